@@ -44,6 +44,28 @@ def reseal(stream: h5py.File) -> None:
                 write_attribute(stream.attrs, name, stream.attrs[name])
 
 
+def put(
+    name: str, place: object, value: float, opened: Callable[[Path], Any] = resealed
+) -> Callable[[Path], None]:
+    """Return a change of a file: a value of an array."""
+
+    def change(path: Path) -> None:
+        with opened(path) as stream:
+            stream[name][place] = value
+
+    return change
+
+
+def set_attributes(**values: object) -> Callable[[Path], None]:
+    """Return a change of a file: values of attributes."""
+
+    def change(path: Path) -> None:
+        with resealed(path) as stream:
+            stream.attrs.update(values)
+
+    return change
+
+
 def _value(value: object) -> object:
     """Return an attribute in the form that the reader gets."""
     if isinstance(value, np.bytes_):

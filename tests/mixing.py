@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.naive.selection import Vector
@@ -34,9 +35,9 @@ def rows_of(matrix: list[list[int]]) -> list[Vector]:
     return [{f"x{d}": float(value) for d, value in enumerate(row)} for row in matrix]
 
 
-def run(folder: Path, *options: str) -> int:
-    """Run the step on the shards of a folder."""
-    paths = sorted(str(path) for path in folder.glob("shard*.h5"))
+def run(folder: Path, *options: str, paths: Sequence[str] = ()) -> int:
+    """Run the step on these files, or on the shards of a folder."""
+    paths = paths or sorted(str(path) for path in folder.glob("shard*.h5"))
     (folder / "list").write_text("".join(path + "\n" for path in paths))
     files = ["--inputs", str(folder / "list"), "--output", str(folder / "v.h5")]
     return main(["mix", *files, "--shards", str(len(paths)), *options])

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 from tests.naive.tuning import ORDER, Sentence, Translation
 
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
+from itersel.learn.bleu_kernels import Statistics
 from itersel.storage.hdf5_rows import write_rows
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.bleu_kernels import Statistics
 from itersel.tune.generate import FORMAT, START
 from itersel.vectors.features import feature_keys
 
@@ -28,9 +29,9 @@ SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))
 SETTINGS = {"features": "all", "k_best": 10}
 
 
-def random_translation(random: np.random.Generator, length: int | None = None) -> Translation:
+def random_translation(random: np.random.Generator) -> Translation:
     """Return a translation whose features are multiples of 1/8, so that sums are exact."""
-    length = int(random.integers(9)) if length is None else length
+    length = int(random.integers(9))
     matches = [int(random.integers(length + 1))]
     for n in range(1, ORDER):
         matches.append(int(random.integers(max(0, min(matches[-1], length - n)) + 1)))
@@ -55,8 +56,13 @@ def random_sentences(seed: int, count: int = 5, most: int = 12) -> list[Sentence
     ]
 
 
-def dense_part(translation: Translation) -> list[float]:
-    return [translation.features.get(name, 0.0) for name in DENSE_NAMES]
+def dense_arrays(translations: Sequence[Translation]) -> dict[str, NDArray[Any]]:
+    dense = [[one.features.get(name, 0.0) for name in DENSE_NAMES] for one in translations]
+    return {
+        "matches": np.array([one.matches for one in translations], np.int32).reshape(-1, ORDER),
+        "length": np.array([one.length for one in translations], np.int32),
+        "dense": np.array(dense, np.float64).reshape(-1, len(DENSE_NAMES)),
+    }
 
 
 def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
@@ -68,17 +74,13 @@ def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
     row_of = {SPARSE_NAMES[i]: row for row, i in enumerate(order.tolist())}
     rows = [sorted((row_of[n], v) for n, v in one.features.items() if n in row_of) for one in every]
     closest = [s.reference_length(one) for s in sentences for one in s.translations]
-    statistics = Statistics(
-        np.array([one.matches for one in every], np.int32).reshape(-1, ORDER),
-        np.array([one.length for one in every], np.int32),
-        np.array(closest, np.int32),
-    )
+    arrays = dense_arrays(every)
     pool = Pool(
         offsets_of([len(sentence.translations) for sentence in sentences]),
         np.array([max(sentence.reference_lengths) for sentence in sentences], np.int64),
         np.array([np.mean(sentence.reference_lengths) for sentence in sentences]),
-        statistics,
-        np.array([dense_part(one) for one in every], np.float64).reshape(-1, len(DENSE_NAMES)),
+        Statistics(arrays["matches"], arrays["length"], np.array(closest, np.int32)),
+        arrays["dense"],
         np.arange(len(every)),
     )
     sparse = SparseRows(
@@ -117,10 +119,8 @@ def write_file(
                     "sentence_offset": np.array([len(every)]),
                     "reference_length": np.array(sentence.reference_lengths),
                     "sentence_reference_offset": np.array([len(sentence.reference_lengths)]),
-                    "matches": np.array([one.matches for one in every]).reshape(-1, ORDER),
-                    "length": np.array([one.length for one in every]),
+                    **dense_arrays(every),
                     "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
-                    "dense": np.array([dense_part(one) for one in every]).reshape(-1, len(DENSE_NAMES)),
                     "feature": np.array([i for row in rows for i, _ in row], np.int32),
                     "feature_value": np.array([value for row in rows for _, value in row]),
                     "feature_offset": offsets_of([len(row) for row in rows])[1:],
@@ -221,6 +221,6 @@ def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str,
 
 
 def write_decoded(step: str, folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
-    """Run `itersel kbest` or `itersel forest` in a folder of `make_decodable`; returns the exit status."""
+    """Run a step such as `itersel kbest` in a folder of `make_decodable`; returns the exit status."""
     files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
     return main([step, *files, *options])

@@ -127,14 +127,14 @@ def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
     ]
     return KBest(
         word=np.array([word for hypothesis in hypotheses for word in hypothesis.words], np.int32),
-        word_offset=np.cumsum([0] + [len(hypothesis.words) for hypothesis in hypotheses]).astype(np.int64),
+        word_offset=offsets_of([len(hypothesis.words) for hypothesis in hypotheses]),
         score=np.array([hypothesis.score for hypothesis in hypotheses]),
         dense=np.array(
             [[hypothesis.features.get(name, 0.0) for name in DENSE_NAMES] for hypothesis in hypotheses]
         ),
         feature=np.array([i for row in rows for i, _ in row], np.int32),
         feature_value=np.array([value for row in rows for _, value in row], np.float64),
-        feature_offset=np.cumsum([0] + [len(row) for row in rows]).astype(np.int64),
+        feature_offset=offsets_of([len(row) for row in rows]),
     )
 
 

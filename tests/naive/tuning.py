@@ -84,9 +84,20 @@ def points_between(found: Sequence[Fraction]) -> list[Fraction]:
     return [found[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(found)), found[-1] + 1]
 
 
-def highest_lines(lists: Sequence[Sequence[Line]], x: Fraction) -> list[int]:
-    """Return the highest line of each list at a point; ties go to the first."""
-    return [best([a + b * x for a, b in lines]) for lines in lists]
+def bleu_along_line(
+    sentences: Sequence[Sentence], weights: dict[str, float], direction: dict[str, float]
+) -> list[tuple[Fraction, float]]:
+    """Return BLEU of the weights w + x * d at a point x of each interval between crossings."""
+    lists = [
+        [(Fraction(dot(weights, one.features)), Fraction(dot(direction, one.features))) for one in each[1]]
+        for each in sentences
+    ]
+    found = []
+    for x in points_between(crossings(lists)):
+        numbers = [best([a + b * x for a, b in lines]) for lines in lists]
+        chosen = [each.translations[i] for each, i in zip(sentences, numbers, strict=True)]
+        found.append((x, corpus_bleu(chosen, reference_length(sentences, chosen))))
+    return found
 
 
 class Mira:

@@ -12,9 +12,15 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 
 from itersel.grammar.references import make_references
-from itersel.learn.bleu_kernels import closest_lengths, ngram_matches
+from itersel.learn.bleu_kernels import (
+    COUNTS,
+    Statistics,
+    add_counts,
+    bleu_of_counts,
+    closest_lengths,
+    ngram_matches,
+)
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
-from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
 Words = list[int]
 SENTENCE = st.lists(st.integers(0, 3), max_size=9)
@@ -101,9 +107,9 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     """Also if sentences have different numbers of references."""
     statistics = []
     for hypothesis, words in sentences:
-        references, ends = make_references(*words), np.array([0, len(hypothesis)])
+        references, length = make_references(*words), np.array([len(hypothesis)])
         matches = ngram_matches(*flat([hypothesis]), references)
-        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, ends)))
+        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
     columns = np.array(statistics, np.int32)
     ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
     texts = [

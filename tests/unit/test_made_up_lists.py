@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 from benchmarks.made_up_lists import make_lists
 
-from itersel.cli.main import main
 from itersel.config.tuners import KBestMira
+from itersel.learn.bleu_kernels import best_bleu
 from itersel.limits import DENSE_FEATURES
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
-from itersel.tune.bleu_kernels import best_bleu
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import read_weights
 
@@ -40,22 +39,12 @@ def test_sizes(tmp_path: Path) -> None:
 
 
 def test_tuners_learn_from_them(tmp_path: Path) -> None:
-    paths = make_lists(tmp_path, **{**SIZES, "features": 0})
-    options = ["--shards", "1", "--iteration", "2", "--previous", str(tmp_path / "before")]
-    files = ["--lists", str(paths), "--output", str(tmp_path / "weights.h5")]
-    assert main(["tune", "--tuner", "kbest-mira", "--passes", "3", *options, *files]) == 0
-    lists = paths.read_text().split()
+    lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
     pool = merge_lists(find_files(lists, 1, range(1, 3)))
-    before = read_weights(tmp_path / "before").to_dict()
-    start = pool.dense @ [before.get(name, 0.0) for name in DENSE_FEATURES]
-    tuned = tune(
-        KBestMira(passes=3),
-        lists,
-        tmp_path / "again.h5",
-        shards=1,
-        iteration=2,
-        before=read_weights(tmp_path / "before"),
-    )
+    before = read_weights(tmp_path / "before")
+    start = pool.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
+    output = tmp_path / "weights.h5"
+    tuned = tune(KBestMira(passes=3), lists, output, shards=1, iteration=2, before=before)
     assert tuned.bleu > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
 
 

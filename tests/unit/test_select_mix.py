@@ -1,4 +1,4 @@
-"""Selection and mixing: the paper's figures, its four algorithms, and output files."""
+"""Selection and mixing: the paper's figures and output files; test_learn_algorithms.py has its algorithms."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mixing import FIGURE_2, attributes_of, rows_of, run, write_shards
-from tests.naive import oracle, selection
+from tests.mixing import FIGURE_2, rows_of, run, write_shards
 from tests.naive.selection import Vector, column_norm
 
-from itersel.config.learners import Perceptron
-from itersel.config.mixing import ALGORITHMS
-from itersel.learn.train import TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.select.mix import average_epochs, mix
 from itersel.select.selection import NORMS
 from itersel.select.settings import MixSettings
 from itersel.storage.hdf5 import read_header
 from itersel.vectors.features import feature_key
-from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT, make_weights, read_weights
 
 # features by group
 GROUPS = {
@@ -38,14 +33,6 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
-NAMES = [f"feature{i}" for i in range(12)]
-
-
-def read_matrix(path: Path) -> tuple[list[str], scipy.sparse.csc_matrix]:
-    with h5py.File(path) as stream:
-        parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
-        shape = (stream.attrs["shards"], stream.attrs["features"])
-        return read_weights(path).name.to_list(), scipy.sparse.csc_matrix(parts, shape=shape)
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
@@ -55,7 +42,9 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "W.h5") as stream:
         assert stream["norm"][:].sum() == total
-    names, matrix = read_matrix(tmp_path / "W.h5")
+        parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csc_matrix(parts, shape=(stream.attrs["shards"], stream.attrs["features"]))
+    names = read_weights(tmp_path / "W.h5").name.to_list()
     dense = np.zeros((3, 5))
     dense[:, [int(name[1:]) for name in names]] = matrix.toarray()
     assert dense.tolist() == FIGURE_2[total]
@@ -116,7 +105,7 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
     paths = write_shards(tmp_path, shards)
     how = MixSettings("selection", 1, 4, select=9)
     mix(paths, tmp_path / "v.h5", how, matrix=tmp_path / "W.h5")
-    monkeypatch.setattr("itersel.select.shard_files.ShardReader.__init__.__defaults__", (11,))
+    monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", 11)
     mix(paths, tmp_path / "v2.h5", how, matrix=tmp_path / "W2.h5")
     assert (tmp_path / "v.h5").read_bytes() == (tmp_path / "v2.h5").read_bytes()
     with h5py.File(tmp_path / "W.h5") as one, h5py.File(tmp_path / "W2.h5") as other:
@@ -127,69 +116,9 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
                 assert one[name][:].tolist() == other[name][:].tolist()
 
 
-def chain(folder: Path, corpus: list[list[oracle.Sentence]], epochs: int, *algorithm: str) -> Vector:
-    """Train and mix epoch by epoch, as the workflow does; return the last v."""
-    how = TrainSettings(learner=Perceptron(learning_rate=2.0**-6))
-    shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
-    own = algorithm[0] in ("sgd", "mixsgd")
-    for epoch in range(1, epochs + 1):
-        for z, (sentences, shard) in enumerate(zip(corpus, shards, strict=True)):
-            begin = folder / (f"shard{z}.h5" if own else "v.h5")
-            start = None if epoch == 1 else Start(read_weights(begin))
-            result = train_shard(shard, [oracle.OracleDecoder(sentences, shard)], start, how)
-            write_weights(folder / f"shard{z}.h5", result.weights, attributes_of(z, epoch))
-        previous = ["--previous", str(folder / "v.h5")] if own and epoch > 1 else []
-        assert (
-            run(
-                folder, "--epoch", str(epoch), "--mixing", ALGORITHMS[algorithm[0]], *algorithm[1:], *previous
-            )
-            == 0
-        )
-    return read_weights(folder / "v.h5").to_dict()
-
-
-@pytest.mark.parametrize(("seed", "exact"), [(1, True), (2, False)])
-def test_algorithms_of_the_paper(tmp_path: Path, seed: int, exact: bool) -> None:
-    random = np.random.default_rng(seed)
-    corpus = [[oracle.random_sentence(random, NAMES, exact=exact) for _ in range(6)] for _ in range(4)]
-    epochs, number = 4, 5
-
-    def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
-        return oracle.train(sentences, weights, TrainSettings(learner=Perceptron(learning_rate=2.0**-6)))
-
-    expected = {
-        "sgd": selection.sgd(corpus[0], epochs, train),
-        "mixsgd": selection.mix_sgd(corpus, epochs, train),
-        "itermixsgd": selection.iter_mix_sgd(corpus, epochs, train),
-        "itersel": selection.iter_sel_sgd(corpus, epochs, train, number),
-    }
-    for algorithm, weights in expected.items():
-        folder = tmp_path / algorithm
-        folder.mkdir()
-        options = ["--select", str(number)] if algorithm == "itersel" else []
-        part = corpus[:1] if algorithm == "sgd" else corpus
-        found = chain(folder, part, epochs, algorithm, *options)
-        assert len(found) > 3
-        for name in found.keys() | weights.keys():
-            assert found.get(name, 0.0) == pytest.approx(weights.get(name, 0.0), abs=1e-12)
-    assert len(expected["itersel"]) == number < len(expected["itermixsgd"])
-
-
 def test_average_of_epochs() -> None:
     before, now = make_weights({"a": 1.0, "b": -2.0, "c": 3.0}), make_weights({"b": 4.0, "c": 1.0, "d": 6.0})
     assert average_epochs(before, now, 3).to_dict() == {"a": 2 / 3, "c": 7 / 3, "d": 2.0}
-
-
-def test_same_input_same_bytes(tmp_path: Path) -> None:
-    shards = rows_of(FIGURE_2[18])
-    how = MixSettings("selection", 1, 3, select=4)
-    for number in range(2):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        mix(write_shards(folder, shards), folder / "v.h5", how, matrix=folder / "W.h5")
-        time.sleep(1.1)  # HDF5 may store times, in seconds
-    for name in ("shard0.h5", "v.h5", "W.h5"):
-        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
 
 
 def test_attributes_record_the_provenance(tmp_path: Path) -> None:
@@ -203,34 +132,23 @@ def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     assert {name: found[name] for name in expected} == expected
 
 
-def test_shards_without_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mixing", [["mean"], ["selection", "--select", "3"]], ids=str)
+def test_shards_without_weights(tmp_path: Path, mixing: list[str]) -> None:
     write_shards(tmp_path, [{}, {}])
-    options = ["--mixing", "selection", "--epoch", "1", "--select", "3", "--matrix", str(tmp_path / "W.h5")]
-    assert run(tmp_path, *options) == 0
+    assert run(tmp_path, "--epoch", "1", "--matrix", str(tmp_path / "W.h5"), "--mixing", *mixing) == 0
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
-    assert run(tmp_path, "--mixing", "mean", "--epoch", "1") == 0
 
 
-def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:
-    # 1e12 + 0.00008 + 0.00009 depends on the order
-    paths = write_shards(tmp_path, [{"a": 1e12}, {"a": 0.00008}, {"a": 0.00009}])
+def test_same_bytes_whatever_the_time_and_the_order_of_the_list(tmp_path: Path) -> None:
     how = MixSettings("mean", 1, 3)
     for name, order in (("1", (0, 1, 2)), ("2", (2, 0, 1))):
+        # 1e12 + 0.00008 + 0.00009 depends on the order
+        paths = write_shards(tmp_path, [{"a": 1e12}, {"a": 0.00008}, {"a": 0.00009}])
         mix([paths[z] for z in order], tmp_path / f"v{name}.h5", how, matrix=tmp_path / f"W{name}.h5")
-    for name in ("v", "W"):
+        (tmp_path / "shard0.h5").rename(tmp_path / f"weights{name}.h5")
+        time.sleep(1.1)  # HDF5 may store times, in seconds
+    for name in ("v", "W", "weights"):
         assert (tmp_path / f"{name}1.h5").read_bytes() == (tmp_path / f"{name}2.h5").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"), [("W.txt", "ends in .h5"), ("v.h5", "is the name of both"), ("./v.h5", "of both")]
-)
-def test_names_of_outputs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], matrix: str, message: str
-) -> None:
-    write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    options = ["--mixing", "mean", "--epoch", "1", "--matrix", f"{tmp_path}/{matrix}"]
-    assert run(tmp_path, *options) == 1
-    assert message in capsys.readouterr().err
 
 
 def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

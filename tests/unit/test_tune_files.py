@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import resealed
+from tests.damage import put, set_attributes
 from tests.naive import oracle
 from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
@@ -24,7 +24,7 @@ from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import ListFile, find_files, merge_lists, read_sparse, sparse_scores
-from itersel.tune.forest_mert import read_search
+from itersel.tune.forests import read_search
 from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights
@@ -84,22 +84,6 @@ def test_lists_of_all_iterations_are_merged(
 Change = Callable[[Path], object]
 
 
-def attributes(**values: object) -> Change:
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            stream.attrs.update(values)
-
-    return change
-
-
-def put(name: str, row: object, value: float) -> Change:
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            stream[name][row] = value
-
-    return change
-
-
 def flip(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
         stream["dense"][0, 0] += 1.0
@@ -117,13 +101,13 @@ BAD = [
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
     (put("reference_length", 0, 50), "1.2.h5: damaged: the sentences do not match their digest"),
     (
-        attributes(iteration=1),
+        set_attributes(iteration=1),
         "no file for shard 1, iteration 2 among 4 files; 2 shards and 2 iterations",
     ),
-    (attributes(settings="{}"), "1.2.h5: differs from"),
-    (attributes(sentences="others"), "1.1.h5 in its sentences"),
-    (attributes(dense_names='["a", "b", "c"]'), "in its dense names"),
-    (attributes(dense_names="["), "1.2.h5: damaged: the attributes are incomplete"),
+    (set_attributes(settings="{}"), "1.2.h5: differs from"),
+    (set_attributes(sentences="others"), "1.1.h5 in its sentences"),
+    (set_attributes(dense_names='["a", "b", "c"]'), "in its dense names"),
+    (set_attributes(dense_names="["), "1.2.h5: damaged: the attributes are incomplete"),
 ]
 
 
@@ -148,18 +132,14 @@ def test_bad_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 
 def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_run(tmp_path, sparse=False)
-    assert run_tune(tmp_path, paths[:-1]) == 1
-    assert "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iter" in capsys.readouterr().err
-    assert run_tune(tmp_path, [*paths, paths[0]]) == 1
-    assert "is from the same shard and iteration as" in capsys.readouterr().err
-    assert run_tune(tmp_path, paths, iteration=1) == 1
-    assert (
-        "0.2.h5: is from shard 0, iteration 2; expected shards 0 to 1, iterations 1"
-        in capsys.readouterr().err
-    )
-    (tmp_path / "empty").write_text("a\n\n")
-    assert run_tune(tmp_path, paths, "--lists", str(tmp_path / "empty")) == 1
-    assert "empty:2: empty line; every line names a file" in capsys.readouterr().err
+    for given_paths, iteration, said in (
+        (paths[:-1], 2, "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iterations need 4"),
+        ([*paths, paths[0]], 2, "is from the same shard and iteration as"),
+        (paths, 1, "0.2.h5: is from shard 0, iteration 2; expected shards 0 to 1, iterations 1"),
+        ([paths[0], ""], 2, "lists:2: empty line; every line names a file"),
+    ):
+        assert run_tune(tmp_path, given_paths, iteration=iteration) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_empty_tuning_set(tmp_path: Path) -> None:
@@ -184,7 +164,6 @@ def test_forests_without_the_feature_of_the_language_model(tmp_path: Path) -> No
 def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
     one = Translation((6, 5, 4, 3), 6, {"Glue": 1.0, "Other": 1.0})
     path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
-    with resealed(path) as stream:
-        stream.attrs["dense_names"] = json.dumps(["LanguageModel", "Other", "Glue"])
+    set_attributes(dense_names=json.dumps(["LanguageModel", "Other", "Glue"]))(path)
     with pytest.raises(InputError, match="'Other' is both a dense and a sparse feature"):
         tune(KBestMira(), [path], tmp_path / "out.h5", shards=1, iteration=1)

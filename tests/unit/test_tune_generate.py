@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 from tests.naive import oracle
-from tests.naive.learning import Bleu, counts
+from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
 from tests.tuning import further_references, make_decodable, write_decoded
 
@@ -62,16 +62,14 @@ def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, cap
     arrays, _ = read_arrays(tmp_path / "1.h5", FORMAT)
     names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).to_list()
     assert {name[:4] for name in names} == {"RBT:", "Shap"}
-    files = ["--shard", str(decodable / "shard.h5"), "--model", str(decodable / "model")]
-    output = tmp_path / "weights.h5"
-    weights = tmp_path / "start"
+    output, weights = tmp_path / "weights.h5", tmp_path / "start"
     weights.write_text("LanguageModel 1\nWordPenalty -1\n")
-    train = ["train", *files, "--weights", str(weights), "--output", str(output)]
-    assert main([*train, "--templates", "RBT"]) == 0
+    train = ["--weights", str(weights), "--templates"]
+    assert write_decoded("train", decodable, output, *train, "RBT") == 0
     learned = [name for name in read_weights(output).to_dict() if ":" in name or name.startswith("Shape")]
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
-    assert main([*train, "--templates", "RBT,Lex"]) == 1
+    assert write_decoded("train", decodable, output, *train, "RBT,Lex") == 1
     assert (
         "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape" in capsys.readouterr().err
     )
@@ -99,16 +97,10 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     tuner = "mert" if features == "dense" else "kbest-mira"
     one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
     assert main(["tune", "--tuner", tuner, *one, "--output", str(tmp_path / "w.h5")]) == 0
-    assert (
-        write_decoded(
-            "kbest", decodable, tmp_path / "2.h5", "--features", features, "--weights", str(tmp_path / "w.h5")
-        )
-        == 0
-    )
-    decode = ["decode", "--shard", str(decodable / "shard.h5"), "--model", str(decodable / "model")]
-    output = tmp_path / "out"
-    assert main([*decode, "--weights", str(tmp_path / "w.h5"), "--output", str(output)]) == 0
-    translations = [line.split() for line in output.read_text().splitlines()]
+    weights = ["--weights", str(tmp_path / "w.h5")]
+    assert write_decoded("kbest", decodable, tmp_path / "2.h5", "--features", features, *weights) == 0
+    assert write_decoded("decode", decodable, tmp_path / "out", *weights) == 0
+    translations = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
     references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
     chosen = [
         Translation(tuple(counts(words, reference)[0]), len(words), {})
@@ -132,8 +124,8 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
     (tmp_path / "lists").write_text(f"{lists}\n")
     one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
     assert main(["tune", "--tuner", tuner, *one, "--output", str(weights)]) == 0
-    decode = ["decode", "--shard", str(decodable / "several.h5"), "--model", str(decodable / "model"), *dense]
-    assert main([*decode, "--weights", str(weights), "--output", str(output)]) == 0
+    dense += ["--weights", str(weights)]
+    assert write_decoded("decode", decodable, output, *dense, shard="several.h5") == 0
     first = [target.split() for _, target in SENTENCES]
     texts = [[" ".join(words) or None for words in text] for text in (first, *further_references(first))]
     metric = BLEU(tokenize="none", smooth_method="none")
@@ -141,35 +133,6 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
     with open_hdf5(weights) as stream:
         assert read_header(stream, WEIGHTS, weights).attributes["bleu"] == pytest.approx(expected.score)
     assert expected.score > 0
-
-
-@pytest.mark.parametrize("learner", ["perceptron", "adagrad", "mira"])
-def test_learning_from_several_references(decodable: Path, tmp_path: Path, learner: str) -> None:
-    """The first translations score the same as in plain Python, and better than with one reference."""
-    found = []
-    for name in ("shard.h5", "several.h5"):
-        options = ["--learner", learner, *(["--candidates", "forest"] if learner == "mira" else [])]
-        train = [*options, "--bleu", "lin", "--weights", str(decodable / "start"), "--learning-rate", "1e-9"]
-        (decodable / "start").write_text("".join(f"{name} {-value}\n" for name, value in START.items()))
-        files = ["--shard", str(decodable / name), "--model", str(decodable / "model")]
-        if learner == "mira":
-            train[train.index("--learning-rate")] = "--c"
-        assert main(["train", *files, *train, "--output", str(tmp_path / name)]) == 0
-        with open_hdf5(tmp_path / name) as stream:
-            found.append(read_header(stream, WEIGHTS, tmp_path / name).attributes["mean_bleu"])
-    decode = ["decode", "--shard", str(decodable / "several.h5"), "--model", str(decodable / "model")]
-    weights = ["--weights", str(decodable / "start"), "--output", str(tmp_path / "out")]
-    assert main([*decode, *weights]) == 0
-    first = [target.split() for _, target in SENTENCES]
-    references = list(zip(first, *further_references(first), strict=True))
-    hypotheses = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
-    for bleu, count in zip(found, (1, 3), strict=True):
-        scores = [
-            Bleu("lin").score(words, *filter(None, texts[:count]))
-            for words, texts in zip(hypotheses, references, strict=True)
-        ]
-        assert bleu == pytest.approx(sum(scores) / len(scores))
-    assert found[1] > found[0]
 
 
 def test_shard_without_references(

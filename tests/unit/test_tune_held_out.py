@@ -14,14 +14,12 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
-from itersel.tune.accumulate import find_files, merge_lists
-from itersel.tune.generate import SUM
-from itersel.tune.summed import LAST_SUM, spread, start_values, sum_sparse
+from itersel.tune.accumulate import find_files
+from itersel.tune.task import Task
 from itersel.tune.tuner import tune
-from itersel.vectors.weights import Weights, make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_weights
 
 PERFECT = naive.Translation((60, 59, 58, 57), 60, dict.fromkeys(DENSE_NAMES, 0.0))
 TUNED: list[Batch] = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]
@@ -41,20 +39,14 @@ def tuned(
     sentences: Sequence[Sentence],
     before: dict[str, float],
     last: dict[str, float] | None = None,
-    iteration: int = 1,
 ) -> tuple[dict[str, float], float]:
     """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
-    path = write_file(folder / "lists.h5", sentences, iteration=iteration)
-    found = tune(
-        how,
-        [path],
-        folder / "out.h5",
-        shards=1,
-        iteration=iteration,
-        before=make_weights(before),
-        is_summed=True,
-        last=None if last is None else make_weights(last),
-    )
+    path = write_file(folder / "lists.h5", sentences)
+    weights = {
+        "before": make_weights(before),
+        "last": None if last is None else make_weights(last),
+    }
+    found = tune(how, [path], folder / "out.h5", shards=1, iteration=1, is_summed=True, **weights)
     return read_weights(folder / "out.h5").to_dict(), found.bleu / 100
 
 
@@ -93,23 +85,7 @@ def test_line_search_finds_the_best_point_of_a_line(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     folder, sentences, before = tmp_path_factory.mktemp("line"), random_sentences(seed), random_weights(seed)
-    lists = [
-        [
-            (
-                naive.Fraction(naive.dot(before, one.features)),
-                naive.Fraction(one.features.get("WordPenalty", 0.0)),
-            )
-            for one in sentence.translations
-        ]
-        for sentence in sentences
-    ]
-    expected = 0.0
-    for x in naive.points_between(naive.crossings(lists)):
-        chosen = [
-            sentence.translations[i]
-            for sentence, i in zip(sentences, naive.highest_lines(lists, x), strict=True)
-        ]
-        expected = max(expected, naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
+    expected = max(bleu for _, bleu in naive.bleu_along_line(sentences, before, {"WordPenalty": 1.0}))
     if expected == 0.0:
         with pytest.raises(InputError, match="BLEU is 0 for all weights"):
             tuned(folder, LineSearch(("WordPenalty",)), sentences, before)
@@ -145,75 +121,16 @@ def test_columns_score_the_same_as_their_weights(
     tmp_path_factory: pytest.TempPathFactory, seed: int, factor: float, last_factor: float
 ) -> None:
     sentences = random_sentences(seed)
-    sums: list[Weights] = [make_weights(random_weights(seed)), make_weights(random_weights(seed + 1))]
+    sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    pool = sum_sparse(files, merge_lists(files), sums)
-    names = (*DENSE_NAMES, SUM, LAST_SUM)
-    value = start_values(names, sums[0])
+    task = Task(files, *sums, is_summed=True)
+    value = task.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor
-    named = spread(names, value, sums).to_dict()
+    named = task.weights(value).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
-    assert set((pool.dense @ value).tolist()) == set(scores)
-
-
-def test_lists_of_several_iterations(tmp_path: Path) -> None:
-    """The same as if all translations had been found at once."""
-    first, second = random_sentences(2), random_sentences(3)
-    together = [
-        Sentence(one.reference_lengths, [*one.translations, *other.translations])
-        for one, other in zip(first, second, strict=True)
-    ]
-    second = [
-        Sentence(one.reference_lengths, other.translations) for one, other in zip(first, second, strict=True)
-    ]
-    before = random_weights(4)
-    expected, bleu = tuned(tmp_path, LineSearch(("dense",)), together, before)
-    paths = [write_file(tmp_path / f"{i}.h5", each, iteration=i) for i, each in ((1, first), (2, second))]
-    found = tune(
-        LineSearch(("dense",)),
-        paths,
-        tmp_path / "two.h5",
-        shards=1,
-        iteration=2,
-        before=make_weights(before),
-        is_summed=True,
-    )
-    assert found.bleu == pytest.approx(100 * bleu)
-    assert read_weights(tmp_path / "two.h5").to_dict() == pytest.approx(expected)
-    assert expected != before
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--tuner", "line-search", "--sum-sparse"], "--sum-sparse needs --previous"),
-        (["--tuner", "mert", "--previous", "w", "--sum-sparse", "--last", "w"], "--last has no effect"),
-        (["--tuner", "line-search", "--last", "w"], "--last has no effect"),
-        (
-            ["--tuner", "line-search", "--directions", "Words", "--previous", "w", "--sum-sparse"],
-            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
-        ),
-    ],
-)
-def test_bad_options(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    said: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_file(tmp_path / "a.h5", random_sentences(1))
-    (tmp_path / "lists").write_text("a.h5\n")
-    (tmp_path / "w").write_text("Glue 0.5\nfeature0 1\n")
-    files = ["--lists", "lists", "--shards", "1", "--iteration", "1", "--output", "out.h5"]
-    assert main(["tune", *options, *files]) == 1
-    message = capsys.readouterr().err
-    assert said in message
-    assert message.count("\n") == 1
-    assert not (tmp_path / "out.h5").exists()
+    assert set((task.pool().dense @ value).tolist()) == set(scores)
 
 
 def test_a_line_without_bends(tmp_path: Path) -> None:

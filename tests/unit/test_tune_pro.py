@@ -15,12 +15,7 @@ from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
 from itersel.config.tuners import LIST_BLEUS, Pro
 from itersel.errors import InputError
-from itersel.tune.pro import (
-    Objective,
-    fit_ranking,
-    pair_matrix,
-    sample_pairs,
-)
+from itersel.tune.pro import Objective, fit_ranking, pair_matrix, sample_pairs
 
 
 def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:
@@ -84,33 +79,17 @@ def test_objective_and_gradient(seed: int, strength: float) -> None:
         assert gradient[i] == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
-def test_optimum_of_one_pair() -> None:
-    # 2 log(1 + exp(-w)) + w^2 / 2 is minimal at w = 2 / (1 + exp(w))
-    weight = float(fit_ranking(csr_array(np.array([[1.0]])), 1.0)[0])
-    assert weight == pytest.approx(2 / (1 + math.exp(weight)), abs=1e-5)
-
-
-def test_separable_pairs_are_separated() -> None:
-    random = np.random.default_rng(2)
-    truth = random.normal(size=6)
-    matrix = random.normal(size=(200, 6))
-    matrix *= np.sign(matrix @ truth)[:, None]
-    assert (matrix @ fit_ranking(csr_array(matrix), 0.01) > 0).all()
+def test_the_gradient_is_zero_at_the_optimum() -> None:
+    matrix = csr_array(np.random.default_rng(2).normal(size=(200, 6)))
+    weights = fit_ranking(matrix, 0.5)
+    assert np.abs(weights).min() > 0
+    assert Objective(matrix, 0.5)(weights)[1] == pytest.approx(0.0, abs=1e-2)
 
 
 def test_large_margins_do_not_overflow() -> None:
     value, gradient = Objective(csr_array(np.array([[1e6]])), 1.0)(np.array([-1e3]))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
-
-
-def test_guard_against_monsters() -> None:
-    # Only the monster is far from the others; with the guard, it is in no pair.
-    fine = [Translation((8, 7, 6, 5 - i), 9, {}) for i in range(4)]
-    monster = Translation((1, 0, 0, 0), 100, {})
-    pool, _ = make_pool([Sentence((9,), [*fine, monster])])
-    assert 4 in sample_pairs(pool, Pro(), (1,))
-    assert 4 not in sample_pairs(pool, Pro(max_difference=0.4), (1,))
 
 
 def test_nothing_to_rank() -> None:

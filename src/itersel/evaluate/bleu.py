@@ -89,11 +89,6 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
     """Read one or more reference translations of a text, each with one line per sentence.
 
     With several references, an empty line becomes `None`, a missing reference, unless all are empty.
-
-    Raises
-    ------
-    InputError
-        If a file is empty, or the files differ in their number of lines.
     """
     references: list[list[str | None]] = [[*read_lines(path)] for path in paths]
     for path, lines in zip(paths, references, strict=True):
@@ -115,13 +110,7 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
 def read_translations(
     path: str | os.PathLike[str], references: Sequence[References], reference: str | os.PathLike[str]
 ) -> list[str]:
-    """Read the translations of one system, one per line.
-
-    Raises
-    ------
-    InputError
-        If their number differs from that of the references; the message names the file `reference`.
-    """
+    """Read the translations of one system, one per line, as many as there are references (in a file)."""
     lines, count = read_lines(path), len(references[0])
     if len(lines) != count:
         raise InputError(

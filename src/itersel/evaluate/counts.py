@@ -36,15 +36,7 @@ FORMAT = FileFormat(
 
 
 class Counts(NamedTuple):
-    """The counts of a text.
-
-    Attributes
-    ----------
-    metrics
-        The metrics of `make_metrics`.
-    counts
-        For each metric: sentences x numbers.
-    """
+    """The counts of a text: for each metric of `make_metrics`, sentences x numbers."""
 
     metrics: tuple[Metric, ...]
     counts: tuple[Sums, ...]
@@ -56,12 +48,10 @@ class Counts(NamedTuple):
 
 
 class CountedText(NamedTuple):
-    """The counts of a text, with digests of the text.
+    """The counts of a text, with what identifies the text.
 
     Attributes
     ----------
-    counts
-        Counts for all metrics.
     references, translations
         Digests of the references, and of the decoder output before detokenisation.
     number
@@ -77,14 +67,9 @@ class CountedText(NamedTuple):
 def count(
     translations: Sequence[str], text: Sequence[str], references: Sequence[References], tokenizer: str
 ) -> CountedText:
-    """Count for all metrics.
+    """Count for all metrics; see `itersel.evaluate.metrics.make_metrics`.
 
-    Parameters
-    ----------
-    translations, text
-        The decoder output, and the same text detokenised.
-    references, tokenizer
-        See `itersel.evaluate.metrics.make_metrics`.
+    `translations` and `text` are the decoder output, and the same text detokenised.
     """
     metrics = make_metrics(references, tokenizer)
     counts = Counts(tuple(metrics), tuple(metric.counts(text) for metric in metrics))
@@ -98,13 +83,7 @@ def text_digest(lines: Sequence[str | None]) -> str:
 
 
 def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
-    """Write counts as HDF5.
-
-    Raises
-    ------
-    InputError
-        If the counts are too large, which happens for TER if the number of references varies a lot.
-    """
+    """Write counts as HDF5."""
     metrics, counts = counted.counts
     if max(float(columns.max(initial=0)) for columns in counts) > MOST:
         raise InputError(
@@ -122,13 +101,7 @@ def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountedText:
-    """Read what `write_counts` wrote.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged or not a file of score counts.
-    """
+    """Read what `write_counts` wrote."""
     arrays, attributes = read_arrays(path, FORMAT)
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
     if arrays["counts"].shape[1] != ends[-1]:
@@ -208,13 +181,7 @@ def require_same_text(paths: Sequence[str | os.PathLike[str]], counted: Sequence
 
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:
-    """Concatenate the counts of several texts.
-
-    Raises
-    ------
-    InputError
-        If the texts were scored in different ways.
-    """
+    """Concatenate the counts of several texts, which must have been scored in the same way."""
     metrics, counts = [], []
     for number, metric in enumerate(parts[0].metrics):
         same = [part.metrics[number] for part in parts]

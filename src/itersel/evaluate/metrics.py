@@ -70,13 +70,7 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class TextMetric(Metric):
-    """A corpus score that can count, because it has the references of a text.
-
-    Attributes
-    ----------
-    counter
-        sacrebleu's metric.
-    """
+    """A corpus score that can count, because sacrebleu's metric, `counter`, has the references of a text."""
 
     counter: SacreMetric
 
@@ -90,18 +84,7 @@ class TextMetric(Metric):
 def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[TextMetric]:
     """Return the metrics of the main table: BLEU, chrF2++ and TER, first cased, then lowercased.
 
-    Parameters
-    ----------
-    references
-        One or more reference translations of the text, each with one line per sentence; `None` instead of
-        a line where a sentence has fewer references than others.
-    tokenizer
-        sacrebleu's tokenizer for BLEU.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer needs a package that is not installed.
+    For `references` see `itersel.evaluate.bleu.make_bleu`; `tokenizer` is sacrebleu's for BLEU.
     """
     check_tokenizer(tokenizer)
     # TER divides by the mean length of a sentence's references.
@@ -139,11 +122,8 @@ def tokenized_bleu(counter: BLEU) -> TextMetric:
 def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
     """Return a function from sums of (length, reference length, 4 x matches, 4 x n-grams) to BLEU.
 
-    Parameters
-    ----------
-    smoothing
-        ``exp``: the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; ``none``: BLEU is
-        0 if an order has no match.
+    With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
+    ``none``, BLEU is 0 if an order has no match.
     """
 
     def formula(sums: Sums) -> Sums:

@@ -25,15 +25,7 @@ RESAMPLES, SEED = 1000, 12345
 
 
 class Exchanged(NamedTuple):
-    """The sums of a system's counts in all trials.
-
-    Attributes
-    ----------
-    total
-        Sums over all sentences: numbers.
-    kept
-        Sums over the sentences that the system keeps in a trial: trials x numbers.
-    """
+    """The sums of a system's counts over all sentences, and over those that it keeps: trials x numbers."""
 
     total: Sums
     kept: Sums
@@ -42,14 +34,7 @@ class Exchanged(NamedTuple):
 class Randomization:
     """Random exchanges of sentences between two systems, the same for all pairs and metrics.
 
-    Parameters
-    ----------
-    sentences
-        Number of sentences in the text.
-    trials
-        Number of random exchanges.
-    seed
-        Random seed; sacrebleu makes the same exchanges with this seed.
+    sacrebleu makes the same exchanges with this seed.
     """
 
     def __init__(self, sentences: int, trials: int = 10_000, seed: int = 1) -> None:
@@ -85,12 +70,8 @@ def p_values(
 def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
     """Test whether two systems differ: paired, two-sided.
 
-    Returns
-    -------
-    float
-        (trials with a difference at least as large as the observed one + 1) / (trials + 1). This is 1 for
-        identical systems; sacrebleu returns its smallest p-value for them, as it only counts larger
-        differences.
+    Returns (trials with a difference at least as large as the observed one + 1) / (trials + 1). This is 1 for
+    identical systems; sacrebleu returns its smallest p-value for them, as it only counts larger differences.
     """
     # In a trial, each system gets the sentences that the other one does not keep.
     left = one.kept + (other.total - other.kept)
@@ -113,21 +94,8 @@ def pooled_p_values(
     is stratified by sentences. It treats differences between the runs of a system as differences between
     single sentences: if a whole run is good or bad, small p-values are too frequent.
 
-    Parameters
-    ----------
-    metrics
-        Metrics to test.
-    one, other
-        For each metric, the counts of each run: sentences x numbers.
-    trials
-        Number of random exchanges, the same for all metrics.
-    seed
-        Random seed of the exchanges.
-
-    Returns
-    -------
-    list of float
-        For each metric, (trials with a difference at least as large as the observed one + 1) / (trials + 1).
+    `one` and `other` are, for each metric, the counts of each run: sentences x numbers. Returns the p-value
+    for each metric, from the same exchanges; see `p_value`.
     """
     # The counts of all metrics side by side, so an exchange is looked up once for all of them.
     counts = np.concatenate(

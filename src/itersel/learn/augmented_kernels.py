@@ -269,7 +269,7 @@ def approximate_bleu(
         scratch.matches[n] = context[n] + total
         scratch.ngrams[n] = context[ORDER + n] + max(0, length - n)
     before = context[2 * ORDER + 1]
-    closest = closest_length(objective.lengths, 0, objective.lengths.shape[0], length, covered)
+    closest = closest_length(objective.lengths, length, covered)
     bleu: float = score_counts(
         objective.variant,
         scratch.matches,

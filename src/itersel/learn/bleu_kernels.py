@@ -1,11 +1,13 @@
-"""N-gram matches of hypotheses with the references of a sentence, and sentence BLEU from the counts.
+"""N-gram matches with references, and sentence and corpus BLEU from the counts (Papineni et al. 2002).
 
-Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`.
+Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`. Of the translations of a
+corpus: H translations.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,10 @@ ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
 # A context of counts: N matches, N n-grams of the hypotheses, length of hypotheses, of references.
 CONTEXT_SIZE = 2 * ORDER + 2
+
+# Counts of a corpus: N matches, N n-grams, the first of which is the length in words, length of references.
+REFERENCE = 2 * ORDER
+COUNTS = REFERENCE + 1
 
 WORD_LIMIT = 1 << 31
 
@@ -85,14 +91,13 @@ def ngram_matches(
 
 
 @leaf_kernel
-def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int, share: float) -> int:
-    """Return the length of the reference closest in length to a hypothesis; ties go to the shorter.
+def closest_length(lengths: NDArray[np.int64], length: int, share: float) -> int:
+    """Return the length of the reference, int64 (m), closest to that of a hypothesis; ties go to the shorter.
 
-    `lengths`, int64: those from `begin` to `end` are compared. The hypothesis is compared with a `share` of
-    each reference's length; 1 for a complete translation.
+    The hypothesis is compared with this share of each reference's length, 1 for a complete translation.
     """
-    closest: int = lengths[begin]
-    for i in range(begin + 1, end):
+    closest: int = lengths[0]
+    for i in range(1, lengths.shape[0]):
         gap, least = abs(length - share * lengths[i]), abs(length - share * closest)
         if gap < least or (gap == least and lengths[i] < closest):
             closest = lengths[i]
@@ -100,12 +105,11 @@ def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int
 
 
 @kernel
-def closest_lengths(lengths: NDArray[np.int64], word_offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the length of the reference closest to each hypothesis, int64 (k); `lengths` is int64 (m)."""
-    closest = np.empty(word_offset.shape[0] - 1, np.int64)
+def closest_lengths(references: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the length of the reference, int64 (m), closest to that of each hypothesis, int64 (k)."""
+    closest = np.empty(lengths.shape[0], np.int64)
     for i in range(closest.shape[0]):
-        length = word_offset[i + 1] - word_offset[i]
-        closest[i] = closest_length(lengths, 0, lengths.shape[0], length, 1.0)
+        closest[i] = closest_length(references, lengths[i], 1.0)
     return closest
 
 
@@ -151,29 +155,29 @@ def score_counts(
     if variant == NAKOV:
         reference_length += 1.0
     added = 1.0 if variant in (LIN, NAKOV) else 0.0
-    return brevity_penalty(hypothesis_length, reference_length) * mean_precision(
-        matches, ngrams, order, added
-    )
+    penalty = brevity_penalty(hypothesis_length, reference_length)
+    return penalty * mean_precision(matches, ngrams, order, added)
 
 
 @kernel
 def score_hypotheses(
     variant: int,
     matches: NDArray[np.int64],
-    word_offset: NDArray[np.int64],
+    lengths: NDArray[np.int64],
     closest: NDArray[np.int64],
     order: int,
     context: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return sentence BLEU, float64 (k), with `context` (zeros except for `CHIANG`) added to the counts.
 
-    `closest`, int64 (k), are the reference lengths of the hypotheses; `order` is M, see `score_counts`.
+    `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
+    M, see `score_counts`.
     """
     count = matches.shape[0]
     scores = np.empty(count)
     total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
     for hypothesis in range(count):
-        length = word_offset[hypothesis + 1] - word_offset[hypothesis]
+        length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[n] + matches[hypothesis, n]
             total_ngrams[n] = context[ORDER + n] + max(0, length - n)
@@ -186,3 +190,50 @@ def score_hypotheses(
             order,
         )
     return scores
+
+
+class Statistics(NamedTuple):
+    """BLEU statistics of translations.
+
+    int32 (H, N): clipped matches; and int32 (H): words, and those of the reference closest in length.
+    """
+
+    matches: NDArray[np.int32]
+    length: NDArray[np.int32]
+    reference_length: NDArray[np.int32]
+
+
+@kernel
+def bleu_of_counts(counts: NDArray[np.int64]) -> float:
+    """Return BLEU between 0 and 1, with brevity penalty; 0 if an order has no match."""
+    total = 0.0
+    for n in range(ORDER):
+        if counts[n] == 0:
+            return 0.0
+        total += math.log(counts[n] / counts[ORDER + n])
+    total /= ORDER
+    if counts[ORDER] < counts[REFERENCE]:
+        total += 1.0 - counts[REFERENCE] / counts[ORDER]
+    return math.exp(total)
+
+
+@leaf_kernel
+def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign: int) -> None:
+    """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
+    for n in range(ORDER):
+        counts[n] += sign * statistics.matches[row, n]
+        counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
+    counts[REFERENCE] += sign * statistics.reference_length[row]
+
+
+@kernel
+def best_bleu(score: NDArray[np.float64], offset: NDArray[np.int64], statistics: Statistics) -> float:
+    """Return BLEU of the best translation of each sentence; ties go to the first."""
+    counts = np.zeros(COUNTS, np.int64)
+    for sentence in range(offset.shape[0] - 1):
+        best = offset[sentence]
+        for row in range(offset[sentence] + 1, offset[sentence + 1]):
+            if score[row] > score[best]:
+                best = row
+        add_counts(counts, statistics, best, 1)
+    return bleu_of_counts(counts)

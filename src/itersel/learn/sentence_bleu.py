@@ -60,14 +60,13 @@ class Target(NamedTuple):
 
     def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return sentence BLEU of k translations, float64 (k); see `SentenceBleu.score` for the arguments."""
-        return self.score_matches(ngram_matches(word, word_offset, self.references), word_offset)
+        matches = ngram_matches(word, word_offset, self.references)
+        return self.score_matches(matches, np.diff(word_offset))
 
-    def score_matches(
-        self, matches: NDArray[np.int64], word_offset: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return sentence BLEU from the clipped matches, int64 (k, N)."""
-        closest = closest_lengths(self.references.lengths, word_offset)
-        return score_hypotheses(self.variant, matches, word_offset, closest, self.order, self.context)
+    def score_matches(self, matches: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return sentence BLEU from the clipped matches, int64 (k, N), and lengths, int64 (k)."""
+        closest = closest_lengths(self.references.lengths, lengths)
+        return score_hypotheses(self.variant, matches, lengths, closest, self.order, self.context)
 
 
 class SentenceBleu:
@@ -113,18 +112,15 @@ class SentenceBleu:
         -------
         float64 (k), between 0 and 1.
         """
-        matches = ngram_matches(word, word_offset, references)
-        scores = Target(self.variant, references, self._context).score_matches(matches, word_offset)
+        matches, lengths = ngram_matches(word, word_offset, references), np.diff(word_offset)
+        scores = Target(self.variant, references, self._context).score_matches(matches, lengths)
         if self.variant == CHIANG:
-            closest = closest_lengths(references.lengths, word_offset[:2])
-            self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), int(closest[0]))
+            closest = closest_lengths(references.lengths, lengths[:1])
+            ngrams = np.maximum(0, lengths[0] - np.arange(ORDER))
+            self._context += np.concatenate((matches[0], ngrams, lengths[:1], closest))
+            self._context *= CONTEXT_DECAY
         return scores
 
     def target(self, references: References) -> Target:
         """Return the target for a sentence in the current context."""
         return Target(self.variant, references, self._context.copy())
-
-    def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:
-        ngrams = np.maximum(0, length - np.arange(ORDER))
-        self._context += np.concatenate((matches, ngrams, (length, reference_length)))
-        self._context *= CONTEXT_DECAY

@@ -84,7 +84,7 @@ def write_training(path: str | os.PathLike[str], training: Training, settings: T
 
 
 def has_stopped(path: str | os.PathLike[str]) -> bool:
-    """Return whether path following has ended with these mixed weights (`itersel.select.path`)."""
+    """Return whether path following has ended with these mixed weights (`itersel.select.settings`)."""
     if not os.fspath(path).endswith(".h5"):
         return False
     with open_hdf5(path) as stream:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.select.matrix import KIND, MATRIX
-from itersel.select.path import read_step
-from itersel.select.settings import LIMITS, PATH
+from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
@@ -59,7 +58,7 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str
         the previous epoch (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected
         features with a weight in 1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the
         selected features, or None; for path following, also ``threshold``, ``loss_before`` and ``ended``,
-        see `itersel.select.path.PathStep`.
+        see `itersel.select.settings.PathStep`.
 
     Raises
     ------

@@ -44,15 +44,7 @@ BLOCK = 1 << 20  # columns
 
 
 class MatrixWriter:
-    """Writes W.h5 a range of columns at a time.
-
-    Parameters
-    ----------
-    stream
-        An empty file.
-    check
-        Raises an error if the file cannot be written.
-    """
+    """Writes W.h5, an empty file, a range of columns at a time; `check` raises an error if it cannot."""
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
         self._stream, self._check = stream, check

@@ -66,16 +66,18 @@ class Columns(NamedTuple):
     value: NDArray[np.float64]
 
 
+def make_columns(entries: int) -> Columns:
+    """Return memory for the columns of this number of entries."""
+    key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
+    shard, value = np.empty(entries, np.int32), np.empty(entries)
+    return Columns(key, first, np.empty(entries + 1, np.int64), shard, value)
+
+
 class Status(NamedTuple):
     """Whether entries could be merged.
 
-    Attributes
-    ----------
-    kind
-        `FINE`; `BEYOND`: the value of `entry` is NaN or beyond `MAX_MAGNITUDE`; `COLLISION`: `entry` and
-        `other` have the same key but different names.
-    entry, other
-        Numbers of entries.
+    `FINE`; `BEYOND`: the value of `entry` is NaN or beyond `MAX_MAGNITUDE`; or `COLLISION`: `entry` and
+    `other` have the same key but different names.
     """
 
     kind: int
@@ -193,11 +195,7 @@ def sort_columns(key: NDArray[np.uint64], work: Workspace) -> None:
 
 @leaf_kernel
 def place_entries(
-    entries: Entries,
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    work: Workspace,
-    columns: Columns,
+    entries: Entries, begin: NDArray[np.int64], end: NDArray[np.int64], work: Workspace, columns: Columns
 ) -> None:
     """Copy entries to the next free place of their column."""
     turn = 0

@@ -14,18 +14,9 @@ import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.matrix import KIND, MatrixWriter
-from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, merge_entries
-from itersel.select.path import PathStep, next_step, read_step
-from itersel.select.selection import (
-    AboveThreshold,
-    AtLeastFraction,
-    KeepAlways,
-    Largest,
-    Selection,
-    nonzero_means,
-    summarise,
-)
-from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings
+from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
+from itersel.select.selection import CHOICES, Selection, above, nonzero_means, summarise
+from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings, PathStep, next_step, read_step
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5 import open_hdf5, read_header
@@ -48,10 +39,8 @@ def mix(
 ) -> None:
     """Select and mix the weights files of all shards; on bad input nothing is written.
 
-    `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete.
-
-    Memory: at most twice the size of the features kept, and up to about 550 MB for a range of keys, however
-    many shards there are.
+    `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete. Memory is at
+    most twice the size of the features kept, and up to about 550 MB, however many shards there are.
 
     Parameters
     ----------
@@ -69,9 +58,8 @@ def mix(
     Raises
     ------
     InputError
-        If the shards are not exactly 0 to Z - 1, each once; if a file is missing, damaged, not the weights
-        of a shard, from another epoch, trained with different settings, or has a weight that is not finite;
-        if two features have the same key.
+        If the shards are not exactly 0 to Z - 1; if a file is missing, damaged, not the weights of a shard,
+        from another epoch, or trained with different settings; if two features have the same key.
     """
     _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)
@@ -114,7 +102,7 @@ def mix(
         if step is None and before is not None:
             try:
                 weights = average_epochs(before, weights, settings.epoch)
-            except InputError as error:
+            except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
 
@@ -208,16 +196,12 @@ def _check_previous(
 
 
 def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:
-    selection: Selection
     if step is not None:
-        selection = AboveThreshold(-math.inf if step.stopped else step.threshold)
-    elif settings.select is not None:
-        selection = Largest(settings.select)
-    elif settings.relative_threshold is not None:
-        selection = AtLeastFraction(settings.relative_threshold)
-    else:
-        selection = AboveThreshold(-math.inf if settings.threshold is None else settings.threshold)
-    return KeepAlways(settings.keep, selection) if settings.keep else selection
+        return Selection(above, -math.inf if step.stopped else step.threshold, settings.keep)
+    for name, choose in CHOICES.items():
+        if (limit := getattr(settings, name)) is not None:
+            return Selection(choose, limit, settings.keep)
+    return Selection(above, -math.inf)
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
@@ -250,14 +234,7 @@ def _matrix_writer(path: str | os.PathLike[str] | None) -> Iterator[MatrixWriter
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
     """Yield the columns of W, a range of keys at a time; each range overwrites the previous one in memory."""
     reader = ShardReader(shards)
-    size = reader.largest_range
-    space = Columns(
-        np.empty(size, np.uint64),
-        np.empty(size, np.int64),
-        np.empty(size + 1, np.int64),
-        np.empty(size, np.int32),
-        np.empty(size),
-    )
+    space = make_columns(reader.largest_range)
     ranges = reader.read()
     for low, high, entries in ranges:
         count, status = merge_entries(entries, low, high, space)
@@ -267,17 +244,9 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
             for _ in ranges:
                 pass
             raise error
-        total = space.offset[count]
-        yield (
-            entries,
-            Columns(
-                space.key[:count],
-                space.first[:count],
-                space.offset[: count + 1],
-                space.shard[:total],
-                space.value[:total],
-            ),
-        )
+        offset = space.offset[: count + 1]
+        shard, value = space.shard[: offset[-1]], space.value[: offset[-1]]
+        yield entries, Columns(space.key[:count], space.first[:count], offset, shard, value)
 
 
 def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> InputError:
@@ -303,13 +272,7 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
 
 
 def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:
-    """Return the mean over epochs: ((epoch - 1) * before + now) / epoch, `before` being the previous mean.
-
-    Raises
-    ------
-    InputError
-        If two features have the same key.
-    """
+    """Return the mean over epochs: ((epoch - 1) * before + now) / epoch, `before` being the previous mean."""
     left, right = common_features(before.key, before.name, now.key, now.name)
     total = (epoch - 1) * before.value
     total[left] += now.value[right]

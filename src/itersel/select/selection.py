@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,123 +37,85 @@ class Features(NamedTuple):
         return Features(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
 
 
-class Selection(ABC):
-    """Selects features by their norms: sees each feature once, by ascending key."""
-
-    def __init__(self) -> None:
-        self._kept: list[Features] = []
-
-    def add(self, features: Features) -> None:
-        """Consider more features."""
-        self._kept.append(self._selected(features))
-
-    def result(self) -> Features:
-        """Return the selected features, by ascending key."""
-        return _join(self._kept)
-
-    @abstractmethod
-    def _selected(self, features: Features) -> Features:
-        """Return those that can be selected, given all features so far."""
+def above(norm: NDArray[np.float64], threshold: float) -> NDArray[np.int64]:
+    """Return the rows with a norm above a threshold."""
+    return np.flatnonzero(norm > threshold)
 
 
-class AboveThreshold(Selection):
-    """Select features whose norm is above a threshold; minus infinity selects all."""
-
-    def __init__(self, threshold: float) -> None:
-        super().__init__()
-        self._threshold = threshold
-
-    def _selected(self, features: Features) -> Features:
-        return features.take(np.flatnonzero(features.norm > self._threshold))
+def at_least(norm: NDArray[np.float64], fraction: float) -> NDArray[np.int64]:
+    """Return the rows with at least this fraction, at most 1, of the largest norm."""
+    return np.flatnonzero(norm >= fraction * norm.max(initial=0.0))
 
 
-class AtLeastFraction(Selection):
-    """Select features whose norm is at least this fraction of the largest norm; 0 selects all."""
-
-    def __init__(self, fraction: float) -> None:
-        super().__init__()
-        self._fraction, self._largest = fraction, 0.0
-
-    def add(self, features: Features) -> None:
-        """Consider more features."""
-        largest = max(self._largest, features.norm.max(initial=0.0))
-        if largest > self._largest:
-            self._largest = largest
-            self._kept = [self._selected(part) for part in self._kept]
-        super().add(features)
-
-    def _selected(self, features: Features) -> Features:
-        return features.take(np.flatnonzero(features.norm >= self._fraction * self._largest))
+def largest(norm: NDArray[np.float64], number: float) -> NDArray[np.int64]:
+    """Return this number of rows with the largest norms; ties are broken in favour of the first."""
+    surplus = norm.shape[0] - int(number)
+    if surplus <= 0:
+        return np.arange(norm.shape[0])
+    last = np.partition(norm, surplus)[surplus]
+    is_chosen = norm >= last
+    ties = np.flatnonzero(norm == last)
+    is_chosen[ties[ties.shape[0] - (np.count_nonzero(is_chosen) - int(number)) :]] = False
+    return np.flatnonzero(is_chosen)
 
 
-class Largest(Selection):
-    """Select the K features with the largest norms; ties are broken by ascending key.
-
-    Keeps no more than about 2 K features at a time.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self._number = number
-        self._size = 0
-        # Norm of the worst selected feature. All later features have larger keys.
-        self._last_norm = -np.inf
-
-    def add(self, features: Features) -> None:
-        """Consider more features."""
-        super().add(features)
-        self._size += self._kept[-1].key.shape[0]
-        if self._size > 2 * self._number:
-            self._prune()
-
-    def _selected(self, features: Features) -> Features:
-        rows = np.flatnonzero(features.norm > self._last_norm)
-        if rows.shape[0] > self._number:
-            norm = features.norm[rows]
-            rows = rows[norm >= np.partition(norm, -self._number)[-self._number]]
-        return features.take(rows)
-
-    def _prune(self) -> None:
-        features = _join(self._kept)
-        if features.key.shape[0] >= self._number:
-            best = np.argsort(-features.norm, kind="stable")[: self._number]
-            self._last_norm = features.norm[best[-1]]
-            features = features.take(np.sort(best))
-        self._kept, self._size = [features], features.key.shape[0]
-
-    def result(self) -> Features:
-        """Return the selected features, by ascending key."""
-        self._prune()
-        return self._kept[0]
+# How features are chosen by their norms, by the setting of the limit.
+CHOICES = {"select": largest, "threshold": above, "relative_threshold": at_least}
 
 
-class KeepAlways(Selection):
-    """Select some features by name or group; another selection chooses among the others.
+class Selection:
+    """Selects features by their norms: sees each feature once, by ascending key.
+
+    Keeps not many more than twice the features that can be selected, given all features so far.
 
     Parameters
     ----------
-    kept
-        Names of features and of `GROUPS`.
-    others
-        Sees only the other features, so the kept ones do not compete with them.
+    choose, limit
+        One of `CHOICES`, and its limit. The features that it chooses from all are among those that it chooses
+        from any part.
+    keep
+        Names of features and of `GROUPS` that are selected regardless of their norms, and do not compete with
+        the others.
     """
 
-    def __init__(self, kept: Sequence[str], others: Selection) -> None:
-        super().__init__()
-        self._groups = [GROUPS.index(name) for name in kept if name in GROUPS]
-        self._names = feature_keys(string_table(name for name in kept if name not in GROUPS))
-        self._others = others
+    def __init__(
+        self,
+        choose: Callable[[NDArray[np.float64], float], NDArray[np.int64]],
+        limit: float,
+        keep: Sequence[str] = (),
+    ) -> None:
+        self._choose, self._limit = choose, limit
+        self._groups = [GROUPS.index(name) for name in keep if name in GROUPS]
+        self._names = feature_keys(string_table(name for name in keep if name not in GROUPS))
+        self._kept: list[Features] = []
+        self._chosen: list[Features] = []
+        self._size = self._size_before = 0
 
-    def _selected(self, features: Features) -> Features:
-        is_kept = np.isin(features.key, self._names)
-        is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
-        self._others.add(features.take(np.flatnonzero(~is_kept)))
-        return features.take(np.flatnonzero(is_kept))
+    def add(self, features: Features) -> None:
+        """Consider more features."""
+        if self._groups or self._names.shape[0]:
+            is_kept = np.isin(features.key, self._names)
+            is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
+            self._kept.append(features.take(np.flatnonzero(is_kept)))
+            features = features.take(np.flatnonzero(~is_kept))
+        self._chosen.append(features.take(self._choose(features.norm, self._limit)))
+        self._size += self._chosen[-1].key.shape[0]
+        if self._size > 2 * self._size_before:
+            self._choose_again()
+
+    def _choose_again(self) -> None:
+        """Drop what was chosen only because the largest norms had not been seen."""
+        norm = np.concatenate([part.norm for part in self._chosen])
+        rows = self._choose(norm, self._limit)
+        if rows.shape[0] < norm.shape[0]:
+            self._chosen = [_join(self._chosen).take(rows)]
+        self._size = self._size_before = rows.shape[0]
 
     def result(self) -> Features:
         """Return the selected features, by ascending key."""
-        selected = _join([*self._kept, self._others.result()])
-        return selected.take(np.argsort(selected.key))
+        self._choose_again()
+        selected = _join([*self._kept, *self._chosen])
+        return selected.take(np.argsort(selected.key)) if self._kept else selected
 
 
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:

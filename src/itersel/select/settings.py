@@ -1,12 +1,21 @@
-"""Settings for selection and mixing."""
+"""Settings for selection and mixing, and path following: a threshold that falls as the training loss falls.
+
+Algorithm 3 of Simianer & Riezler's talk on multi-task learning (2013): lambda_{t+1} = min(lambda_t,
+(loss of v_{t-1} - loss of v_t) / epsilon), until it falls below a minimum. The loss of v_t is summed over all
+sentences in all shards; the shards measure it when they start epoch t + 1 from v_t.
+"""
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from itersel.config.mixing import MIXINGS, NORMS
 from itersel.errors import InputError, check_choice
-from itersel.select.path import PathSettings
+from itersel.select.shard_files import ShardFile
 
 PATH = "path-following"
 SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
@@ -23,7 +32,7 @@ class MixSettings:
     mixing
         ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
         mean over the shards of this epoch; ``selection``: the same for selected features only;
-        ``path-following``: the same for features above a falling threshold (`itersel.select.path`).
+        ``path-following``: the same for features above a falling threshold.
     epoch
         Number of the epoch, from 1.
     shards
@@ -36,7 +45,8 @@ class MixSettings:
     relative_threshold
         The fraction of the largest norm that a selected feature's norm must reach.
     epsilon, minimum
-        For ``path-following``: see `itersel.select.path`.
+        For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and
+        the path ends when it would fall below `minimum`.
     keep
         For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`)
         that are kept regardless of their norms, in addition to those selected from the others.
@@ -65,7 +75,7 @@ class MixSettings:
             raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")
         if self.mixing == PATH and given != list(PATH_LIMITS):
             raise InputError(f"mixing {PATH} needs --threshold, --epsilon and --minimum, and nothing else")
-        if self.path is not None and self.path.minimum > self.path.threshold:
+        if self.path is not None and self.path[2] > self.path[0]:
             raise InputError("--minimum is above --threshold; choose a smaller minimum")
         if self.mixing not in ("selection", PATH) and (given or self.keep):
             unused = [*given, *(["keep"] if self.keep else [])]
@@ -80,8 +90,72 @@ class MixSettings:
         return self.mixing in ("mean-of-epochs", PATH) and self.epoch > 1
 
     @property
-    def path(self) -> PathSettings | None:
-        """How the threshold falls; None without path following."""
+    def path(self) -> tuple[float, float, float] | None:
+        """Threshold, epsilon and minimum; None without path following."""
         if self.threshold is None or self.epsilon is None or self.minimum is None:
             return None
-        return PathSettings(self.threshold, self.epsilon, self.minimum)
+        return self.threshold, self.epsilon, self.minimum
+
+
+class PathStep(NamedTuple):
+    """The state of the path after an epoch.
+
+    Attributes
+    ----------
+    threshold
+        lambda used to select the weights; if the path has ended, that of the last epoch with selection.
+    loss
+        Loss of the weights that the epoch started from.
+    stopped
+        Whether the path has ended; if so, the weights are those of the previous epoch.
+    """
+
+    threshold: float
+    loss: float
+    stopped: bool
+
+    def attributes(self) -> dict[str, float | int]:
+        """Return the file attributes that `read_step` reads."""
+        return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
+
+
+def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> PathStep:
+    """Return the state of the path from a file's attributes."""
+    threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
+    for value in (threshold, loss):
+        if not isinstance(value, float) or not 0 <= value < math.inf:
+            raise InputError("has no valid lambda or loss; mix that epoch again", path)
+    return PathStep(threshold, loss, bool(stopped))  # type: ignore[arg-type]
+
+
+def next_step(
+    path: tuple[float, float, float], shards: Sequence[ShardFile], before: PathStep | None
+) -> PathStep:
+    """Return the step of an epoch.
+
+    For `path` see `MixSettings.path`. Losses are summed in the order of the shards. `before` is the step of
+    the previous epoch, None in the first.
+    """
+    first, epsilon, minimum = path
+    if before is not None and before.stopped:
+        for shard in shards:
+            if not shard.stopped:
+                raise InputError("was trained although the path has ended; train it again", shard.path)
+        return before
+    loss = 0.0
+    for shard in shards:
+        if shard.stopped:
+            raise InputError(
+                "was passed on untrained although the path has not ended; train it again", shard.path
+            )
+        if shard.loss is None:
+            raise InputError("has no loss; train the shard with --measure-loss", shard.path)
+        loss += shard.loss
+    if loss == math.inf:
+        raise InputError("the sum of the shards' losses overflows; start from smaller weights")
+    if before is None:
+        return PathStep(first, loss, False)
+    threshold = min(before.threshold, (before.loss - loss) / epsilon)
+    if threshold < minimum:
+        return PathStep(before.threshold, loss, True)
+    return PathStep(threshold, loss, False)

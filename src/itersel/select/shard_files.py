@@ -26,8 +26,9 @@ from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read
 from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
 
-# Entries read at a time: 4 million take about 550 MB, including everything computed from them. Fewer are
-# faster, because new memory is slow, unless they are so few of each shard that opening its file takes longer.
+# Entries read at a time, of all shards and of each: 4 million take about 550 MB, with all that is computed
+# from them. Fewer are faster, because new memory is slow, unless they are so few of each shard that opening
+# its file takes longer.
 RANGE_ENTRIES, SHARD_ENTRIES = 1 << 22, 1 << 14
 
 KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
@@ -39,10 +40,8 @@ class ShardFile(NamedTuple):
 
     Attributes
     ----------
-    path
-        The file.
     kind, settings, epoch, shard
-        Attributes of the file; empty or -1 if missing.
+        Empty or -1 if missing.
     loss
         Loss of the weights that the shard started from; None if not measured.
     stopped
@@ -67,13 +66,7 @@ class ShardFile(NamedTuple):
 
 
 def open_shard(path: str) -> ShardFile:
-    """Find the arrays of a weights file.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, truncated, or not a weights file of `itersel train`.
-    """
+    """Find the arrays of a weights file of `itersel train`."""
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
         found = header.attributes.get
@@ -116,13 +109,7 @@ def _loss(value: object) -> float | None:
 
 
 def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
-    """Return the position of an array in the file.
-
-    Raises
-    ------
-    ValueError
-        If the array is not as expected.
-    """
+    """Return the position of an array in the file, or raise a ValueError if it is not as expected."""
     position = dataset.id.get_offset()
     if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
         raise ValueError(f"array '{name}' is not of the declared type and size")
@@ -132,29 +119,17 @@ def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
 
 
 class ShardReader:
-    """Reads the entries of all shards in ranges of keys, ascending.
+    """Reads the entries of all shards in ranges of keys, ascending."""
 
-    Parameters
-    ----------
-    shards
-        Weights files of the shards.
-    range_entries
-        Approximate number of entries to read at a time; `SHARD_ENTRIES` of each shard if that is less.
-
-    Raises
-    ------
-    InputError
-        If the arrays of a file are not those of a weights file.
-    """
-
-    def __init__(self, shards: Sequence[ShardFile], range_entries: int = RANGE_ENTRIES) -> None:
+    def __init__(self, shards: Sequence[ShardFile]) -> None:
         self._shards = shards
-        range_entries = min(range_entries, SHARD_ENTRIES * len(shards))
+        range_entries = min(RANGE_ENTRIES, SHARD_ENTRIES * len(shards))
         self._ranges = max(1, sum(shard.weights for shard in shards) // range_entries)
         # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
-        self._checks = [_Check(shard) for shard in shards]
+        # of the arrays that are read in parts: all but the keys
+        self._digests = [{name: Digest() for name in (VALUE, NAME_OFFSET, NAME)} for _ in shards]
         for z, shard in enumerate(shards):
             self._row[z] = self._range_rows(shard)
         # Reused for every range: new memory from the operating system takes as long as everything else.
@@ -168,18 +143,14 @@ class ShardReader:
     def read(self) -> Iterator[tuple[np.uint64, np.uint64, Entries]]:
         """Yield the lowest and highest key of each range, and its entries, which overwrite the previous ones.
 
-        Raises
-        ------
-        InputError
-            If a file is damaged; raised with the last range if only the checksums show it.
+        Damage that only the checksums show is an InputError with the last range.
         """
         for i in progress(range(self._ranges), "mix"):
             last = i == self._ranges - 1
             high = np.uint64(2**64 - 1) if last else self._low[i + 1] - np.uint64(1)
             entries = self._read_entries(self._row[:, i], self._row[:, i + 1])
             if last:
-                for check in self._checks:
-                    check.finish()
+                self._check_digests()
             yield self._low[i], high, entries
 
     def _range_rows(self, shard: ShardFile) -> NDArray[np.int64]:
@@ -209,7 +180,8 @@ class ShardReader:
                     raise InputError(DAMAGED, shard.path)
                 name = self._name_space(names, name_end - name_first)
                 _read(stream, name, shard, NAME, name_first)
-            self._checks[z].add(self._value[rows], ends, name)
+            for array, part in ((VALUE, self._value[rows]), (NAME_OFFSET, ends[:-1]), (NAME, name)):
+                self._digests[z][array].add(part)
             ends -= name_first
             if not hash_names(name, ends, self._check[rows]):
                 raise damaged(shard.path, NAME_OFFSET, "does not rise")
@@ -225,6 +197,13 @@ class ShardReader:
             self._name[:names],
             self._offset[: total + 1],
         )
+
+    def _check_digests(self) -> None:
+        for shard, digests in zip(self._shards, self._digests, strict=True):
+            digests[NAME_OFFSET].add(np.array([shard.name_length], np.int64))
+            for name, digest in digests.items():
+                if shard.digest[name] != digest.result(np.empty(0, FORMAT.arrays[name].dtype)):
+                    raise damaged(shard.path, name, "does not match its checksum")
 
     def _name_space(self, begin: int, size: int) -> NDArray[np.uint8]:
         """Return space for `size` bytes of names after the first `begin` bytes."""
@@ -246,32 +225,3 @@ def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardFile, name: str, b
         if not count:
             raise InputError(DAMAGED, shard.path)
         done += count
-
-
-class _Check:
-    """Verifies the checksums of the arrays of a weights file that are read in parts: all but the keys."""
-
-    def __init__(self, shard: ShardFile) -> None:
-        self._shard = shard
-        self._digests = {name: Digest() for name in (VALUE, NAME_OFFSET, NAME)}
-
-    def add(self, value: NDArray[np.float64], end: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
-        """Add the next part of the arrays.
-
-        `end`: where the names begin, and where the last one ends.
-        """
-        for array, part in ((VALUE, value), (NAME_OFFSET, end[:-1]), (NAME, name)):
-            self._digests[array].add(part)
-
-    def finish(self) -> None:
-        """Verify the arrays after they have been read in full.
-
-        Raises
-        ------
-        InputError
-            If an array is damaged; names the first one.
-        """
-        self._digests[NAME_OFFSET].add(np.array([self._shard.name_length], np.int64))
-        for name, digest in self._digests.items():
-            if self._shard.digest[name] != digest.result(np.empty(0, FORMAT.arrays[name].dtype)):
-                raise damaged(self._shard.path, name, "does not match its checksum")

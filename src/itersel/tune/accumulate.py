@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,11 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.references import grouped_references
-from itersel.learn.bleu_kernels import ORDER
+from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths
 from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.ragged import offsets_of, places_of
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.tune.bleu_kernels import Statistics, closest_references
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
@@ -48,13 +48,13 @@ class Pool(NamedTuple):
     Attributes
     ----------
     sentence_offset
-        int64 (N + 1): where the translations of each sentence begin.
+        int64 (N + 1): the translations of each sentence.
     longest_reference, mean_reference
         int64 and float64 (N): length of the longest reference, and mean length of references, in words.
     statistics
-        Statistics for BLEU.
+        For BLEU.
     dense
-        float64 (H, C): dense features.
+        float64 (H, C).
     origin
         int64 (H): row in the concatenation of all files, by shard and iteration.
     """
@@ -122,8 +122,11 @@ def find_files(
             other = os.fspath(files[number - 1].path)
             raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
     for file in files:
-        _compare(file, files[0], ("settings", "dense_names"))
-        _compare(file, files[file.shard * len(iterations)], ("sentences",))
+        first = files[file.shard * len(iterations)]  # of the shard
+        for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentences", first)):
+            if getattr(file, name) != getattr(like, name):
+                what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
+                raise InputError(f"differs from {what}; recreate one of them", file.path)
     return files
 
 
@@ -136,16 +139,6 @@ def _read_file(path: FilePath, format: FileFormat) -> ListFile:
         return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
     except (KeyError, TypeError, ValueError):
         raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
-
-
-def _compare(file: ListFile, other: ListFile, fields: Sequence[str]) -> None:
-    for name in fields:
-        if getattr(file, name) != getattr(other, name):
-            what = name.replace("_", " ")
-            raise InputError(
-                f"differs from {os.fspath(other.path)} in its {what}; recreate one of them",
-                file.path,
-            )
 
 
 def merge_lists(files: Sequence[ListFile]) -> Pool:
@@ -174,7 +167,15 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
         joined["dense"],
         joined["origin"],
     )
-    _check_pool(pool, files[0].path)
+    if pool.sentence_count == 0:
+        raise InputError(NO_SENTENCES, files[0].path)
+    for n in range(ORDER):
+        if not pool.statistics.matches[:, n].any():
+            raise InputError(
+                f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
+                f"use better weights, larger lists, or references of more than {n} words",
+                files[0].path,
+            )
     return pool
 
 
@@ -204,9 +205,11 @@ def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArra
     }
     for name in ("matches", "length", "dense"):
         part[name] = np.concatenate([arrays.pop(name) for arrays in read])[kept]
-    part["reference_length"] = closest_references(
-        lengths, reference_offset, part["sentence_offset"], part["length"]
-    )
+    length, closest = part["length"].astype(np.int64), [np.zeros(0, np.int64)]
+    of_sentences = zip(pairwise(reference_offset), pairwise(part["sentence_offset"]), strict=True)
+    for references, translations in of_sentences:
+        closest.append(closest_lengths(lengths[slice(*references)], length[slice(*translations)]))
+    part["reference_length"] = np.concatenate(closest).astype(np.int32)
     return part, sentence.shape[0]
 
 
@@ -227,18 +230,6 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _check_pool(pool: Pool, path: FilePath) -> None:
-    if pool.sentence_count == 0:
-        raise InputError(NO_SENTENCES, path)
-    for n in range(ORDER):
-        if not pool.statistics.matches[:, n].any():
-            raise InputError(
-                f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
-                f"use better weights, larger lists, or references of more than {n} words",
-                path,
-            )
-
-
 def has_sparse_features(files: Sequence[ListFile]) -> bool:
     """Return whether any translation has a sparse feature."""
     for file in files:
@@ -249,14 +240,7 @@ def has_sparse_features(files: Sequence[ListFile]) -> bool:
 
 
 def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseRows:
-    """Read the sparse features of translations.
-
-    Parameters
-    ----------
-    files
-        As returned by `find_files`.
-    origin
-        int64 (rows), in any order: `Pool.origin` of the translations to read.
+    """Read the sparse features of the translations whose `Pool.origin` is given, int64 (rows), in any order.
 
     Raises
     ------
@@ -289,12 +273,7 @@ def sparse_scores(
 ) -> NDArray[np.float64]:
     """Return the scores of the sparse features of translations, float64 (rows), reading one file at a time.
 
-    Parameters
-    ----------
-    files, origin
-        See `read_sparse`.
-    weights
-        Weights of sparse features; all other features have weight 0.
+    See `read_sparse`; features that are not in `weights` have weight 0.
     """
     scores = np.zeros(origin.shape[0])
     for arrays, wanted, rows in _sparse_parts(files, origin):

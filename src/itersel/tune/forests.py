@@ -1,10 +1,11 @@
-"""Forest files: the forest of each sentence for MERT, pruned to the best edges.
+"""MERT over forests (Kumar, Macherey, Dyer and Och 2009), and forest files, pruned to the best edges.
 
 Only words that occur in the references are distinguished.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,16 @@ from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references
+from itersel.learn.bleu_kernels import ORDER, Statistics
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.ragged import offsets_of, places_of
-from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.generate import SUM, write_shard_rows
+from itersel.tune.accumulate import NO_SENTENCES, ListFile
+from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
+from itersel.tune.generate import MAX_COUNT, SUM, write_shard_rows
+from itersel.tune.line_kernels import project
+from itersel.tune.mert import Candidates, LineSearch, squared_deviation
 from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     from itersel.decode.rule_kernels import SentenceRules
     from itersel.grammar.shard import Shard
 
-LARGEST = (1 << 31) - 1
+MODEL_FEATURE = "LanguageModel"
 # Sizes: N sentences, M references, I items, E edges, R rules, C dense features; see `Forests`.
 FORMAT = FileFormat(
     "forests file",
@@ -38,15 +43,15 @@ FORMAT = FileFormat(
         {
             "item_offset": Array("<i8", ("N+1",), into="I"),
             "edge_offset": Array("<i8", ("I+1",), into="E"),
-            "edge_rule": Array("<i4", ("E",), least=0, most=LARGEST),
-            "edge_first": Array("<i4", ("E",), least=-1, most=LARGEST),
-            "edge_second": Array("<i4", ("E",), least=-1, most=LARGEST),
+            "edge_rule": Array("<i4", ("E",), least=0, most=MAX_COUNT),
+            "edge_first": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
+            "edge_second": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
             "edge_model": numbers("<f8", "E"),
             "rule_offset": Array("<i8", ("N+1",), into="R"),
             "rule_dense": numbers("<f8", "R", "C"),
-            "target": Array("<i4", ("target symbols",), least=-2, most=LARGEST),
+            "target": Array("<i4", ("target symbols",), least=-2, most=MAX_COUNT),
             "target_offset": Array("<i8", ("R+1",), into="target symbols"),
-            "reference": Array("<i4", ("reference words",), least=1, most=LARGEST),
+            "reference": Array("<i4", ("reference words",), least=1, most=MAX_COUNT),
             "reference_offset": Array("<i8", ("M+1",), into="reference words"),
             "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
         }
@@ -65,15 +70,7 @@ def generate_forests(
 ) -> None:
     """Write the pruned forests of all sentences of a shard, whole or not at all.
 
-    Parameters
-    ----------
-    path, shard, decoder, weights, settings, iteration, number
-        See `itersel.tune.generate.generate_lists`.
-
-    Raises
-    ------
-    InputError
-        If the shard has no references.
+    See `itersel.tune.generate.generate_lists` for the parameters and errors.
     """
     dense_weights, sparse_weights = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
@@ -107,20 +104,10 @@ def make_forest(
     limit: int,
     references: References,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the initial 0.
+    """Return the arrays of `FORMAT` for one sentence, except for ``sentence_reference_offset``.
 
-    ``sentence_reference_offset`` is not included.
-
-    Parameters
-    ----------
-    shard, rules, found
-        Rules of the shard and of the sentence, items and edges.
-    dense
-        float64 (rules of the sentence, C): dense features of the rules.
-    limit
-        Number of edges to keep; more are kept only if there are ties.
-    references
-        References of the sentence, as words of the shard.
+    Offsets are ends, without the initial 0. `dense`, float64 (rules of the sentence, C), are features of the
+    rules; for `limit` see `prune_forest`.
     """
     kept = prune_forest(found, limit)
     rule = found.edge_rule[kept.edge]
@@ -188,13 +175,7 @@ def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray
 
 
 def read_forests(path: FilePath, columns: int) -> Forests:
-    """Read forests with `columns` dense features.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged or its forests cannot be traversed.
-    """
+    """Read forests with `columns` dense features, and check that they can be traversed."""
     arrays, _ = read_arrays(path, FORMAT)
     sentences, references = (arrays[name].shape[0] - 1 for name in ("item_offset", "reference_offset"))
     name = "sentence_reference_offset"
@@ -206,3 +187,77 @@ def read_forests(path: FilePath, columns: int) -> Forests:
     if bad >= 0:
         raise damaged(path, "edge_rule", f"and the antecedents do not form a forest for sentence {bad + 1}")
     return forests
+
+
+class ForestSearch(LineSearch):
+    """Line search over the forests of each shard and iteration.
+
+    The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
+    as with k-best lists. `model_column` is the number of the dense feature for the language model.
+    """
+
+    def __init__(self, forests: Sequence[Sequence[Forests]], model_column: int) -> None:
+        self._forests = [one for shard in forests for one in shard]
+        # for each file, the numbers of its sentences among all sentences
+        base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
+        self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
+        self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
+        self._model_column = model_column
+        self.sentence_count = int(base[-1])
+        self.scale = self._feature_scale()
+
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+        """Return the best derivations of all sentences by iteration; see `goal_lines`."""
+        model_line = np.array([weights[self._model_column], direction[self._model_column]])
+        found = []
+        for forests, columns in zip(self._forests, self._columns, strict=True):
+            rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
+            found.append(goal_lines(forests, rule_line, model_line))
+        sentence = np.concatenate(
+            [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
+        )
+        order = np.argsort(sentence, kind="stable")
+        intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
+        counts = np.concatenate([one[2] for one in found])[order]
+        parts = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
+        statistics = Statistics(*map(np.ascontiguousarray, parts))
+        offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
+        return Candidates(intercept, slope, offset, statistics)
+
+    def _feature_scale(self) -> NDArray[np.float64]:
+        """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
+
+        Derivations would be more precise, but there are too many; only the relative scale matters.
+        """
+        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        for forests in self._forests:
+            offset = forests.edge_offset[forests.item_offset]
+            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], np.diff(offset))
+            for c in range(total.shape[0]):
+                value = forests.rule_dense[rule, c]
+                if c == self._model_column:
+                    value = value + forests.edge_model
+                total[c] += squared_deviation(value, offset)
+            edges += rule.shape[0]
+        return np.sqrt(total / edges)
+
+
+def read_search(files: Sequence[ListFile]) -> ForestSearch:
+    """Read the forests of all shards and iterations (`files` as returned by `find_files`)."""
+    names = files[0].dense_names
+    if MODEL_FEATURE not in names:
+        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel forest'"
+        raise InputError(message, files[0].path)
+    shards: dict[int, list[Forests]] = {}
+    for file in files:
+        forests = read_forests(file.path, len(names))
+        others = shards.setdefault(file.shard, [])
+        others.append(forests)
+        for name in ("reference", "reference_offset"):
+            if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
+                raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
+    # a shard without sentences adds nothing
+    found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    if not found:
+        raise InputError(NO_SENTENCES, files[0].path)
+    return ForestSearch(found, names.index(MODEL_FEATURE))

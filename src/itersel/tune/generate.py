@@ -81,13 +81,7 @@ SUM = "sparse features"
 
 
 def read_start(path: str | None, iteration: int) -> Weights:
-    """Return the weights for decoding: those in a file; without one, the default of the first iteration.
-
-    Raises
-    ------
-    InputError
-        If there is no file in a later iteration, or the file cannot be read.
-    """
+    """Return the weights for decoding: those in a file, which only the first iteration does not need."""
     if path is not None:
         return read_weights(path)
     if iteration > 1:
@@ -108,18 +102,10 @@ def generate_lists(
 
     Parameters
     ----------
-    path
-        The file to write.
-    shard
-        Sentences with references.
-    decoder
-        Decoder for this shard, made with the same settings.
-    weights
-        Weights for decoding.
-    settings
-        Recorded in the file.
-    iteration, number
-        Number of the iteration, from 1, and of the shard, from 0; recorded in the file.
+    path, shard, decoder, weights
+        The file to write; sentences with references, a decoder for them, and the weights for decoding.
+    settings, iteration, number
+        Recorded in the file: those of the decoder, and the numbers of the iteration, from 1, and the shard.
 
     Raises
     ------
@@ -175,11 +161,6 @@ def write_shard_rows(
     """Yield a writer for a file of lists or forests; see `write_rows`.
 
     Writes the attributes, too, by which `itersel.tune.accumulate` sees which files belong together.
-
-    Raises
-    ------
-    InputError
-        If the shard has no references.
     """
     if not shard.has_references:
         raise InputError("the shard has no references to tune on; extract it with --references")
@@ -204,7 +185,7 @@ class _FeatureTable:
 
     def __init__(self, key: NDArray[np.uint64]) -> None:
         self._row = np.full(key.shape[0], -1, np.int32)
-        self._used: list[NDArray[np.int32]] = []
+        self._used = [np.zeros(0, np.int32)]
         self._count = 0
 
     def rows(self, feature: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -218,7 +199,7 @@ class _FeatureTable:
     @property
     def used(self) -> NDArray[np.int32]:
         """The shard's features by number."""
-        return np.concatenate([np.zeros(0, np.int32), *self._used])
+        return np.concatenate(self._used)
 
 
 def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -> NDArray[np.uint64]:

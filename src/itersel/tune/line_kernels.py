@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itersel.grammar.array_kernels import grown
 from itersel.jit import kernel
-from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
+from itersel.learn.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
 
 @kernel
@@ -49,11 +49,8 @@ def envelope_bends(
     only considers lines steeper than the last one. If several lines meet in a point, the envelope continues
     with the steepest; of equal lines it takes the first.
 
-    Returns
-    -------
-    tuple
-        The first line of each sentence, int64 (N); the positions of the bends, float64 (B); and the lines
-        before and after each, int64 (B, 2); sorted by sentence, then from left to right.
+    Returns the first line of each sentence, int64 (N); the positions of the bends, float64 (B); and the lines
+    before and after each, int64 (B, 2); sorted by sentence, then from left to right.
     """
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
@@ -108,14 +105,8 @@ def bleu_along_line(
     The first interval begins at minus infinity; each ends where the next begins. Adjacent intervals with the
     same summed counts are merged.
 
-    Parameters
-    ----------
-    start, place, lines
-        The result of `envelope_bends`; lines are rows of `statistics`.
-    order
-        int64 (B): the bends from left to right.
-    statistics
-        Statistics of all translations.
+    `start`, `place` and `lines` (rows of `statistics`) are the result of `envelope_bends`; `order`, int64
+    (B), are the bends from left to right.
     """
     counts = np.zeros(COUNTS, np.int64)
     for row in start:

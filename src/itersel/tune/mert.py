@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
+from itersel.learn.bleu_kernels import Statistics, best_bleu
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool
-from itersel.tune.bleu_kernels import Statistics, best_bleu
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -31,33 +32,10 @@ INTO_ENDLESS = 1.0
 MAX_ROUNDS = 100
 
 
-class Intervals(NamedTuple):
-    """BLEU along a line.
-
-    Attributes
-    ----------
-    begin
-        float64 (I): start of each interval, ascending, the first at minus infinity; each ends where the next
-        begins.
-    bleu
-        float64 (I): between 0 and 1.
-    """
-
-    begin: NDArray[np.float64]
-    bleu: NDArray[np.float64]
-
-
 class Candidates(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
-    Attributes
-    ----------
-    intercept, slope
-        float64 (H).
-    offset
-        int64 (N + 1): the translations of each sentence.
-    statistics
-        Their statistics for BLEU.
+    `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence.
     """
 
     intercept: NDArray[np.float64]
@@ -81,12 +59,14 @@ class LineSearch(ABC):
     def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return all translations that may be the best at some point weights + x * direction."""
 
-    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
-        """Return BLEU at all points weights + x * direction, both float64 (C)."""
+    def intervals(
+        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return BLEU at all points weights + x * direction, both float64 (C); see `bleu_along_line`."""
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
-        return Intervals(*bleu_along_line(start, place, lines, order, found.statistics))
+        return bleu_along_line(start, place, lines, order, found.statistics)
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU, between 0 and 1, of the best translations under `weights`."""
@@ -126,18 +106,13 @@ def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> 
     return float(np.sum((value - np.repeat(mean, counts)) ** 2))
 
 
-def choose_point(found: Intervals) -> tuple[float, float]:
-    """Choose a point on a line: the midpoint of the interval with the highest BLEU.
+def choose_point(begin: NDArray[np.float64], bleu: NDArray[np.float64]) -> tuple[float, float]:
+    """Choose the midpoint of the interval with the highest BLEU (see `bleu_along_line`); return BLEU, too.
 
     Ties are broken in favour of the point nearest to 0. In the interval that contains 0, the point is 0: no
     move. In an unbounded interval, the point is `INTO_ENDLESS` from its end.
-
-    Returns
-    -------
-    tuple
-        The point, and BLEU there.
     """
-    begin, end = found.begin, np.append(found.begin[1:], np.inf)
+    end = np.append(begin[1:], np.inf)
     # differences are infinite or NaN if an interval begins and ends at minus infinity, or is the only one
     with np.errstate(invalid="ignore"):
         point = np.where(np.isinf(begin), end - INTO_ENDLESS, (begin + end) / 2)
@@ -145,7 +120,7 @@ def choose_point(found: Intervals) -> tuple[float, float]:
         # if 0 is itself a bend, translations are tied there, and it belongs to neither interval
         point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
-    bleu = np.where(is_wide, found.bleu, -1.0)
+    bleu = np.where(is_wide, bleu, -1.0)
     best = np.flatnonzero(bleu == bleu.max())
     chosen = best[np.argmin(np.abs(point[best]))]
     return float(point[chosen]), float(bleu[chosen])
@@ -156,22 +131,8 @@ def tune_mert(
 ) -> tuple[NDArray[np.float64], float]:
     """Search for the weights with the highest BLEU.
 
-    Parameters
-    ----------
-    search
-        Line search over the translations.
-    start
-        float64 (C): start weights.
-    settings
-        How long to search.
-    seed
-        Not negative; for example seed and iteration.
-
-    Returns
-    -------
-    tuple
-        Weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU. Features
-        that never vary within a sentence keep their start weights, before scaling.
+    Returns weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU.
+    Features that never vary within a sentence keep their start weights, before scaling.
 
     Raises
     ------
@@ -182,10 +143,7 @@ def tune_mert(
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
     bits = np.random.PCG64(list(seed))
-
-    def directions() -> list[NDArray[np.float64]]:
-        return _directions(search.scale, settings.directions, bits)
-
+    directions = partial(_directions, search.scale, settings.directions, bits)
     weights, bleu = climb(search, start, directions)
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
@@ -202,17 +160,7 @@ def climb(
 ) -> tuple[NDArray[np.float64], float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
-    Parameters
-    ----------
-    search, start
-        Line search over the translations, and start weights, float64 (C).
-    directions
-        Returns the directions of a round.
-
-    Returns
-    -------
-    tuple
-        Weights, float64 (C), and BLEU between 0 and 1.
+    `directions` returns those of a round. Returns weights, float64 (C), and BLEU between 0 and 1.
     """
     weights, bleu = start.copy(), search.bleu(start)
     for _ in range(MAX_ROUNDS):
@@ -227,16 +175,8 @@ def climb(
 def move(
     search: LineSearch, weights: NDArray[np.float64], bleu: float, direction: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Move to the best point on a line if it is better; return the weights there and their BLEU.
-
-    Parameters
-    ----------
-    weights, bleu
-        Start of the line, float64 (C), and BLEU there.
-    direction
-        float64 (C).
-    """
-    point, expected = choose_point(search.intervals(weights, direction))
+    """Move from weights with this BLEU to the best point on a line if it is better; return both there."""
+    point, expected = choose_point(*search.intervals(weights, direction))
     if expected <= bleu + MIN_GAIN:
         return weights, bleu
     moved = weights + point * direction

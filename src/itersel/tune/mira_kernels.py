@@ -1,6 +1,7 @@
 """One pass of k-best MIRA over merged lists (Cherry and Foster 2012, algorithm 1).
 
-Shapes: N sentences, H translations, C dense and F sparse features.
+Shapes: N sentences, H translations, C dense and F sparse features. Weights are those of the dense features,
+followed by those of the sparse ones.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.jit import kernel
-from itersel.learn.bleu_kernels import ORDER
+from itersel.learn.bleu_kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts
 
 
 class MiraState(NamedTuple):
@@ -22,60 +22,49 @@ class MiraState(NamedTuple):
 
     Attributes
     ----------
-    dense, sparse
-        float64 (C) and (F): current weights.
-    dense_late, sparse_late
-        float64 (C) and (F): sum of all updates, each times the number of steps before it. The mean of the
-        weights after n steps is weights - late / n, so a step only touches its own features.
+    weight
+        float64 (C + F): current weights.
+    late
+        float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
+        after n steps is weight - late / n, so a step only touches its own features.
     background
-        float64 (9): counts of the decaying pseudo-corpus, see `itersel.tune.bleu_kernels`.
+        float64 (9): counts of the decaying pseudo-corpus, see `itersel.learn.bleu_kernels`.
     steps
         int64 (1): sentences seen so far, in all passes.
     """
 
-    dense: NDArray[np.float64]
-    sparse: NDArray[np.float64]
-    dense_late: NDArray[np.float64]
-    sparse_late: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    late: NDArray[np.float64]
     background: NDArray[np.float64]
     steps: NDArray[np.int64]
 
 
 class Difference(NamedTuple):
-    """Scratch for the sparse difference of two translations: int32 and float64, twice the longest row."""
+    """Scratch for the difference of two translations: C + twice the longest row of sparse features."""
 
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
 
 
 @kernel
-def score_row(
-    dense: NDArray[np.float64],
-    sparse: SparseRows,
-    dense_weight: NDArray[np.float64],
-    sparse_weight: NDArray[np.float64],
-    row: int,
-) -> float:
+def score_row(dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np.float64], row: int) -> float:
     """Return the score of a translation."""
-    total = 0.0
-    for c in range(dense_weight.shape[0]):
-        total += dense_weight[c] * dense[row, c]
+    total, columns = 0.0, dense.shape[1]
+    for c in range(columns):
+        total += weight[c] * dense[row, c]
     for i in range(sparse.offset[row], sparse.offset[row + 1]):
-        total += sparse_weight[sparse.feature[i]] * sparse.value[i]
+        total += weight[columns + sparse.feature[i]] * sparse.value[i]
     return total
 
 
 @kernel
 def score_rows(
-    dense: NDArray[np.float64],
-    sparse: SparseRows,
-    dense_weight: NDArray[np.float64],
-    sparse_weight: NDArray[np.float64],
+    dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the scores of all translations, float64 (H)."""
     score = np.empty(dense.shape[0])
     for row in range(score.shape[0]):
-        score[row] = score_row(dense, sparse, dense_weight, sparse_weight, row)
+        score[row] = score_row(dense, sparse, weight, row)
     return score
 
 
@@ -102,24 +91,29 @@ def background_bleu(
 
 
 @kernel
-def sparse_difference(sparse: SparseRows, hope: int, fear: int, scratch: Difference) -> int:
-    """Fill `scratch` with the sparse features of hope minus those of fear; returns their number.
+def fill_difference(
+    dense: NDArray[np.float64], sparse: SparseRows, hope: int, fear: int, scratch: Difference
+) -> int:
+    """Fill `scratch` with the features of hope minus those of fear; returns their number.
 
-    Merges both rows, which are sorted by feature.
+    Merges the sparse features of both, which are sorted.
     """
+    used = dense.shape[1]
+    for c in range(used):
+        scratch.feature[c], scratch.value[c] = c, dense[hope, c] - dense[fear, c]
+    columns = used
     i, end = sparse.offset[hope], sparse.offset[hope + 1]
     j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
-    used = 0
     while i < end or j < fear_end:
         takes_hope = j == fear_end or (i < end and sparse.feature[i] <= sparse.feature[j])
         takes_fear = i == end or (j < fear_end and sparse.feature[j] <= sparse.feature[i])
         scratch.value[used] = 0.0
         if takes_hope:
-            scratch.feature[used] = sparse.feature[i]
+            scratch.feature[used] = columns + sparse.feature[i]
             scratch.value[used] += sparse.value[i]
             i += 1
         if takes_fear:
-            scratch.feature[used] = sparse.feature[j]
+            scratch.feature[used] = columns + sparse.feature[j]
             scratch.value[used] -= sparse.value[j]
             j += 1
         used += 1
@@ -127,45 +121,29 @@ def sparse_difference(sparse: SparseRows, hope: int, fear: int, scratch: Differe
 
 
 @kernel
-def mira_step(
-    pool: Pool,
-    sparse: SparseRows,
-    state: MiraState,
-    scratch: Difference,
-    hope: int,
-    fear: int,
-    cost: float,
-    limit: float,
-) -> bool:
-    """Move the weights until hope leads fear by `cost`, by at most `limit`; returns whether they changed."""
-    used = sparse_difference(sparse, hope, fear, scratch)
+def mira_step(state: MiraState, difference: Difference, used: int, cost: float, limit: float) -> None:
+    """Move the weights until hope leads fear by `cost`, by at most `limit`.
+
+    The first `used` features of `difference` are those of hope minus those of fear.
+    """
     loss, norm = cost, 0.0
-    for c in range(state.dense.shape[0]):
-        difference = pool.dense[hope, c] - pool.dense[fear, c]
-        loss -= state.dense[c] * difference
-        norm += difference * difference
     for i in range(used):
-        loss -= state.sparse[scratch.feature[i]] * scratch.value[i]
-        norm += scratch.value[i] * scratch.value[i]
+        loss -= state.weight[difference.feature[i]] * difference.value[i]
+        norm += difference.value[i] * difference.value[i]
     if not loss > 0.0 or norm == 0.0:
-        return False
+        return
     rate, before = min(limit, loss / norm), state.steps[0]
-    for c in range(state.dense.shape[0]):
-        step = rate * (pool.dense[hope, c] - pool.dense[fear, c])
-        state.dense[c] += step
-        state.dense_late[c] += before * step
     for i in range(used):
-        feature, step = scratch.feature[i], rate * scratch.value[i]
-        state.sparse[feature] += step
-        state.sparse_late[feature] += before * step
-    return True
+        feature, step = difference.feature[i], rate * difference.value[i]
+        state.weight[feature] += step
+        state.late[feature] += before * step
 
 
 @kernel
 def mira_pass(
     pool: Pool, sparse: SparseRows, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
-) -> int:
-    """Take one step per sentence, in the given order; returns how many changed the weights.
+) -> None:
+    """Take one step per sentence, in the given order.
 
     Hope is the translation with the highest score plus BLEU, fear that with the highest score minus BLEU;
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added.
@@ -173,23 +151,22 @@ def mira_pass(
     longest = 0
     for row in range(pool.dense.shape[0]):
         longest = max(longest, sparse.offset[row + 1] - sparse.offset[row])
-    scratch = Difference(np.empty(2 * longest, np.int32), np.empty(2 * longest))
-    moved = 0
+    size = pool.dense.shape[1] + 2 * longest
+    difference = Difference(np.empty(size, np.int32), np.empty(size))
     for sentence in order:
         mean_reference = pool.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
         for row in range(pool.sentence_offset[sentence], pool.sentence_offset[sentence + 1]):
-            score = score_row(pool.dense, sparse, state.dense, state.sparse, row)
+            score = score_row(pool.dense, sparse, state.weight, row)
             bleu = background_bleu(pool.statistics, row, mean_reference, state.background)
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:
                 fear, fear_value, fear_bleu = row, score - bleu, bleu
-        if mira_step(pool, sparse, state, scratch, hope, fear, hope_bleu - fear_bleu, limit):
-            moved += 1
+        used = fill_difference(pool.dense, sparse, hope, fear, difference)
+        mira_step(state, difference, used, hope_bleu - fear_bleu, limit)
         state.steps[0] += 1
         for i in range(COUNTS):
             state.background[i] *= decay
         add_counts(state.background, pool.statistics, hope, 1)
-    return moved

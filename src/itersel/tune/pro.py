@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
 from itersel.config.tuners import Pro
@@ -15,7 +15,6 @@ from itersel.errors import InputError
 from itersel.learn.bleu_kernels import CONTEXT_SIZE, ORDER, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.learn.sentence_bleu import VARIANTS
-from itersel.storage.ragged import offsets_of
 from itersel.tune.accumulate import Pool, SparseRows
 
 MAX_STEPS = 1000
@@ -36,7 +35,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
         bleu = score_hypotheses(
             VARIANTS[settings.bleu],
             statistics.matches[begin:end].astype(np.int64),
-            offsets_of(statistics.length[begin:end]),
+            statistics.length[begin:end].astype(np.int64),
             statistics.reference_length[begin:end].astype(np.int64),
             int(min(ORDER, pool.longest_reference[sentence])),
             np.zeros(CONTEXT_SIZE),
@@ -56,18 +55,9 @@ def pair_matrix(
 ) -> csr_array:
     """Return the differences of pairs, better minus worse: (pairs, C + F), dense features first.
 
-    Parameters
-    ----------
-    pool
-        Merged lists.
-    sparse
-        Sparse features of the translations `rows`.
-    rows
-        int64: rows of `pool`, ascending, including all rows in `pairs`.
-    pairs
-        int64 (pairs, 2): rows of `pool`.
+    `pairs`, int64 (pairs, 2), are rows of `pool`; `rows`, int64, are all of them, ascending, and `sparse` has
+    their sparse features.
     """
-    columns = pool.dense.shape[1]
     matrix = csr_array(
         (sparse.value, sparse.feature.astype(np.int64), sparse.offset),
         shape=(rows.shape[0], sparse.key.shape[0]),
@@ -75,14 +65,7 @@ def pair_matrix(
     place = np.searchsorted(rows, pairs)
     difference = csr_array(matrix[place[:, 0]] - matrix[place[:, 1]])
     dense = pool.dense[pairs[:, 0]] - pool.dense[pairs[:, 1]]
-    counts = np.diff(difference.indptr)
-    offset = offsets_of(counts + columns)
-    value, feature = np.empty(offset[-1]), np.empty(offset[-1], np.int64)
-    is_dense = np.zeros(offset[-1], bool)
-    is_dense[(offset[:-1, None] + np.arange(columns)).reshape(-1)] = True
-    value[is_dense], feature[is_dense] = dense.reshape(-1), np.tile(np.arange(columns), pairs.shape[0])
-    value[~is_dense], feature[~is_dense] = difference.data, difference.indices + columns
-    return csr_array((value, feature, offset), shape=(pairs.shape[0], columns + sparse.key.shape[0]))
+    return csr_array(hstack((csr_array(dense), difference), format="csr"))
 
 
 class Objective:

@@ -1,7 +1,6 @@
 """The batch tuners by name: they read lists or forests and write a weights file.
 
-The next iteration decodes with these weights and adds its lists to the existing ones. On held-out text, the
-sparse features are summed to one: see `itersel.tune.summed`.
+The next iteration decodes with these weights and adds its lists to the existing ones.
 """
 
 from __future__ import annotations
@@ -13,43 +12,26 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import itersel
 from itersel.config.options import name_in
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.errors import InputError
+from itersel.learn.bleu_kernels import best_bleu
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import (
-    ListFile,
-    Pool,
-    find_files,
-    has_sparse_features,
-    merge_lists,
-    read_sparse,
-    sparse_scores,
-)
-from itersel.tune.bleu_kernels import best_bleu
-from itersel.tune.forest_mert import read_search
+from itersel.tune.accumulate import ListFile, Pool, find_files, has_sparse_features, sparse_scores
 from itersel.tune.forests import FORMAT as FORESTS
+from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
 from itersel.tune.generate import START, SUM
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
-from itersel.tune.summed import (
-    LAST_SUM,
-    Part,
-    elsewhere,
-    named_directions,
-    spread,
-    start_values,
-    sum_sparse,
-)
+from itersel.tune.task import Task, elsewhere
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights, write_weights
+from itersel.vectors.weights import Weights, make_weights, write_weights
 
 
 class Tuned(NamedTuple):
@@ -71,48 +53,6 @@ class Tuned(NamedTuple):
     translations: int
 
 
-class Task(NamedTuple):
-    """The input of every tuner.
-
-    The columns are the dense features and, on held-out text, the sparse features summed to one or two (see
-    `itersel.tune.summed`). Otherwise, the sparse features of the lists are tuned one by one.
-
-    Attributes
-    ----------
-    files
-        As returned by `find_files`.
-    sparse_files
-        The files whose sparse features are tuned one by one: all or none.
-    names, start
-        Names of the C columns, and their start weights, float64 (C).
-    before
-        Weights that the newest lists were decoded with.
-    sums
-        Weights of the summed sparse features; none if they are tuned one by one.
-    last
-        Mixed weights of the previous epoch, for the line search from these to `before`.
-    seed
-        Random seed.
-    """
-
-    files: Sequence[ListFile]
-    sparse_files: Sequence[ListFile]
-    names: tuple[str, ...]
-    start: NDArray[np.float64]
-    before: Weights
-    sums: Sequence[Weights]
-    last: Weights | None
-    seed: tuple[int, ...]
-
-    def pool(self) -> Pool:
-        """Return the merged lists, with all columns."""
-        return sum_sparse(self.files, merge_lists(self.files), self.sums)
-
-    def weights(self, value: NDArray[np.float64], rest: float = 0.0, sparse: Sequence[Part] = ()) -> Weights:
-        """Return the weights of features; see `spread`."""
-        return spread(self.names, value, self.sums or (self.before,), rest, sparse)
-
-
 def mert(task: Task, settings: Mert) -> Tuned:
     """Tune by MERT over k-best lists."""
     pool = task.pool()
@@ -124,7 +64,7 @@ def line_search(task: Task, settings: LineSearch) -> Tuned:
     """Search along given directions, one after another, until none of them improves BLEU."""
     pool = task.pool()
     search = ListSearch(pool)
-    directions = named_directions(settings.directions, task.names, search.scale, task.start, task.last)
+    directions = task.directions(settings.directions, search.scale)
     weights, bleu = climb(search, task.start, lambda: directions)
     return _tuned(pool, task.weights(weights), bleu)
 
@@ -141,25 +81,24 @@ def pro(task: Task, settings: Pro) -> Tuned:
     pool = task.pool()
     pairs = sample_pairs(pool, settings, task.seed)
     rows = np.unique(pairs)
-    sparse = read_sparse(task.sparse_files, pool.origin[rows])
+    sparse = task.sparse(pool.origin[rows])
     found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), settings.strength)
-    start = np.concatenate((task.start, find_weights(task.before, sparse.key)))
     # Hopkins and May 2011, figure 2
     rest = 1.0 - settings.interpolation
-    value, values = np.split(settings.interpolation * found + rest * start, [task.start.shape[0]])
-    result = task.weights(value, rest, [(sparse.key, sparse.name, values)])
-    score = project(np.ascontiguousarray(pool.dense.T), value)
-    score += sparse_scores(task.sparse_files, pool.origin, result)
+    value = settings.interpolation * found + rest * task.start_with(sparse)
+    result = task.weights(value, sparse, rest)
+    score = project(np.ascontiguousarray(pool.dense.T), value[: pool.dense.shape[1]])
+    if not task.is_summed:
+        score += sparse_scores(task.files, pool.origin, result)
     return _tuned(pool, result, best_bleu(score, pool.sentence_offset, pool.statistics))
 
 
 def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
     """Tune by k-best MIRA. Features that are in no list keep their weights."""
     pool = task.pool()
-    sparse = read_sparse(task.sparse_files, pool.origin)
-    start = find_weights(task.before, sparse.key)
-    value, values, bleu = tune_mira(pool, sparse, task.start, start, settings, task.seed)
-    return _tuned(pool, task.weights(value, 1.0, [(sparse.key, sparse.name, values)]), bleu)
+    sparse = task.sparse(pool.origin)
+    value, bleu = tune_mira(pool, sparse, task.start_with(sparse), settings, task.seed)
+    return _tuned(pool, task.weights(value, sparse, 1.0), bleu)
 
 
 def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
@@ -167,16 +106,9 @@ def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
 
 
 class Tuner(NamedTuple):
-    """A tuner.
+    """A tuner: its function, and the format of its files.
 
-    Attributes
-    ----------
-    run
-        The function that runs it.
-    searches
-        Whether it searches for the highest BLEU, which it can do only for columns.
-    format
-        The format of the files that it reads.
+    If it `searches` for the highest BLEU, it cannot tune single sparse features.
     """
 
     run: Callable[[Task, Any], Tuned]
@@ -193,43 +125,22 @@ RUNS = {
 }
 
 
-def _make_task(
-    tuner: Tuner,
-    files: Sequence[ListFile],
-    before: Weights,
-    last: Weights | None,
-    seed: tuple[int, ...],
-    is_summed: bool,
-) -> Task:
-    """Return the input of a tuner; see `tune`.
-
-    Raises
-    ------
-    InputError
-        If the tuner cannot tune the sparse features of the files or of the start weights.
-    """
-    names = files[0].dense_names
-    if tuner.format is FORESTS and (SUM in names) != is_summed:
-        wanted = "all" if is_summed else "dense"
-        raise InputError(f"recreate these forests with --features {wanted}", files[0].path)
-    if tuner.searches and not is_summed:
-        _refuse_sparse(files, before)
-    sums = [one for one in (before, last) if one is not None] if is_summed else []
-    names = (*(name for name in names if name != SUM), *(SUM, LAST_SUM)[: len(sums)])
-    start = start_values(names, before)
-    return Task(files, () if is_summed else files, names, start, before, sums, last, seed)
-
-
-def _refuse_sparse(files: Sequence[ListFile], before: Weights) -> None:
-    """Raise an InputError if there are features that a tuner of dense features would drop."""
-    if has_sparse_features(files):
+def _check_task(tuner: Tuner, task: Task) -> None:
+    """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
+    first = task.files[0]
+    if tuner.format is FORESTS and (SUM in first.dense_names) != task.is_summed:
+        wanted = "all" if task.is_summed else "dense"
+        raise InputError(f"recreate these forests with --features {wanted}", first.path)
+    if not tuner.searches or task.is_summed:
+        return
+    if has_sparse_features(task.files):
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",
-            files[0].path,
+            first.path,
         )
-    table = string_table(sorted({*files[0].dense_names, *START}))
-    others = elsewhere(before, feature_keys(table), table)
+    table = string_table(sorted({*first.dense_names, *START}))
+    others = elsewhere(task.before, feature_keys(table), table)
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
@@ -286,7 +197,8 @@ def tune(
     first = iteration if is_summed and tuner.format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), tuner.format)
     try:
-        task = _make_task(tuner, files, before, last, (seed, iteration), is_summed)
+        task = Task(files, before, last, is_summed, (seed, iteration))
+        _check_task(tuner, task)
         result = tuner.run(task, settings)
         if tuner.searches and result.bleu == 0.0:
             raise InputError(

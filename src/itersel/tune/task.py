@@ -1,0 +1,177 @@
+"""The input of tuners, and the sparse features summed to one dense feature, for tuning on held-out text.
+
+Few weights are tuned there. Besides its dense features, a translation has the score of its sparse features
+under given weights; the weight of this column is a factor for all sparse weights.
+
+Exact line searches along given directions of these columns are those of Flanigan, Dyer & Carbonell (2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.config.tuners import ALL_DENSE, STEP
+from itersel.errors import InputError
+from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.tune.accumulate import ListFile, Pool, SparseRows, merge_lists, read_sparse, sparse_scores
+from itersel.tune.generate import DIGITS, SUM
+from itersel.tune.mert import axis
+from itersel.vectors.features import common_features, feature_keys, unique_features
+from itersel.vectors.weights import Weights, find_weights, take_weights
+
+# Column of the sparse features with the weights of the previous epoch, beside `SUM` with those that the lists
+# were decoded with.
+LAST_SUM = "sparse features before"
+
+
+class Task(NamedTuple):
+    """The input of every tuner.
+
+    The C columns are the dense features and, on held-out text, the sparse features summed to one or two.
+    Otherwise, the F sparse features of the lists are tuned one by one.
+
+    Attributes
+    ----------
+    files
+        As returned by `find_files`.
+    before
+        Weights that the newest lists were decoded with.
+    last
+        Mixed weights of the previous epoch, for the line search from these to `before`.
+    is_summed
+        Whether the sparse features are summed.
+    seed
+        Random seed.
+    """
+
+    files: Sequence[ListFile]
+    before: Weights
+    last: Weights | None = None
+    is_summed: bool = False
+    seed: tuple[int, ...] = ()
+
+    @property
+    def sums(self) -> list[Weights]:
+        """Weights of the summed sparse features; none if they are tuned one by one."""
+        return [one for one in (self.before, self.last) if one is not None] if self.is_summed else []
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the dense features, the first columns."""
+        return [name for name in self.files[0].dense_names if name != SUM]
+
+    @property
+    def start(self) -> NDArray[np.float64]:
+        """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
+        value = find_weights(self.before, feature_keys(string_table(self.features)))
+        return np.append(value, (1.0, 0.0)[: len(self.sums)])
+
+    def start_with(self, sparse: SparseRows) -> NDArray[np.float64]:
+        """Return the start weights of columns and sparse features, float64 (C + F)."""
+        return np.append(self.start, find_weights(self.before, sparse.key))
+
+    def pool(self) -> Pool:
+        """Return the merged lists, with all columns."""
+        pool = merge_lists(self.files)
+        for weights in self.sums:
+            score = np.round(sparse_scores(self.files, pool.origin, weights), DIGITS)
+            pool = pool._replace(dense=np.column_stack((pool.dense, score)))
+        return pool
+
+    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+        """Return the sparse features that are tuned one by one; see `read_sparse`."""
+        return read_sparse([] if self.is_summed else self.files, origin)
+
+    def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return the directions of a line search, float64 (C), without those in which nothing varies.
+
+        Parameters
+        ----------
+        wanted
+            Dense features, ``dense`` for all of them, or ``step`` for the step from `last` to `before`, which
+            is ignored without `last`.
+        scale
+            float64 (C): how much each column varies.
+
+        Raises
+        ------
+        InputError
+            If a feature does not exist.
+        """
+        features, directions = self.features, []
+        for name in wanted:
+            if name == STEP:
+                directions += [] if self.last is None else [self._step(self.last)]
+            elif name == ALL_DENSE:
+                directions += [axis(scale, column) for column in range(len(features))]
+            elif name in features:
+                directions.append(axis(scale, features.index(name)))
+            else:
+                raise InputError(
+                    f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
+                )
+        return [direction for direction in directions if direction.any()]
+
+    def _step(self, last: Weights) -> NDArray[np.float64]:
+        """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
+        direction = self.start
+        direction[: len(self.features)] -= find_weights(last, feature_keys(string_table(self.features)))
+        # add all current sparse weights, and subtract those of the previous epoch
+        direction[len(self.features) :] = (1.0, -1.0)[: len(self.sums)]
+        return direction
+
+    def weights(
+        self, value: NDArray[np.float64], sparse: SparseRows | None = None, rest: float = 0.0
+    ) -> Weights:
+        """Return the weights of individual features, without zeros.
+
+        Parameters
+        ----------
+        value
+            float64 (C + F): weights of the columns and of the sparse features.
+        sparse
+            Has the names of the sparse features.
+        rest
+            Factor of the weights of all other features, unless they are summed: then the weights of the
+            columns are their factors.
+
+        Raises
+        ------
+        InputError
+            If a feature is both dense and sparse.
+        """
+        table, columns = string_table(self.features), len(self.features)
+        factors, others = [rest], [self.before]
+        if self.is_summed:
+            factors, others = value[columns : columns + len(self.sums)].tolist(), self.sums
+        parts = [(feature_keys(table), table, value[:columns])]
+        if sparse is not None:
+            parts.append((sparse.key, sparse.name, value[value.shape[0] - sparse.key.shape[0] :]))
+        for key, name, _ in parts:
+            others = [elsewhere(one, key, name) for one in others]
+        key, name = unique_features(
+            np.concatenate([one.key for one in others]), concatenate([one.name for one in others])
+        )
+        total = np.zeros(key.shape[0])
+        for one, factor in zip(others, factors, strict=True):
+            total += factor * find_weights(one, key)
+        keys, names, values = zip(*parts, (key, name, total), strict=True)
+        key, value = np.concatenate(keys), np.concatenate(values)
+        order = np.argsort(key, kind="stable")
+        twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+        key, name = unique_features(key, concatenate(names))
+        if twice.size:
+            raise InputError(f"'{name.get(int(twice[0]))}' is both a dense and a sparse feature; rename one")
+        return take_weights(Weights(key, value[order], name), value[order] != 0)
+
+
+def elsewhere(weights: Weights, key: NDArray[np.uint64], name: StringTable) -> Weights:
+    """Return the weights of other features than these."""
+    is_elsewhere = np.ones(weights.key.shape[0], bool)
+    order = np.argsort(key, kind="stable")
+    is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
+    return take_weights(weights, is_elsewhere)
