@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from itersel.report.page.provenance import write_run
+from itersel.report.page.folder import write_run
 from itersel.report.system import OF_ALL_RUNS, System, write_system
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights

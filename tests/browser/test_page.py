@@ -9,7 +9,7 @@ from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
 from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
-from itersel.report.page.write import write_page
+from itersel.report.page.render import write_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 

@@ -19,11 +19,9 @@ from itersel.config import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.paper import latex, markdown
-from itersel.report.page.provenance import describe_config
-from itersel.report.page.render import _json, asset, render, vega
-from itersel.report.page.table import join_numbers, table_view
-from itersel.report.page.write import watch
+from itersel.report.page.folder import describe_config
+from itersel.report.page.render import _json, asset, render, vega, watch
+from itersel.report.page.table import join_numbers, latex, markdown, table_view
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",

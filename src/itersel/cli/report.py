@@ -190,8 +190,7 @@ def _corpus(options: argparse.Namespace) -> None:
 def _paper(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from itersel.report.page.paper import latex, markdown
-    from itersel.report.page.table import read_table
+    from itersel.report.page.table import latex, markdown, read_table
     from itersel.storage.files import write_lines
 
     table = read_table(Path(options.table))
@@ -208,7 +207,7 @@ def _paper(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from itersel.report.page.write import write_page
+    from itersel.report.page.render import write_page
 
     write_page(Path(options.results), options.output or Path(options.results, INDEX))
 
@@ -216,7 +215,7 @@ def _page(options: argparse.Namespace) -> None:
 def _watch(options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from itersel.report.page.write import watch
+    from itersel.report.page.render import watch
 
     results = Path(options.results)
     output = options.output or results / PROGRESS

@@ -29,19 +29,12 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     ----------
     results
         Folder of results of a finished run.
-    shards
-        Shards of the test set, in order.
-    model
-        Compiled language model.
+    shards, model
+        Shards of the test set, in order, and the compiled language model.
     search
         Settings with which the test set was decoded.
     most
         Number of sentences; those with the largest difference in sentence chrF are chosen.
-
-    Raises
-    ------
-    InputError
-        If something is missing, or the shards do not make up the test set.
     """
     table = read_table(results / "report" / "table.json")
     if table is None:

@@ -17,22 +17,9 @@ SCALE = 10  # chrF is stored in tenths
 
 
 class TestSet(NamedTuple):
-    """A test set and its translations.
+    """A test set, named as in the table, with the translations by each run (`systems`).
 
-    Attributes
-    ----------
-    name
-        Name as in the table.
-    source
-        Source sentences.
-    references
-        One or more references, each with one line per sentence.
-    systems
-        Names of the runs.
-    translations
-        Translations by each run.
-    is_raw
-        Whether references and translations are detokenised.
+    `is_raw`: references and translations are detokenised.
     """
 
     name: str
@@ -47,20 +34,16 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> TestSet | No
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
     Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback.
-
-    Raises
-    ------
-    InputError
-        If files differ in their number of lines.
     """
     split = _split(name)
     corpus = results / "corpus"
     source = corpus / f"{split}.source.gz"
     if not source.is_file():
         return None
-    raw, references = _raw_references(results / "evaluation" / name), references_of(corpus, split)
+    folder, references = results / "evaluation" / name, references_of(corpus, split)
+    raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
-    texts = {run: results / "evaluation" / name / f"{run}.txt" for run in plain}
+    texts = {run: folder / f"{run}.txt" for run in plain}
     is_raw = bool(raw) and all(path.is_file() for path in texts.values())
     chosen, files = (texts, raw) if is_raw else (plain, references)
     if not chosen or not files:
@@ -94,10 +77,6 @@ def references_of(corpus: Path, split: str) -> list[Path]:
     further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
     first = corpus / f"{split}.target.gz"
     return [first, *further] if first.is_file() else []
-
-
-def _raw_references(folder: Path) -> list[Path]:
-    return sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
 
 
 def _parallel(path: Path, count: int) -> list[str]:
