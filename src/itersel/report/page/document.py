@@ -13,7 +13,7 @@ from itersel.config.data import Data
 from itersel.errors import InputError
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.runs import read_curves, read_features
-from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.sentences import read_test_set, references_of
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes, read_lines
 
@@ -50,7 +50,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
         "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
-        "test_sets": [pack(one) for one in found],
+        "test_sets": found,
         "derivations": _read_derivations(results / "report" / "derivations.json"),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
