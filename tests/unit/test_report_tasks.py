@@ -7,7 +7,7 @@ import statistics
 from random import Random
 
 import pytest
-from sacrebleu.metrics.bleu import BLEU
+from tests.scored import sacrebleu
 
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
@@ -40,11 +40,6 @@ TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
 def of(text, *tasks):
     """Return the lines of a text that belong to some tasks."""
     return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
-
-
-def sacrebleu(translations, *references):
-    metric = BLEU(lowercase=True, smooth_method="none", force=True)
-    return metric.corpus_score(translations, list(references)).score
 
 
 def system(row, name):
