@@ -23,18 +23,9 @@ def hints(
 ) -> Iterator[str]:
     """Yield lines with commands that can be pasted in the folder of the run.
 
-    Parameters
-    ----------
-    systems
-        Folder of the best system of each experiment, by name.
-    sentence
-        The sentence to translate.
-    cache
-        Folder of the run's compiled kernels; None if the default one is used.
-    tools
-        Folder of the executables.
-    configs
-        Config files on the command line; if empty, the run uses config.yaml.
+    `systems` are the folders of the best system of each experiment, `tools` that of the executables, and
+    `cache` that of the run's compiled kernels, unless it is the default one. If no `configs` were given on the
+    command line, the run uses config.yaml.
     """
 
     def score(name: str) -> float:

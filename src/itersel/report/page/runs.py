@@ -32,16 +32,9 @@ def chosen_system(run: Run) -> System | None:
 
 
 def read_curves(run: Run, references: Sequence[Path], tokenize: str) -> list[Record]:
-    """Return a record for each epoch of a run; values not known yet are None.
+    """Return a record for each epoch of a run, finished or not; values not known yet are None.
 
-    Parameters
-    ----------
-    run
-        A run, finished or not.
-    references
-        References of devtest; without them, only epochs of a finished run have scores on devtest.
-    tokenize
-        See `itersel.report.system.score_epochs`.
+    Without the `references` of devtest, only epochs of a finished run have scores on devtest.
     """
     system = chosen_system(run)
     records = []
