@@ -121,18 +121,6 @@ def test_cancelled_by_the_user(prepared, local):
     check_weights(prepared, local)
 
 
-def test_deleted_shard(prepared, local):
-    """The weights of a shard were deleted after a run; mixing anew trains that shard, and no other."""
-    kept = prepared.project.results / "experiments/selected/epoch-1/shard-0.h5"
-    before = kept.stat().st_mtime_ns
-    kept.with_name("shard-2.h5").unlink()
-    # as after a change of mixing.select
-    output = prepared.run("--forcerun", "mix", "--", TARGET)
-    assert submitted(output)["train_shard.selected.1"] == "1"
-    assert kept.stat().st_mtime_ns == before
-    check_weights(prepared, local)
-
-
 def test_array_that_waits(prepared, local):
     """A partition is down, a queue is disabled: a line says so after a while."""
     off, on = {
