@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import Data, extraction, make_bundle, make_corpus, prepare
-from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, Figure, figure, machine, number, run, task
+from benchmarks.measure import PROJECT, SNAKEMAKE, Figure, figure, itersel, machine, number, run, task
 from itersel.storage.files import read_lines
 
 RUNS = 3
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true", help="also measure growth: 10 to 30 minutes more")
     parser.add_argument("--output", metavar="FILE", help="default: results.json beside the data, in --work")
     options = parser.parse_args()
-    run(ITERSEL, "warm-up")
+    run(*itersel("warm-up"))
     data = prepare(Path(options.work).resolve())
     results: dict[str, Any] = {"machine": machine(), "data": data.name, "rows": [], "growth": {}}
     for name, value in results["machine"].items():
@@ -148,7 +148,7 @@ def measure_translate(data: Data) -> list[dict[str, Any]]:
     """Translate raw text with one process, including start-up, preparation and extraction."""
     bundle = make_bundle(data)
     sentences = len(read_lines(data.text))
-    done = [run(ITERSEL, "translate", "--system", bundle, "--input", data.text) for _ in range(RUNS)]
+    done = [run(*itersel("translate", system=bundle, input=data.text)) for _ in range(RUNS)]
     values = [sentences / one.processor for one in done]
     peak = max(one.memory for one in done) >> 20
     return [row("translate, all features", "sentences/s", values, 60, 30, peak_mb=peak)]
@@ -161,19 +161,9 @@ def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
         # in a separate process: the peak memory of a process includes that of its parent when it was forked
         making = ("--shards", str(shards), "--weights", str(WEIGHTS_A_SHARD), folder)
         run(sys.executable, "-m", "benchmarks.made_up_shards", *making)
-        inputs = folder / "list"
-        options: list[str | Path] = [
-            "--shards",
-            str(shards),
-            "--epoch",
-            "1",
-            "--mixing",
-            "selection",
-            "--select",
-            str(SELECT),
-        ]
-        outputs: list[str | Path] = ["--output", folder / "v.h5", "--matrix", folder / "W.h5"]
-        done = [run(ITERSEL, "mix", "--inputs", inputs, *options, *outputs) for _ in range(runs)]
+        files = {"inputs": folder / "list", "output": folder / "v.h5", "matrix": folder / "W.h5"}
+        options = {"shards": shards, "epoch": 1, "mixing": "selection", "select": SELECT}
+        done = [run(*itersel("mix", **files, **options)) for _ in range(runs)]
     return [
         {
             "shards": shards,
@@ -203,9 +193,8 @@ def measure_tune(data: Data) -> list[dict[str, Any]]:
             folder = Path(name)
             # in a separate process, as for `mix`
             run(sys.executable, "-m", "benchmarks.made_up_lists", "--features", str(features), folder)
-            place = ("--shards", "1", "--iteration", "10", "--previous", folder / "before")
-            files = ("--lists", folder / "list", "--output", folder / "weights.h5")
-            done = run(ITERSEL, "tune", "--tuner", tuner, *place, *files)
+            files = {"previous": folder / "before", "lists": folder / "list", "output": folder / "weights.h5"}
+            done = run(*itersel("tune", tuner=tuner, shards=1, iteration=10, **files))
         what = f"tune, {tuner}, {f'{features:,} sparse' if features else '12 features'}"
         rows.append(row(what, "s", [done.processor], goal, floor, peak_mb=done.memory >> 20))
     return rows
@@ -219,8 +208,7 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
         seconds = [
             task("start", **files, output=output, begin=monotonic())[0]["seconds"] for _ in range(RUNS + 2)
         ]
-        options = [word for name, path in files.items() for word in (f"--{name}", path)]
-        done = run(ITERSEL, "train", *options, "--output", output)
+        done = run(*itersel("train", **files, output=output))
     return [
         row("start of a shard job", "s", seconds, 1.2, 3),
         row("memory of a shard job", "MB", [done.memory / 2**20], 500, 1000),
@@ -303,18 +291,9 @@ def dry_run(data: Data) -> list[dict[str, Any]]:
             shutil.copy(PROJECT / part, folder)
         for part in ("workflow", "experiments", "envs", "profiles", "src"):
             (folder / part).symlink_to(PROJECT / part)
-        done = run(
-            SNAKEMAKE,
-            "--directory",
-            folder,
-            "--snakefile",
-            folder / "Snakefile",
-            "--configfile",
-            folder / "experiments/europarl.yaml",
-            "--dry-run",
-            "--quiet",
-            "rules",
-        )
+        files = ("--directory", folder, "--snakefile", folder / "Snakefile")
+        config = ("--configfile", folder / "experiments/europarl.yaml")
+        done = run(SNAKEMAKE, *files, *config, "--dry-run", "--quiet", "rules")
     jobs = next(line.split()[-1] for line in done.output.splitlines() if line.startswith("total"))
     return [
         {

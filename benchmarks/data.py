@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, run
+from benchmarks.measure import PROJECT, SNAKEMAKE, itersel, run
 from itersel.config.search import Grammar
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
@@ -74,19 +74,8 @@ def prepare(work: Path) -> Data:
         source, target = (folder / "corpus" / f"train.{language}.gz" for language in ("de", "en"))
         corpus = make_corpus(work / "all", source, target, folder / "align" / "gdfa.gz", None)
         if not test.exists():
-            run(
-                ITERSEL,
-                "grammar",
-                "import",
-                "--input",
-                folder / "decode" / "src.de",
-                "--references",
-                folder / "decode" / "ref.en",
-                "--grammars",
-                folder / "decode" / "grammar",
-                "--output",
-                test,
-            )
+            texts = {"input": folder / "decode" / "src.de", "references": folder / "decode" / "ref.en"}
+            run(*itersel("grammar import", **texts, grammars=folder / "decode" / "grammar", output=test))
         return Data(name, work, corpus, test, weights, folder / "corpus" / "test.de.gz")
     name, results = "LibreOffice Help", "results/libreoffice-help"
     files = (
@@ -96,31 +85,16 @@ def prepare(work: Path) -> Data:
         "corpus/devtest.source.gz",
         "corpus/devtest.target.gz",
     )
-    run(
-        SNAKEMAKE,
-        *(f"{results}/{file}" for file in files),
-        # last, because it takes all arguments that follow as config files
-        "--configfile",
-        "experiments/libreoffice-help.yaml",
-    )
+    # the config is last, because this option takes all arguments that follow
+    config = ("--configfile", "experiments/libreoffice-help.yaml")
+    run(SNAKEMAKE, *(f"{results}/{file}" for file in files), *config)
     source, target, alignment, test_source, test_target = (PROJECT / results / file for file in files)
     corpus = make_corpus(work / "all", source, target, alignment, None)
     if not test.exists():
         head(test_source, work / "test.source", TEST_SENTENCES)
         head(test_target, work / "test.target", TEST_SENTENCES)
-        run(
-            ITERSEL,
-            "grammar",
-            "extract",
-            "--index",
-            corpus.index,
-            "--input",
-            work / "test.source",
-            "--references",
-            work / "test.target",
-            "--output",
-            test,
-        )
+        texts = {"input": work / "test.source", "references": work / "test.target"}
+        run(*itersel("grammar extract", index=corpus.index, **texts, output=test))
     return Data(name, work, corpus, test, weights, test_source)
 
 
@@ -161,63 +135,23 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
     for order, model in corpus.model.items():
         if not model.exists():
             arpa = folder / f"arpa.{order}"
-            run(ITERSEL, "lm", "estimate", "--order", str(order), "--input", target, "--output", arpa)
-            run(ITERSEL, "lm", "compile", "--input", arpa, "--output", model)
+            run(*itersel("lm estimate", order=order, input=target, output=arpa))
+            run(*itersel("lm compile", input=arpa, output=model))
+    texts = {"source": source, "target": target}
     if not corpus.index.exists():
-        run(
-            ITERSEL,
-            "grammar",
-            "index",
-            "--source",
-            source,
-            "--target",
-            target,
-            "--alignment",
-            alignment,
-            "--output",
-            corpus.index,
-        )
+        run(*itersel("grammar index", **texts, alignment=alignment, output=corpus.index))
     if not corpus.ids.exists():
         shards = max(1, sum(1 for _ in read_lines(source)) // SHARD_SENTENCES)
-        run(
-            ITERSEL,
-            "shard",
-            "--source",
-            source,
-            "--target",
-            target,
-            "--shards",
-            str(shards),
-            "--output",
-            corpus.ids.parent,
-        )
+        run(*itersel("shard", **texts, shards=shards, output=corpus.ids.parent))
     if not corpus.shard.exists():
-        extract(corpus)
+        run(*extraction(corpus))
     return corpus
 
 
-def extract(corpus: Corpus) -> None:
-    """Extract the grammars of a corpus's shard with leave-one-out."""
-    run(*extraction(corpus))
-
-
-def extraction(corpus: Corpus) -> tuple[str | Path, ...]:
-    """Return the command that extracts the shard of a corpus."""
-    return (
-        ITERSEL,
-        "grammar",
-        "extract",
-        "--index",
-        corpus.index,
-        "--input",
-        corpus.text,
-        "--references",
-        corpus.reference,
-        "--leave-one-out",
-        corpus.ids,
-        "--output",
-        corpus.shard,
-    )
+def extraction(corpus: Corpus) -> list[str]:
+    """Return the command that extracts the shard of a corpus with leave-one-out."""
+    texts = {"input": corpus.text, "references": corpus.reference, "leave_one_out": corpus.ids}
+    return itersel("grammar extract", index=corpus.index, **texts, output=corpus.shard)
 
 
 def head(path: Path, output: Path, lines: int) -> Path:

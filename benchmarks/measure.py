@@ -14,7 +14,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-ITERSEL = str(Path(sys.executable).parent / "itersel")
 SNAKEMAKE = str(Path(sys.executable).parent / "snakemake")
 PROJECT = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "numba", "scipy", "h5py", "snakemake")
@@ -44,6 +43,14 @@ def run(*command: str | Path) -> Run:
         # kilobytes on Linux, bytes on macOS
         memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         return Run(wall, usage.ru_utime + usage.ru_stime, memory, output.read())
+
+
+def itersel(step: str, *arguments: str | Path, **options: object) -> list[str]:
+    """Return a command of itersel."""
+    words = [str(Path(sys.executable).parent / "itersel"), *step.split(), *map(str, arguments)]
+    return words + [
+        word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
 
 
 def task(name: str, **options: Any) -> tuple[dict[str, Any], Run]:

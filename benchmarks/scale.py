@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import Data, prepare
-from benchmarks.measure import ITERSEL, Run, machine, run
+from benchmarks.measure import Run, itersel, machine, run
 from itersel.corpus.pharaoh import format_points, read_alignment
 from itersel.storage.files import open_output, read_lines
 
@@ -41,13 +41,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="+", default=[16_600, 166_000], metavar="N")
     parser.add_argument("--align", action="store_true", help="also measure word alignment, the longest step")
     options = parser.parse_args()
-    run(ITERSEL, "warm-up")
+    run(*itersel("warm-up"))
     data = prepare(Path(options.work).resolve())
     print(json.dumps(machine()))
     alignment = data.work / "alignment.gz"
     if not alignment.exists():
-        both = ("--source", data.corpus.source, "--target", data.corpus.target)
-        run(ITERSEL, "align", *both, "--output", alignment)
+        run(*itersel("align", source=data.corpus.source, target=data.corpus.target, output=alignment))
     for pairs in options.pairs:
         measure(data, alignment, pairs, options.align)
 
@@ -104,27 +103,28 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
     source, target, alignment = grow(corpus, folder, pairs)
     index, text, arpa, model = (folder / name for name in ("index", "shards", "lm.arpa.gz", "lm.bin"))
     shards = max(SHARDS, round(pairs / SHARD_PAIRS))
-    both = ("--source", source, "--target", target)
+    both = {"source": source, "target": target}
 
-    def step(name: str, output: Path, *command: str | Path) -> None:
-        done = run(ITERSEL, *command, "--output", output)
+    def step(name: str, command: str, output: Path, **options: object) -> None:
+        done = run(*itersel(command, **options, output=output))
         row = {"pairs": pairs, "step": name, **costs(done), "MB on disk": megabytes(output)}
         print(json.dumps(row), flush=True)
 
     if with_alignment:
-        step("align", folder / "aligned.gz", "align", *both)
-    step("estimate language model", arpa, "lm", "estimate", "--order", "3", "--input", target)
-    step("compile language model", model, "lm", "compile", "--input", arpa)
-    step("index", index, "grammar", "index", *both, "--alignment", alignment)
-    step("shard", text, "shard", *both, "--shards", str(shards))
+        step("align", "align", folder / "aligned.gz", **both)
+    step("estimate language model", "lm estimate", arpa, order=3, input=target)
+    step("compile language model", "lm compile", model, input=arpa)
+    step("index", "grammar index", index, **both, alignment=alignment)
+    step("shard", "shard", text, **both, shards=shards)
     for shard in range(SHARDS):
         grammars = folder / f"{shard}.h5"
-        texts = ("--input", text / f"{shard}.source.gz", "--references", text / f"{shard}.target.gz")
-        held_out = ("--leave-one-out", text / f"{shard}.ids")
-        step("extract", grammars, "grammar", "extract", "--index", index, *texts, *held_out)
+        texts = {"input": text / f"{shard}.source.gz", "references": text / f"{shard}.target.gz"}
+        step(
+            "extract", "grammar extract", grammars, index=index, **texts, leave_one_out=text / f"{shard}.ids"
+        )
         # weights as after some epochs: with weights of zero the search is easier
-        given = ("--shard", grammars, "--model", model, "--weights", data.weights)
-        step("train", folder / f"{shard}.weights.h5", "train", *given)
+        given = {"shard": grammars, "model": model, "weights": data.weights}
+        step("train", "train", folder / f"{shard}.weights.h5", **given)
 
 
 def costs(done: Run) -> dict[str, Any]:

@@ -47,16 +47,10 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
     """Return the median milliseconds per sentence of each step of the decoder, and counts."""
     import itersel.decode.decoder as module
 
-    names: tuple[str, ...] = (
-        "build_trie",
-        "parse",
-        "score_rules",
-        "state_rules",
-        "sort_rules",
-        "search",
-        "kbest",
+    names = (
+        *("build_trie", "parse", "score_rules", "state_rules", "sort_rules", "search", "kbest"),
+        *("dense_vectors", "sparse_vectors"),
     )
-    names += ("dense_vectors", "sparse_vectors")
     spent = dict.fromkeys(names, 0.0)
 
     def timed(name: str) -> Any:
@@ -130,18 +124,8 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
         raise SystemExit
 
     Decoder.decode = first  # type: ignore[method-assign]
-    sys.argv = [
-        "itersel",
-        "train",
-        "--shard",
-        shard,
-        "--model",
-        model,
-        "--weights",
-        weights,
-        "--output",
-        output,
-    ]
+    files = {"shard": shard, "model": model, "weights": weights, "output": output}
+    sys.argv = ["itersel", "train", *(f"--{name}={path}" for name, path in files.items())]
     with suppress(SystemExit):
         main()
     return {"seconds": seconds[0]}

@@ -9,11 +9,15 @@ import argparse
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from itersel.report.page.provenance import write_run
+from tests.scored import make_system
+
+from itersel.report.page.folder import write_run
+from itersel.report.scores import summarize
 from itersel.report.system import OF_ALL_RUNS, System, write_system
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
@@ -105,14 +109,18 @@ class MadeUpRun:
         run = name if repeat == 1 else f"{name}.repeat-{repeat}"
         folder, fails = self.folder / "experiments" / run, name in self.unfinished
         bleu = tuple(round(self.random.uniform(20, 40), 2) for _ in range(self.epochs))
-        best = bleu.index(max(bleu)) + 1
         for epoch in range(1, self.epochs + 1):
             self._epoch(folder / f"epoch-{epoch}", run, epoch, fails and epoch == self.epochs)
-        system = System(
-            name, repeat, "perceptron", "selection" if len(name) % 2 else "mean", "train", "all", "random",
-            SHARDS, best, bleu, "tokenized-bleu", bleu, "devtest", "nrefs:1|made:up", len(FEATURES),
-            (0.99,) * self.epochs,
-        )  # fmt: skip
+        system = make_system(
+            name,
+            bleu,
+            repeat,
+            mixing="selection" if len(name) % 2 else "mean",
+            shards=SHARDS,
+            signature="nrefs:1|made:up",
+            active_features=len(FEATURES),
+            devtest_brevity_penalty=(0.99,) * self.epochs,
+        )
         if fails:
             log = self.folder / "logs" / "train" / run / f"epoch-{self.epochs}" / "1.log"
             write_lines(log, ["itersel train: lm.bin: damaged: array 'x' does not match its checksum"])
@@ -178,31 +186,16 @@ class MadeUpRun:
     def _system(self, number: int, name: str) -> dict[str, Any]:
         runs = self.systems[name]
         scores = [round(self.random.uniform(25, 35), 2) for _ in runs]
-        mean = sum(scores) / len(scores)
-        deviation = (
-            None if len(runs) == 1 else (sum((one - mean) ** 2 for one in scores) / (len(runs) - 1)) ** 0.5
-        )
-        of_runs = (
-            "repeat",
-            "epoch",
-            "devtest_bleu",
-            "devtest",
-            "signature",
-            "chosen_by",
-            "devtest_scores",
-            "active_features",
-        )
-        first = runs[0]
+        test, first = summarize(scores)._asdict(), asdict(runs[0])
         return {
             "system": number,
-            **{key: getattr(first, key) for key in OF_ALL_RUNS},
-            "devtest": {"mean": max(first.devtest_bleu), "deviation": deviation},
-            "test": {"mean": mean, "deviation": deviation},
+            **{key: first[key] for key in OF_ALL_RUNS},
+            "devtest": {**test, "mean": max(first["devtest_bleu"])},
+            "test": test,
             "runs": [
-                {**{key: getattr(run, key) for key in of_runs}, "test": {"bleu": score}}
-                for run, score in zip(runs, scores, strict=True)
+                {**asdict(run), "test": {"bleu": score}} for run, score in zip(runs, scores, strict=True)
             ],
-        }  # fmt: skip
+        }
 
 
 def main() -> None:

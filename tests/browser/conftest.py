@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.needs import missing
 
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 
@@ -86,11 +86,10 @@ class Browser:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        message = "chromium and chromedriver are needed (Debian: chromium-driver)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
-    browser = Browser(str(chromium), str(driver))
+def chromium() -> Iterator[Browser]:
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        missing("chromium and chromedriver are needed (Debian: chromium-driver)")
+    browser = Browser(program, driver)
     yield browser
     browser.driver.quit()

@@ -9,7 +9,7 @@ from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
 from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
-from itersel.report.page.write import write_page
+from itersel.report.page.render import write_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -23,6 +23,12 @@ DERIVATION = {
     "score": -3.5,
     "model": -2.0,
 }
+
+
+@pytest.fixture
+def browser(chromium):
+    yield chromium
+    assert chromium.complaints() == []
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +69,6 @@ def test_looks(browser, page, width, theme):
     browser.choose("#theme", "light" if theme == "dark" else "dark")
     assert browser.run("return getComputedStyle(document.body).backgroundColor") != paper
     browser.choose("#theme", "")
-    assert browser.complaints() == []
 
 
 def test_paper_is_white(browser, page):
@@ -76,7 +81,6 @@ def test_paper_is_white(browser, page):
     browser.wait(DRAWN)
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert browser.run(colour) == dark
-    assert browser.complaints() == []
 
 
 def test_charts_have_marks_and_text(browser, run, page):
@@ -93,14 +97,12 @@ def test_charts_have_marks_and_text(browser, run, page):
     assert len(browser.texts("#variance li")) == 3
     browser.choose("#group", "learner")
     assert browser.texts("#variance li")[0].startswith("perceptron: 9 runs")
-    assert browser.complaints() == []
 
 
 def test_chooser_of_experiments(browser, page):
     browser.open(page)
     browser.run("document.querySelector('#chooser input').click()")
     browser.wait("document.querySelectorAll('[data-chart=devtest_bleu] .layer_1_marks path').length === 6")
-    assert browser.complaints() == []
 
 
 def test_table_sorts(browser, run, page):
@@ -117,7 +119,6 @@ def test_table_sorts(browser, run, page):
     assert [float(text.split(" ")[0]) for text in browser.texts(f".systems td:nth-child({column})")] == [
         pytest.approx(score, abs=0.005) for score in sorted(scores.values())
     ]
-    assert browser.complaints() == []
 
 
 def test_sentences(browser, run, page):
@@ -146,7 +147,6 @@ def test_sentences(browser, run, page):
     browser.choose("input[type=search]", "no such text")
     said = "document.getElementById('sentence-count').textContent"
     browser.wait(f"{said} === 'No sentence contains this text.'")
-    assert browser.complaints() == []
 
 
 def test_order_by_gain(browser, page):
@@ -183,7 +183,6 @@ def test_derivation(browser, page):
     assert "ein haus → <b>a house  -1.500" in browser.texts(".tree .rule")[1]
     assert "Score -3.50: rules -1.50, language model -2.00" in browser.texts(f"{FIRST} .derivations p")[0]
     assert browser.run("return document.querySelectorAll('.alignment td.linked').length") == 4
-    assert browser.complaints() == []
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -203,7 +202,6 @@ def test_hostile(browser, tmp_path, width):
         == "rtl"
     )
     assert fits(browser)
-    assert browser.complaints() == []
 
 
 def test_forty_experiments(browser, tmp_path):
@@ -219,7 +217,6 @@ def test_forty_experiments(browser, tmp_path):
         == 40
     )
     assert fits(browser)
-    assert browser.complaints() == []
 
 
 @pytest.mark.parametrize("unfinished", [[], ["one"]], ids=["one experiment and epoch", "failed"])
@@ -228,4 +225,3 @@ def test_small_runs(browser, tmp_path, unfinished):
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html")
     assert browser.run("return document.querySelectorAll('.error').length") == len(unfinished)
-    assert browser.complaints() == []

@@ -70,6 +70,18 @@ class Cluster:
         )
         return done.stdout
 
+    def snakemake(self, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in a folder; what it writes to both streams is its `stdout`."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
+            cwd=folder,
+            env={**os.environ, **self.environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
     def arrays(self) -> dict[str, int]:
         """Return the number of tasks of each array that the scheduler remembers, by name and number."""
         found: dict[str, set[tuple[str, str]]] = {}
@@ -150,6 +162,12 @@ class ClusterProject:
     def hold_job(self, words: Sequence[str], *further: str) -> tuple[subprocess.Popen[str], psutil.Process]:
         """Start Snakemake, and suspend a job as soon as it starts (see `Project.start_and_hold`)."""
         return self.project.start_and_hold(words, *self.arguments(*further), environment=self.environment)
+
+    def start_and_wait(self, epoch: int, actions: Mapping[int, str], *further: str) -> subprocess.Popen[str]:
+        """Start Snakemake, and wait until jobs of `train_shard` have been sabotaged."""
+        run = self.start(*self.sabotage(epoch, actions), *further)
+        wait_until(self.sabotage_happened)
+        return run
 
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
         """Start Snakemake, and kill a job as soon as it starts."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,16 +26,7 @@ class Alone:
 
     def run(self, *arguments: str, status: int = 0) -> str:
         """Run Snakemake; returns its output."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--profile", "profile", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env={**os.environ, **self.cluster.environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        done = self.cluster.snakemake(self.folder, "--profile", "profile", *arguments)
         assert done.returncode == status, done.stdout[-3000:]
         return done.stdout
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.cluster.clusters import FAST, SHARDS, Cluster, submitted
+from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
 
@@ -61,32 +61,17 @@ class Nothing:
     def run(self, jobs: int, *arguments: str, before: str = "") -> list[int]:
         """Run a number of jobs, which record the number of their task; returns the tasks of each array."""
         done = self.start(jobs, *arguments, before=before)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
+        assert done.returncode == 0, done.stdout[-3000:]
+        return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stdout)]
 
     def start(self, jobs: int, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
         """Run a number of jobs, successfully or not; scheduler commands are first looked up in `bin`."""
         (self.folder / "Snakefile").write_text(NOTHING.format(jobs=jobs))
         (self.folder / "job.sh").write_text(IN_PLACE.replace("{before}", before))
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "rules"]
-        command += [
-            "--profile",
-            str(self.profile),
-            *FAST,
-            "--precommand",
-            "bash job.sh; exit; true",
-            *arguments,
-        ]
-        environment = {**os.environ, **self.cluster.environment}
-        environment["PATH"] = f"{self.folder / 'bin'}:{environment['PATH']}"
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        options = ["--quiet", "rules", "--profile", str(self.profile), *FAST]
+        options += ["--precommand", "bash job.sh; exit; true", *arguments]
+        path = self.cluster.environment.get("PATH", os.environ["PATH"])
+        return self.cluster.snakemake(self.folder, *options, PATH=f"{self.folder / 'bin'}:{path}")
 
     def tasks(self) -> dict[int, int]:
         """Return the number of the task that ran each job."""
@@ -144,13 +129,13 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
     (nothing.folder / "bin/scancel").chmod(0o755)
     done = nothing.start(400, *LONG, "--arrays-runtime-limit", "0", "--retries", "2", "--quiet", "progress")
     assert done.returncode == 1
-    messages = re.findall("message: (.*)", done.stderr)
+    messages = re.findall("message: (.*)", done.stdout)
     assert len(messages) == 1, messages
     [message] = messages
     assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
     assert "399 other jobs of this array" in message
-    assert done.stderr.count("Error in rule") == 1
-    assert "Trying to restart" not in done.stderr
+    assert done.stdout.count("Error in rule") == 1
+    assert "Trying to restart" not in done.stdout
     [call] = (nothing.folder / "scancel.calls").read_text().splitlines()
     assert call.isdigit()
     assert cluster.tasks() == 0
@@ -163,8 +148,7 @@ def test_shards_per_job(prepared, local):
     prepared.project.configure(**content)
     victim = "results/tiny/experiments/selected/epoch-2/shard-3.h5"
     run = prepared.kill_job("train", victim, target=TARGET)
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert submitted(output)["train_shard.selected.2"] == "2"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
     assert "its command was killed by SIGKILL" in output
@@ -187,8 +171,7 @@ def test_two_runs_side_by_side(prepared, local, tmp_path):
     limits = ["--arrays-limit", "3", "--arrays-concurrent", "2"]
     runs = {(SHARDS,): prepared.start(TARGET), (3, 2): other.start(TARGET, *limits)}
     for arrays, run in runs.items():
-        output, _ = run.communicate()
-        assert run.returncode == 0, output
+        output = ended(run)
         assert "Cancelling" not in output
         found = re.findall(r"array \d+ train_shard\.selected\.2-\S+ (\d+) tasks", output)
         assert tuple(map(int, found)) == arrays

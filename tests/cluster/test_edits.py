@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, wait_until
+from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
 
@@ -17,12 +18,10 @@ def test_config_edited_during_a_run(prepared, local):
     """The run goes on as it started, even if the file is broken, and the next one finds what has changed."""
     path = prepared.folder / "config.yaml"
     before = path.read_text()
-    run = prepared.start(*prepared.sabotage(2, {SHARD: WAITS}), TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(2, {SHARD: WAITS}, TARGET)
     path.write_text("experiments: [")
     (prepared.folder / "go").touch()
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    ended(run)
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
     path.write_text(before)
     assert prepared.project.planned(TARGET) == {}
@@ -44,8 +43,7 @@ def test_code_edited_during_a_run(prepared, local, root, tmp_path):
     wait_until(prepared.sabotage_happened)
     edited.write_text(before + "# edited\n")
     (prepared.folder / "go").touch()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert output.count(f"{source}/itersel: has been edited since this run started") == 1
     assert "Trying to restart" not in output
     assert "Traceback" not in output

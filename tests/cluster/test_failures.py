@@ -9,6 +9,7 @@ import time
 import psutil
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, python, submitted, wait_until
+from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
 
@@ -64,8 +65,7 @@ def check_next_run(prepared, local, before, shards=1):
 def test_shard_killed(prepared, local):
     """SIGKILL to the command of a job."""
     run = prepared.kill_job("train", VICTIM, target=TARGET)
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert "ended with exit status 1 (its command was killed by SIGKILL)" in output
     check_next_run(prepared, local, check_failures(prepared, output, [SHARD]))
 
@@ -130,9 +130,7 @@ def trained(files):
 
 def test_interrupted(prepared, local):
     """Nothing keeps running after Ctrl-C."""
-    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 4000"})
-    run = prepared.start(*armed, TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARD: "sleep 4000"}, TARGET)
     run.send_signal(2)
     run.communicate()
     assert run.returncode != 0
@@ -145,9 +143,7 @@ def test_scheduler_down(prepared, local):
     """The controller is down while an epoch ends and the next job is submitted."""
     daemon = {"slurm": "slurmctld", "sge": "sge_qmaster"}[prepared.cluster.key]
     # one of the last, after all others have started
-    armed = prepared.sabotage(EPOCH, {SHARDS - 1: WAITS})
-    run = prepared.start(*armed, TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARDS - 1: WAITS}, TARGET)
     prepared.cluster.control("stop", daemon)
     (prepared.folder / "go").touch()
     logs = prepared.folder / ".snakemake/log"
@@ -155,8 +151,7 @@ def test_scheduler_down(prepared, local):
     # it is asked again, more than once
     time.sleep(10)
     prepared.cluster.control("start", daemon)
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     assert "cannot take the array mix." in output
     assert len(re.findall(r"array \d+ mix\.", output)) == 1
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
@@ -165,14 +160,12 @@ def test_scheduler_down(prepared, local):
 @pytest.mark.parametrize("cluster", ["sge"], indirect=True)
 def test_rescheduled(prepared, local, cluster):
     """A task that hangs is restarted with qmod, as after the loss of its node."""
-    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
     arrays = prepared.folder / ".snakemake/arrays"
     wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
     [path] = arrays.glob(f"*/{FAILED}-*/identifier")
     cluster.ask("qmod", "-rj", f"{path.read_text().strip()}.{SHARD + 1}")
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
@@ -184,8 +177,7 @@ def test_exec_host_lost(prepared, local, cluster):
     settings = {"reschedule_unknown": "00:00:01", "max_unheard": "00:00:10"}
     change_configuration(cluster, asked, settings)
     try:
-        run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: "sleep 4000"}), TARGET)
-        wait_until(prepared.sabotage_happened)
+        run = prepared.start_and_wait(EPOCH, {SHARD: "sleep 4000"}, TARGET)
         daemon = psutil.Process(int((cluster.folder / "run/execd.pid").read_text()))
         lost = [daemon, *daemon.children(recursive=True)]
         for process in lost:
@@ -197,8 +189,7 @@ def test_exec_host_lost(prepared, local, cluster):
     finally:
         change_configuration(cluster, asked, {})
         cluster.control("start", "sge_execd")
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
@@ -218,9 +209,7 @@ def test_node_down(prepared, local, cluster):
 
     Not for Grid Engine, which has only one node in the tests.
     """
-    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 4000"})
-    run = prepared.start(*armed, TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARD: "sleep 4000"}, TARGET)
     rows = cluster.ask(
         "squeue", "--noheader", "--array", "--states=running", "--format=%F %K %N"
     ).splitlines()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,18 +91,10 @@ class Named:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the workflow."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", "it's $(touch pwned).smk", *arguments]
-        command += ["--cores", "1", "--profile", str(self.profile), *FAST, "--group-components", "together=4"]
-        command += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            env={**os.environ, **self.cluster.environment, "NOTE": NOTE},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        options = ["--snakefile", "it's $(touch pwned).smk", *arguments]
+        options += ["--profile", str(self.profile), *FAST, "--group-components", "together=4"]
+        options += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
+        return self.cluster.snakemake(self.folder, *options, NOTE=NOTE)
 
 
 @pytest.fixture

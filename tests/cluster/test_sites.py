@@ -7,6 +7,7 @@ import re
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, submitted, wait_until
 from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM
+from tests.workflow.conftest import ended
 
 from snakemake_executor_plugin_arrays.runs import LOCK, Owner
 
@@ -73,13 +74,11 @@ def test_run_of_another_user(prepared, local):
 def test_list_without_the_jobs_of_the_run(prepared, local):
     """What answers for a list, perhaps from a cache, forgets a running task, but it can be asked for."""
     replace(prepared, NO_LIST)
-    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), "--retries", "1", TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
     (prepared.folder / "blind").touch()
     wait_until(lambda: prepared.said("does not list tasks of the"))
     (prepared.folder / "go").touch()
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     assert len(NAME.findall(output)) == 1
     check_weights(prepared, local)
 
@@ -100,8 +99,7 @@ def test_scheduler_forgets_a_running_task(prepared, local):
     job.wait()
     assert len(list((prepared.folder / ".snakemake/arrays").glob(f"*/{FAILED}-*"))) == 1
     (prepared.folder / "blind").unlink()
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     assert "disappeared from the queue without an exit status" in output
     assert len(NAME.findall(output)) == 2
     check_weights(prepared, local)
@@ -109,31 +107,17 @@ def test_scheduler_forgets_a_running_task(prepared, local):
 
 def test_cancelled_by_the_user(prepared, local):
     """All tasks, running and waiting: said once, and nothing is submitted again in this run."""
-    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), "--retries", "1", TARGET)
-    wait_until(prepared.sabotage_happened)
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
     arrays = prepared.folder / ".snakemake/arrays"
     wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
     prepared.cluster.clear()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert output.count("cancelled by you or an administrator, not by Snakemake") == 1
     assert "disappeared" not in output
     assert len(NAME.findall(output)) == 1
     assert "Trying to restart job" not in output
     output = prepared.run(TARGET)
     assert 0 < int(submitted(output)[FAILED]) <= SHARDS
-    check_weights(prepared, local)
-
-
-def test_deleted_shard(prepared, local):
-    """The weights of a shard were deleted after a run; mixing anew trains that shard, and no other."""
-    kept = prepared.project.results / "experiments/selected/epoch-1/shard-0.h5"
-    before = kept.stat().st_mtime_ns
-    kept.with_name("shard-2.h5").unlink()
-    # as after a change of mixing.select
-    output = prepared.run("--forcerun", "mix", "--", TARGET)
-    assert submitted(output)["train_shard.selected.1"] == "1"
-    assert kept.stat().st_mtime_ns == before
     check_weights(prepared, local)
 
 
@@ -149,8 +133,7 @@ def test_array_that_waits(prepared, local):
         wait_until(lambda: prepared.said("has been waiting for"))
     finally:
         prepared.cluster.ask(*on)
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    output = ended(run)
     reason = {"slurm": "PENDING (PartitionDown)", "sge": "qw"}[prepared.cluster.key]
     assert re.search(rf"array \d+ has been waiting for \d+ s: {SHARDS} in state {re.escape(reason)}", output)
     check_weights(prepared, local)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.fuzz.cases import Case
-    from tests.fuzz.run import Result
+    from tests.fuzz.cases import Case, Result
 
 
 def main() -> int:
@@ -48,8 +47,7 @@ def main() -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from tests.fuzz.cases import Case
-    from tests.fuzz.run import runner
+    from tests.fuzz.cases import Case, runner
 
     kept = options.kept.resolve()
     results = []
@@ -78,27 +76,25 @@ def _run(options: argparse.Namespace) -> int:
 
 def _cases(options: argparse.Namespace) -> Iterator[Case]:
     """Yield cases endlessly, of all formats in turn."""
-    from tests.fuzz.cases import Case, case_names
-    from tests.fuzz.targets import TARGETS
+    from tests.fuzz.cases import Case
+    from tests.fuzz.targets import MODES, TARGETS
 
-    names = case_names(options.formats.split(",") if options.formats else list(TARGETS))
+    names = options.formats.split(",") if options.formats else list(TARGETS)
     last = None if options.cases is None else options.first + options.cases
     for number in numbers(options.first) if last is None else range(options.first, last):
-        for name, mode in names:
-            yield Case(options.seed, name, mode, number)
+        for name in names:
+            for mode in MODES[TARGETS[name].kind]:
+                yield Case(options.seed, name, mode, number)
 
 
 def _line(result: Result) -> str:
-    done = ", ".join(result.mutation)
-    return (
-        f"{result.verdict.outcome}: {result.verdict.why} [{done}; {' '.join(result.arguments)}] "
-        f"python -m tests.fuzz --case {result.case}"
-    )
+    how = f"{', '.join(result.mutation)}; {' '.join(result.arguments)}"
+    return f"{result.verdict.outcome}: {result.verdict.why} [{how}] python -m tests.fuzz --case {result.case}"
 
 
 def _print_table(results: list[Result]) -> None:
     """Print the number of cases for each outcome: by format and mode, by mutation, and in total."""
-    from tests.fuzz.verdicts import BAD, GOOD
+    from tests.fuzz.steps import BAD, GOOD
 
     used = {result.verdict.outcome for result in results}
     columns = [name for name in (*GOOD, *BAD) if name in used or name != "not made"]

@@ -13,149 +13,136 @@ from itersel.storage.formats import Array
 
 AnyArray = NDArray[Any]
 BOUNDARIES = (
-    0,
-    1,
-    -1,
-    -2,
-    -3,
-    2,
-    127,
-    255,
-    256,
-    2**31 - 1,
-    -(2**31),
-    10**9,
-    -(10**9),
-    2**40,
-    2**63 - 1,
-    2**64 - 1,
+    *(0, 1, -1, -2, -3, 2, 127, 255, 256, 2**31 - 1, -(2**31), 10**9, -(10**9), 2**40),
+    *(2**63 - 1, 2**64 - 1),
 )
 ODD_NUMBERS = (float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e30, -1e30, 1e-40, 1e12, -1e12, 1e300)
 TYPES = (
-    "<i8",
-    "<i4",
-    "<i2",
-    "|i1",
-    "|u1",
-    "<u4",
-    "<u8",
-    "<f4",
-    "<f8",
-    ">i4",
-    ">i8",
-    ">f4",
-    ">f8",
-    "|b1",
-    "<c16",
+    *("<i8", "<i4", "<i2", "|i1", "|u1", "<u4", "<u8", "<f4", "<f8"),
+    *(">i4", ">i8", ">f4", ">f8", "|b1", "<c16"),
 )
 
 
-def set_values(chance: Random, array: AnyArray) -> None:
-    """Set some elements to extreme values of the type."""
+def _set_values(chance: Random, array: AnyArray) -> None:
+    """Set some elements, or all, to extreme values of the type."""
     flat = array.reshape(-1)
+    odd = ODD_NUMBERS if array.dtype.kind == "f" else BOUNDARIES
+    if chance.random() < 0.1:
+        flat[:] = _cast(chance.choice(odd), array.dtype)
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
-        value = chance.choice(ODD_NUMBERS if array.dtype.kind == "f" else BOUNDARIES)
-        flat[chance.randrange(flat.size)] = _cast(value, array.dtype)
+        flat[chance.randrange(flat.size)] = _cast(chance.choice(odd), array.dtype)
 
 
-def nudge(chance: Random, array: AnyArray) -> None:
-    """Change one value slightly."""
+def _shift(chance: Random, array: AnyArray) -> None:
+    """Add a number to one value, or to all from a row on."""
     flat = array.reshape(-1)
     place = chance.randrange(flat.size)
+    end = chance.choice((place + 1, flat.size))
     with np.errstate(all="ignore"):
-        flat[place] = flat[place] + _cast(chance.choice((1, -1, 2, -2, 7)), array.dtype)
+        flat[place:end] += _cast(chance.choice((1, -1, 2, -2, 7, 100, 2**20)), array.dtype)
 
 
-def fill(chance: Random, array: AnyArray) -> None:
-    """Make all values equal."""
-    array[...] = _cast(chance.choice((0, 1, -1, 255, 2**31 - 1)), array.dtype)
-
-
-def copy_row(chance: Random, array: AnyArray) -> None:
-    """Copy a row to another, or a run of rows."""
-    size = chance.choice((1, 1, 2, 10))
+def _copy_rows(chance: Random, array: AnyArray) -> None:
+    """Copy a row, or a run of rows, over others."""
     begin, to = chance.randrange(array.shape[0]), chance.randrange(array.shape[0])
-    rows = array[begin : begin + size].copy()
+    rows = array[begin : begin + chance.choice((1, 1, 2, 10))].copy()
     array[to : to + rows.shape[0]] = rows[: array.shape[0] - to]
 
 
-def swap_rows(chance: Random, array: AnyArray) -> None:
-    """Swap two rows."""
-    one, other = chance.randrange(array.shape[0]), chance.randrange(array.shape[0])
-    array[[one, other]] = array[[other, one]]
-
-
-def reverse(chance: Random, array: AnyArray) -> None:
-    """Reverse the array."""
-    array[...] = array[::-1].copy()
-
-
-def shuffle(chance: Random, array: AnyArray) -> None:
-    """Shuffle all rows."""
+def _reorder(chance: Random, array: AnyArray) -> None:
+    """Swap two rows, reverse or shuffle all rows, or sort all values."""
     order = list(range(array.shape[0]))
-    chance.shuffle(order)
-    array[...] = array[order]
+    one, other = chance.choice(order), chance.choice(order)
+    swapped = [{one: other, other: one}.get(row, row) for row in order]
+    shuffled = chance.sample(order, len(order))
+    array[...] = chance.choice((array[swapped], array[::-1].copy(), array[shuffled], np.sort(array, axis=0)))
 
 
-def sort(chance: Random, array: AnyArray) -> None:
-    """Sort all values."""
-    array[...] = np.sort(array, axis=0)
-
-
-def shift(chance: Random, array: AnyArray) -> None:
-    """Add a number to all values from a row on."""
-    amount = _cast(chance.choice((1, -1, 3, 100, 2**20)), array.dtype)
-    begin = chance.choice((0, chance.randrange(array.shape[0])))
-    with np.errstate(all="ignore"):
-        array[begin:] += amount
-
-
-def flip_value_bits(chance: Random, array: AnyArray) -> None:
-    """Flip bits of the values."""
+def _flip_bits(chance: Random, array: AnyArray) -> None:
     data = array.reshape(-1).view(np.uint8)
     for _ in range(chance.choice((1, 1, 1, 4, 20))):
         data[chance.randrange(data.size)] ^= 1 << chance.randrange(8)
 
 
 VALUES: dict[str, Callable[[Random, AnyArray], None]] = {
-    "set values": set_values,
-    "nudge": nudge,
-    "fill": fill,
-    "copy rows": copy_row,
-    "swap rows": swap_rows,
-    "reverse": reverse,
-    "shuffle": shuffle,
-    "sort": sort,
-    "shift": shift,
-    "flip bits of values": flip_value_bits,
+    "set values": _set_values,
+    "shift": _shift,
+    "copy rows": _copy_rows,
+    "reorder": _reorder,
+    "flip bits of values": _flip_bits,
 }
 
 
-def change_values(chance: Random, array: AnyArray, name: str) -> AnyArray:
-    """Return the array after one of `VALUES`."""
+def _rows_less(chance: Random, array: AnyArray) -> AnyArray:
+    """Drop rows at either end, or all rows."""
+    count = chance.choice((1, 1, 2, array.shape[0] // 2, array.shape[0]))
+    return array[count:] if chance.random() < 0.3 else array[: max(0, array.shape[0] - count)]
+
+
+def _rows_more(chance: Random, array: AnyArray) -> AnyArray:
+    """Repeat rows, or add zeros."""
+    count = chance.choice((1, 1, 2, 100))
+    more = np.zeros((count, *array.shape[1:]), array.dtype)
+    return np.concatenate([array, array[-1:] if chance.random() < 0.5 else more])
+
+
+def _another_dimension(chance: Random, array: AnyArray) -> AnyArray:
+    """Add or remove a dimension."""
+    shapes = (array.reshape(-1, 1), array.reshape(1, *array.shape), array.reshape(-1), array.T.copy())
+    return chance.choice(shapes)
+
+
+def _another_type(chance: Random, array: AnyArray) -> AnyArray:
+    """Convert to another type, or reinterpret the bytes."""
+    dtype = np.dtype(chance.choice(TYPES))
+    if chance.random() < 0.5 and array.ndim and array.nbytes % dtype.itemsize == 0:
+        return array.reshape(-1).view(dtype)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype)
+
+
+SHAPES: dict[str, Callable[[Random, AnyArray], AnyArray]] = {
+    "rows less": _rows_less,
+    "rows more": _rows_more,
+    "dimensions": _another_dimension,
+    "type": _another_type,
+}
+DECLARED = "as declared"
+# How often each operation is applied to binary files.
+WEIGHTS = {**dict.fromkeys(VALUES, 6), **dict.fromkeys(SHAPES, 3), DECLARED: 10}
+
+
+def apply(
+    chance: Random, array: AnyArray, name: str, declared: Array, sizes: dict[str, int]
+) -> AnyArray | None:
+    """Return an array after one of `WEIGHTS`; None if it is impossible, perhaps after other damage.
+
+    `sizes` of the file by name, as returned by `check_arrays`.
+    """
+    if name == DECLARED:
+        is_declared = array.dtype.str == declared.dtype and array.ndim == len(declared.shape)
+        return _redraw(chance, np.array(array), declared, sizes) if is_declared else None
+    if not array.size:
+        return None
+    if name in SHAPES:
+        return SHAPES[name](chance, array)
     result = np.array(array)
-    if result.size:
-        VALUES[name](chance, result)
+    VALUES[name](chance, result)
     return result
 
 
-def redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, int]) -> AnyArray:
-    """Return different values within the declared bounds, which pass the check of the format.
-
-    sizes: by name, as returned by `check_arrays`.
-    """
-    result = np.array(array)
-    if not result.size:
-        return result
+def _redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, int]) -> AnyArray:
+    """Draw values within the declared bounds, which pass the check of the format."""
+    if not array.size:
+        return array
     if declared.into is not None:
-        _redraw_offsets(chance, result, sizes[declared.into])
-        return result
-    flat = result.reshape(-1)
+        _redraw_offsets(chance, array, sizes[declared.into])
+        return array
+    flat = array.reshape(-1)
     count = chance.choice((1, 1, 3, flat.size))
-    places = chance.sample(range(flat.size), min(count, flat.size))
-    for place in places:
-        flat[place] = _cast(_declared_value(chance, flat, declared, sizes), result.dtype)
-    return np.sort(result) if declared.rising else result
+    for place in chance.sample(range(flat.size), min(count, flat.size)):
+        flat[place] = _cast(_declared_value(chance, flat, declared, sizes), array.dtype)
+    return np.sort(array) if declared.rising else array
 
 
 def _redraw_offsets(chance: Random, offset: AnyArray, size: int) -> None:
@@ -172,54 +159,13 @@ def _redraw_offsets(chance: Random, offset: AnyArray, size: int) -> None:
 def _declared_value(chance: Random, flat: AnyArray, declared: Array, sizes: dict[str, int]) -> float:
     if chance.random() < 0.3:
         return flat[chance.randrange(flat.size)].item()
-    least = declared.least
-    most = declared.most if declared.below is None else sizes[declared.below] - 1
     if flat.dtype.kind == "f":
         return chance.choice((0.0, 1.0, -1.0, 1e12, -1e12, 1e-30, -99.0, chance.uniform(-10, 10)))
     info = np.iinfo(flat.dtype)
-    least = info.min if least is None else int(least)
+    most = declared.most if declared.below is None else sizes[declared.below] - 1
+    least = info.min if declared.least is None else int(declared.least)
     most = info.max if most is None else int(most)
     return chance.choice((least, most, chance.randint(least, max(least, most))))
-
-
-def rows_less(chance: Random, array: AnyArray) -> AnyArray:
-    """Drop rows at either end, or all rows."""
-    count = chance.choice((1, 1, 2, array.shape[0] // 2, array.shape[0]))
-    return array[count:] if chance.random() < 0.3 else array[: max(0, array.shape[0] - count)]
-
-
-def rows_more(chance: Random, array: AnyArray) -> AnyArray:
-    """Repeat rows, or add zeros."""
-    count = chance.choice((1, 1, 2, 100))
-    more = np.zeros((count, *array.shape[1:]), array.dtype)
-    return np.concatenate([array, array[-1:] if chance.random() < 0.5 else more])
-
-
-def another_dimension(chance: Random, array: AnyArray) -> AnyArray:
-    """Add or remove a dimension."""
-    kind = chance.randrange(4)
-    if kind == 0:
-        return array.reshape(-1, 1)
-    if kind == 1:
-        return array.reshape(1, *array.shape)
-    return array.T.copy() if kind == 2 and array.ndim > 1 else array.reshape(-1)
-
-
-def another_type(chance: Random, array: AnyArray) -> AnyArray:
-    """Convert to another type, or reinterpret the bytes."""
-    dtype = np.dtype(chance.choice(TYPES))
-    if chance.random() < 0.5 and array.ndim and array.nbytes % dtype.itemsize == 0:
-        return array.reshape(-1).view(dtype)
-    with np.errstate(all="ignore"):
-        return array.astype(dtype)
-
-
-SHAPES: dict[str, Callable[[Random, AnyArray], AnyArray]] = {
-    "rows less": rows_less,
-    "rows more": rows_more,
-    "dimensions": another_dimension,
-    "type": another_type,
-}
 
 
 def _cast(value: float, dtype: np.dtype[Any]) -> Any:

@@ -1,23 +1,43 @@
-"""Cases: the file to damage, how, and the step that reads it, all determined by the name of the case."""
+"""Cases: the file to damage, how, and the step that reads it, all determined by the name of the case.
+
+They run one after the other; the files of failures are kept.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from tests.fuzz import array_files, documents, hdf5_files, texts
-from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, PACKED_OTHERWISE, TARGETS, TEXT
+from tests.fuzz.corpus import make_corpus
+from tests.fuzz.steps import (
+    BAD,
+    NOT_MADE,
+    TIME_LIMIT,
+    UNTIDY,
+    Ended,
+    Outputs,
+    Verdict,
+    call_apart,
+    judge,
+    new_files,
+    run_step,
+)
+from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, PACKED_OTHERWISE, TARGETS, TEXT, YAML
 
 from itersel.align import model
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
 from itersel.lm import binary
-from itersel.storage.formats import FileFormat
 from itersel.translate.system import FORMAT as BUNDLE
 from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -70,11 +90,6 @@ class Case(NamedTuple):
         return file, [file if word == "FILE" else word for word in step.split()]
 
 
-def case_names(formats: list[str]) -> list[tuple[str, str]]:
-    """Return all pairs of a format and a mode."""
-    return [(name, mode) for name in formats for mode in MODES[TARGETS[name].kind]]
-
-
 def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
     """Write the damaged file of a case to a folder of links; returns the changes."""
     file, _ = case.choice()
@@ -93,15 +108,15 @@ def _damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
         mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
-        return mutate(chance, original, copy, case.mode, format_of(case.format))
-    packed = dict.fromkeys((PACKED, PACKED_OTHERWISE), texts.mutate_packed)
-    change = {TEXT: texts.mutate_text, JSON: documents.mutate_json, **packed}
-    return change.get(kind, documents.mutate_yaml)(chance, original, copy, case.mode)
-
-
-def format_of(name: str) -> FileFormat:
-    """Return the declaration of a binary format."""
-    return FORMATS.get(name, WEIGHTS)
+        return mutate(chance, original, copy, case.mode, FORMATS.get(case.format, WEIGHTS))
+    changes = {
+        TEXT: texts.mutate_text,
+        JSON: documents.mutate_json,
+        YAML: documents.mutate_yaml,
+        PACKED: texts.mutate_packed,
+        PACKED_OTHERWISE: texts.mutate_packed,
+    }
+    return changes[kind](chance, original, copy, case.mode)
 
 
 def lay_out(base: Path, folder: Path) -> None:
@@ -112,3 +127,104 @@ def lay_out(base: Path, folder: Path) -> None:
             lay_out(Path(entry.path), folder / entry.name)
         else:
             os.symlink(entry.path, folder / entry.name)
+
+
+class Result(NamedTuple):
+    """A case, the changes to the file, the step, and the verdict."""
+
+    case: Case
+    mutation: tuple[str, ...]
+    arguments: list[str]
+    verdict: Verdict
+    seconds: float
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the case failed."""
+        return self.verdict.outcome in BAD
+
+
+class Runner:
+    """Runs cases in an empty, temporary folder; keeps the files of those that fail in `kept`, if given."""
+
+    def __init__(self, folder: Path, kept: Path | None = None, seconds: float = TIME_LIMIT) -> None:
+        self._folder, self._kept, self._seconds = folder, kept, seconds
+        self._base, self._case, self._streams = folder / "base", folder / "case", folder / "streams"
+        self._streams.mkdir()
+        self._expected: dict[tuple[str, ...], Outputs] = {}
+        with contextlib.chdir(folder):
+            make_corpus(self._base)
+        files = [path for path in self._base.rglob("*") if path.is_file()]
+        self._whole = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+    def run(self, case: Case) -> Result:
+        """Run one case."""
+        file, arguments = case.choice()
+        expected = self._expect(arguments)
+        lay_out(self._base, self._case)
+        try:
+            try:
+                mutation = call_apart(
+                    lambda: write_damaged(case, self._base, self._case), self._folder, self._streams
+                )
+            except RuntimeError as error:
+                return Result(case, ("?",), arguments, Verdict(NOT_MADE, str(error)), 0.0)
+            ended, outputs = self._step(arguments)
+            verdict = judge(ended, outputs, expected, (file, *TARGETS[case.format].also), case.mode)
+            for path in self._restore():
+                verdict = Verdict(UNTIDY, f"changed {path.relative_to(self._base)}")
+            result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)
+            if result.is_bad and self._kept is not None:
+                self._keep(result, file, ended)
+            return result
+        finally:
+            shutil.rmtree(self._case)
+
+    def _restore(self) -> list[Path]:
+        """Restore the files of the corpus that a case has changed, and return them."""
+        changed = [path for path, (time, _) in self._whole.items() if path.stat().st_mtime_ns != time]
+        for path in changed:
+            path.write_bytes(self._whole[path][1])
+            self._whole[path] = path.stat().st_mtime_ns, self._whole[path][1]
+        return changed
+
+    def _expect(self, arguments: list[str]) -> Outputs:
+        """Return the outputs of a step with undamaged files."""
+        key = tuple(arguments)
+        if key not in self._expected:
+            lay_out(self._base, self._case)
+            ended, outputs = self._step(arguments)
+            shutil.rmtree(self._case)
+            if ended.status:
+                raise RuntimeError(f"without damage: {shlex.join(arguments)}: {ended.errors}")
+            self._expected[key] = outputs
+        return self._expected[key]
+
+    def _step(self, arguments: list[str]) -> tuple[Ended, Outputs]:
+        before = {str(path.relative_to(self._case)) for path in self._case.rglob("*")}
+        ended = run_step(arguments, self._case, self._streams, self._seconds)
+        return ended, new_files(self._case, before, ended.output)
+
+    def _keep(self, result: Result, file: str, ended: Ended) -> None:
+        """Copy the files of a case, with the command that repeats it."""
+        assert self._kept is not None
+        folder = self._kept / str(result.case).replace("/", "-")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self._base, folder)
+        shutil.copyfile(self._case / file, folder / file)
+        about = [
+            f"case {result.case}: {result.verdict.outcome}: {result.verdict.why}",
+            f"done to {file}: {', '.join(result.mutation)}",
+            f"run here: itersel {shlex.join(result.arguments)}",
+            f"or in the project: python -m tests.fuzz --case {result.case}",
+            "",
+            ended.errors,
+        ]
+        (folder / "CASE").write_text("\n".join(about))
+
+
+@contextlib.contextmanager
+def runner(kept: Path | None = None, seconds: float = TIME_LIMIT) -> Iterator[Runner]:
+    """Yield a runner; its files are removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
+        yield Runner(Path(folder), kept, seconds)

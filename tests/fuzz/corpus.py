@@ -74,9 +74,9 @@ SYNTAX = [
     "[ADJ] ||| breit und [ADJ,1] ||| wide and [ADJ,1] |||",
     "[VP] ||| [S,1] liegt [NP,2] ||| lies [2] [1] |||",
 ]
-SEARCH = ("--k-best", "20", "--pop-limit", "30")
-PATH = ("--mixing", "path-following", "--threshold", "0.0001", "--epsilon", "1", "--minimum", "0")
-LANGUAGES = ("--source-language", "de", "--target-language", "en")
+SEARCH = "--k-best 20 --pop-limit 30"
+PATH = "--mixing path-following --threshold 0.0001 --epsilon 1 --minimum 0"
+LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
 output: results
@@ -143,126 +143,95 @@ def make_corpus(folder: Path) -> None:
 
 
 def _make_models() -> None:
-    itersel("lm", "estimate", "--order", "3", "--input", "target.txt", "--output", "lm.arpa")
-    itersel("lm", "compile", "--input", "lm.arpa", "--output", "lm.bin")
-    pack("lm.arpa")
-    pack("target.txt")
+    itersel("lm estimate --order 3 --input target.txt --output lm.arpa")
+    itersel("lm compile --input lm.arpa --output lm.bin")
+    for name in ("lm.arpa", "target.txt"):
+        Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
     for suffix in ("xz", "zst"):
         write_lines(f"target.txt.{suffix}", TARGET)
-    itersel("lm", "score", "--model", "lm.bin", "--input", "target.txt", "--output", "scores.txt")
-    texts = ("--source", "source.txt", "--target", "target.txt")
-    itersel("grammar", "index", *texts, "--alignment", "alignment.txt", "--output", "index")
+    itersel("lm score --model lm.bin --input target.txt --output scores.txt")
+    texts = "--source source.txt --target target.txt"
+    itersel(f"grammar index {texts} --alignment alignment.txt --output index")
     for direction in ("forward", "reverse"):
-        saved = ("--direction", direction, "--save", f"{direction}.model")
-        itersel("align", *texts, *saved, "--output", "sampled.txt")
+        itersel(f"align {texts} --direction {direction} --save {direction}.model --output sampled.txt")
 
 
 def _make_shards() -> None:
-    texts = ("--source", "source.txt", "--target", "target.txt")
-    itersel("shard", *texts, "--shards", "2", "--output", "shards")
-    for number, name in enumerate(("shard.h5", "shard1.h5")):
-        part = f"shards/{number}"
-        extract = ("--index", "index", "--input", f"{part}.source.gz", "--references", f"{part}.target.gz")
-        itersel("grammar", "extract", *extract, "--leave-one-out", f"{part}.ids", "--output", name)
+    itersel("shard --source source.txt --target target.txt --shards 2 --output shards")
+    for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
+        texts = f"--input {part}.source.gz --references {part}.target.gz --leave-one-out {part}.ids"
+        itersel(f"grammar extract --index index {texts} --output {name}")
     shutil.copy("shards/0.ids", "lines.ids")
     shutil.copy("shards/0.source.gz", "part.source.gz")
     shutil.copy("shards/0.target.gz", "part.target.gz")
-    itersel("grammar", "extract", "--index", "index", "--input", "source.txt", "--output", "plain.h5")
-    whole = ("--index", "index", "--input", "source.txt", "--references", "target.txt")
-    several = ("--references", "source.txt", "--output", "plain-references.h5")
-    itersel("grammar", "extract", *whole, *several)
-    itersel("grammar", "export", "--shard", "plain.h5", "--output", "grammars")
+    extract = "grammar extract --index index --input source.txt"
+    itersel(f"{extract} --output plain.h5")
+    itersel(f"{extract} --references target.txt --references source.txt --output plain-references.h5")
+    itersel("grammar export --shard plain.h5 --output grammars")
     segments = [
         f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)
     ]
     Path("segments.txt").write_text("".join(line + "\n" for line in segments))
-    syntax = ("--input", "source.txt", "--references", "target.txt", "--grammar", "syntax.grammar")
-    itersel("grammar", "import", *syntax, "--output", "syntax.h5")
+    texts = "--input source.txt --references target.txt"
+    itersel(f"grammar import {texts} --grammar syntax.grammar --output syntax.h5")
     Path("plain").mkdir()
     for packed in Path("grammars").iterdir():
         Path("plain", packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
 
 
-def _make_weights() -> None:
-    for update in ("sequential", "sentence"):
-        for number, shard in enumerate(("shard.h5", "shard1.h5")):
-            train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
-            itersel("train", *train, "--update", update, "--output", f"part{number}.h5")
-    mix = ("mix", "--inputs", "parts.txt", "--shards", "2", "--epoch", "1")
-    itersel(*mix, "--mixing", "selection", "--select", "9", "--matrix", "W.h5", "--output", "weights.h5")
-    itersel(*mix, "--mixing", "mean-of-epochs", "--output", "previous.h5")
+def _train(options: str, output: str) -> None:
+    """Train the two shards."""
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
-        train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
-        itersel("train", *train, "--epoch", "2", "--weights", "previous.h5", "--output", f"late{number}.h5")
-    _make_path()
-    itersel("weights", "export", "weights.h5", "--output", "weights.txt")
-    data = ("--shard", "plain-references.h5", "--model", "lm.bin", "--pop-limit", "30")
-    itersel("kbest", *data, "--k-best", "20", "--output", "lists.h5")
-    itersel("kbest", *data, "--k-best", "20", "--features", "dense", "--output", "dense.h5")
-    itersel("forest", *data, "--density", "5", "--output", "forests.h5")
-    train = ("--shard", "shard.h5", "--model", "lm.bin", *SEARCH, "--learner", "adagrad", "--average")
-    itersel("train", *train, "--output", "state.h5")
+        files = f"--shard {shard} --model lm.bin --shard-number {number}"
+        itersel(f"train {files} {SEARCH} {options} --output {output}{number}.h5")
 
 
-def _make_path() -> None:
-    """Write an epoch of path following, and the weights of the shards in the next epoch."""
-    for epoch, start in ((1, ()), (2, ("--weights", "path.h5"))):
-        for number, shard in enumerate(("shard.h5", "shard1.h5")):
-            train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH, *start)
-            learner = ("--learner", "mira", "--measure-loss", "--epoch", str(epoch))
-            itersel("train", *train, *learner, "--output", f"path{number}.h5")
-        if epoch == 1:
-            mix = ("mix", "--inputs", "path.txt", "--shards", "2", "--epoch", "1", *PATH)
-            itersel(*mix, "--matrix", "path.W.h5", "--output", "path.h5")
+def _make_weights() -> None:
+    _train("--update sentence", "part")
+    mix = "mix --inputs parts.txt --shards 2 --epoch 1"
+    itersel(f"{mix} --mixing selection --select 9 --matrix W.h5 --output weights.h5")
+    itersel(f"{mix} --mixing mean-of-epochs --output previous.h5")
+    _train("--epoch 2 --weights previous.h5", "late")
+    # an epoch of path following, and the weights of the shards in the next epoch
+    learner = "--learner mira --measure-loss"
+    _train(f"{learner} --epoch 1", "path")
+    itersel(f"mix --inputs path.txt --shards 2 --epoch 1 {PATH} --matrix path.W.h5 --output path.h5")
+    _train(f"{learner} --epoch 2 --weights path.h5", "path")
+    itersel("weights export weights.h5 --output weights.txt")
+    data = "--shard plain-references.h5 --model lm.bin --pop-limit 30"
+    itersel(f"kbest {data} --k-best 20 --output lists.h5")
+    itersel(f"kbest {data} --k-best 20 --features dense --output dense.h5")
+    itersel(f"forest {data} --density 5 --output forests.h5")
+    train = f"train --shard shard.h5 --model lm.bin {SEARCH}"
+    itersel(f"{train} --learner adagrad --average --output state.h5")
 
 
 def _make_descriptions() -> None:
-    texts = ("--source", "raw.source", "--target", "raw.target", "--task", "tasks.txt")
-    itersel(
-        "corpus", "prepare", *texts, *LANGUAGES, "--split", "train", "--split-compounds", "--output", "ready"
-    )
+    texts = "--source raw.source --target raw.target --task tasks.txt"
+    itersel(f"corpus prepare {texts} {LANGUAGES} --split train --split-compounds --output ready")
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")
     shutil.copy("ready/train.statistics.json", "statistics.json")
-    itersel("report", "rules", "--shards", "shards.txt", "--output", "rules.json")
+    itersel("report rules --shards shards.txt --output rules.json")
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
-    files = ("--model", "lm.bin", "--index", "index", "--preparation", "preparation.json")
-    files += ("--recaser", "recaser.json")
-    decoder = ("--pop-limit", "30", "--features", "all", "--output", "system/resources.json")
-    itersel("report", "resources", *files, *decoder)
-    itersel("bundle", "system", "system.bundle")
-    about = (
-        "--name",
-        "small",
-        "--learner",
-        "perceptron",
-        "--mixing",
-        "selection",
-        "--tune-on",
-        "train",
-        "--features",
-        "all",
-    )
-    scoring = ("--reference", "target.txt", "--translations", "hypotheses.txt", "--weights", "weights.h5")
-    outputs = ("--output-weights", "best.h5", "--output", "system.json")
-    itersel("report", "choose", *scoring, *about, "--shards", "2", *outputs)
+    restored = "--preparation preparation.json --recaser recaser.json"
+    files = f"--model lm.bin --index index {restored}"
+    itersel(f"report resources {files} --pop-limit 30 --features all --output system/resources.json")
+    itersel("bundle system system.bundle")
+    about = "--name small --learner perceptron --mixing selection --tune-on train --features all --shards 2"
+    scoring = "--reference target.txt --translations hypotheses.txt --weights weights.h5"
+    itersel(f"report choose {scoring} {about} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())
-    restored = ("--preparation", "preparation.json", "--recaser", "recaser.json", "--input", "hypotheses.txt")
-    counted = ("--references", "raw.target", "--counts", "counts.h5")
-    itersel("detokenize", *restored, *counted, "--output", "hypotheses.text")
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
+    counted = "--references raw.target --counts counts.h5"
+    itersel(f"detokenize {restored} --input hypotheses.txt {counted} --output hypotheses.text")
 
 
-def pack(name: str) -> None:
-    """Write a compressed copy next to a file."""
-    Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
-
-
-def itersel(*arguments: str) -> None:
+def itersel(command: str) -> None:
     """Run a step that must succeed."""
     messages, text = io.StringIO(), io.StringIO()
     with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(text):
-        status = main(arguments)
+        status = main(command.split())
     if status:
-        raise RuntimeError(f"{' '.join(arguments)}: {messages.getvalue()}")
+        raise RuntimeError(f"{command}: {messages.getvalue()}")

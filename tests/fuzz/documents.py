@@ -11,9 +11,13 @@ import yaml
 from tests.fuzz import texts
 
 ODD: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, 1e400, -1e400, float("nan")),
+    *(None, True, False, 0, -1, 1, 2, 3, 63, 64, 65, 2**31, 2**40, 2**62, 2**63, 2**64, 10**400),
+    *(0.5, 2.0, -0.0, 1e400, -1e400, float("nan")),
     *("", " ", "x", "\x00", "a\nb", "1_000", "\u0661", "\u2028", "../../etc/passwd", "x" * 100_000),
     *([], [[]], {}, {"a": 1}, [1, 2], ["x"] * 1000, {"": None}),
+    # kinds of files, types of arrays and their shapes
+    *("shard", "language-model", "<i4", ">i4", "<f2", "O", "V8", "<i4,<f4", "<M8[s]", "<c8"),
+    *([2**32, 2**32], [-1, -8], [0, 2**62], [1] * 40),
 )
 NESTED = (50, 2_000, 100_000)
 TAGS = (
@@ -34,7 +38,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _values(chance: Random, document: Any) -> str:
-    """Change a document in one place."""
+    """Change a document, which is not empty, in one place."""
     holder, key = chance.choice(_places(document))
     kind = chance.randrange(5)
     if kind == 0:
@@ -64,20 +68,28 @@ def _structure(chance: Random, text: str) -> tuple[str, str]:
     return chance.choice(options)
 
 
+def change_json(chance: Random, text: str) -> tuple[str, list[str]]:
+    """Return a changed JSON document, or another text after changes of its bytes, and the changes."""
+    kind = chance.random()
+    if kind < 0.1:
+        name, text = _structure(chance, text)
+        return text, [name]
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if kind < 0.4 or not isinstance(document, dict | list) or not document:
+        content, names = texts.change(chance, text.encode())
+        return content.decode(errors="surrogateescape"), names
+    name = _values(chance, document)
+    return json.dumps(document, indent=1), [name]
+
+
 def mutate_json(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
     """Write a damaged JSON document."""
-    content = original.read_text()
-    kind = chance.random()
-    if kind < 0.3:
-        return texts.mutate_text(chance, original, copy, mode)
-    if kind < 0.4:
-        name, text = _structure(chance, content)
-        copy.write_text(text)
-        return [name]
-    document = json.loads(content)
-    name = _values(chance, document)
-    copy.write_text(json.dumps(document, indent=1))
-    return [name]
+    text, names = change_json(chance, original.read_text())
+    copy.write_bytes(text.encode(errors="surrogateescape"))
+    return names
 
 
 def mutate_yaml(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:

@@ -1,47 +1,228 @@
-"""Damage to HDF5 files: their bytes, their arrays, their structure."""
+"""Damage to HDF5 files: their bytes, their arrays, and their structure (attributes, other HDF5 objects)."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import h5py
+import numpy as np
 from tests.damage import reseal
-from tests.fuzz import arrays, raw_bytes
-from tests.fuzz.hdf5_structure import STRUCTURE, replace
+from tests.fuzz import arrays, documents, texts
 from tests.fuzz.targets import DAMAGED
 
 from itersel.errors import InputError
 from itersel.storage.formats import FileFormat, check_arrays, without_extra
-from itersel.storage.hdf5 import ERRORS, find_dataset
+from itersel.storage.hdf5 import ERRORS, find_dataset, write_attribute
 
-# Operations, of which a case applies one or a few; the frequent ones reach the code behind the checks.
-WEIGHTS = {
-    **dict.fromkeys(arrays.VALUES, 3),
-    **dict.fromkeys(arrays.SHAPES, 3),
-    **dict.fromkeys(STRUCTURE, 2),
-    "packed zeros": 0.2,
-    "attribute": 6,
-    "as declared": 10,
+HUGE = (2**31, 2**40, 2**61)
+
+
+def _names(stream: h5py.File) -> list[str]:
+    names: list[str] = []
+    stream.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    return names
+
+
+def _name(chance: Random, stream: h5py.File) -> str:
+    return chance.choice(_names(stream) or [""])
+
+
+def _values(stream: h5py.File, name: str) -> Any:
+    """Return an array, or zeros if an earlier operation made it huge or self-referential."""
+    dataset = stream[name]
+    return np.zeros(3) if dataset.nbytes > 1 << 24 or dataset.is_virtual else dataset[()]
+
+
+def _replace(stream: h5py.File, name: str, array: Any, **more: Any) -> None:
+    del stream[name]
+    stream.create_dataset(name, data=array, **more)
+
+
+def _missing(chance: Random, stream: h5py.File) -> None:
+    name = _name(chance, stream)
+    del stream[name if chance.random() < 0.8 else name.split("/")[0]]
+
+
+def _swapped(chance: Random, stream: h5py.File) -> None:
+    one, other = _name(chance, stream), _name(chance, stream)
+    if one != other:
+        stream.move(one, "kept")
+        stream.move(other, one)
+        stream.move("kept", other)
+
+
+def _duplicated(chance: Random, stream: h5py.File) -> None:
+    one, other = _name(chance, stream), _name(chance, stream)
+    if one != other:
+        target = stream[one]
+        del stream[other]
+        stream[other] = target
+
+
+def _linked(chance: Random, stream: h5py.File) -> None:
+    """Replace an array by a link: to itself, to nothing, or to another file."""
+    name = _name(chance, stream)
+    array = _values(stream, name)
+    del stream[name]
+    if chance.random() < 0.6:
+        target = chance.choice(("/kept", "/nowhere", f"/{name}"))
+        stream[name] = h5py.SoftLink(target)
+        if target == "/kept":
+            stream["kept"] = array
+    else:
+        stream[name] = h5py.ExternalLink(chance.choice(("weights.h5", "nothing.h5", "/dev/zero")), name)
+
+
+def _elsewhere(chance: Random, stream: h5py.File) -> None:
+    """Store the values of an array outside of the file, or nowhere."""
+    name = _name(chance, stream)
+    shape, dtype = stream[name].shape, stream[name].dtype
+    array = _values(stream, name)
+    del stream[name]
+    kind = chance.randrange(3)
+    if kind == 0:
+        layout = h5py.VirtualLayout(shape, dtype)
+        if 0 not in shape:
+            layout[...] = h5py.VirtualSource(
+                chance.choice(("shard.h5", ".", "nothing.h5")), name, shape, dtype
+            )
+        stream.create_virtual_dataset(name, layout)
+    elif kind == 1:
+        file = chance.choice(("source.txt", "nothing", "/dev/zero"))
+        stream.create_dataset(name, shape, dtype, external=[(file, 0, h5py.h5f.UNLIMITED)])
+    else:
+        stream.create_group(name)["0"] = array
+
+
+def _huge(chance: Random, stream: h5py.File) -> None:
+    """Declare a huge array without data."""
+    name = _name(chance, stream)
+    dtype, ndim = stream[name].dtype, stream[name].ndim
+    del stream[name]
+    shape = (chance.choice(HUGE), *(2,) * (ndim - 1))
+    more: dict[str, Any] = {}
+    if chance.random() < 0.6:
+        more = {"chunks": (1 << 16, *shape[1:])}
+        if chance.random() < 0.5:
+            more |= {"compression": "gzip"}
+    dataset = stream.create_dataset(name, shape, dtype, **more)  # HDF5 refuses some; then it is missing
+    if more:
+        dataset[:4] = 1
+
+
+def _filters(chance: Random, stream: h5py.File) -> None:
+    """Change the storage of an array."""
+    name = _name(chance, stream)
+    array = _values(stream, name)
+    if array.size == 0:
+        return
+    options: list[dict[str, Any]] = [
+        {"compression": "gzip", "compression_opts": 9, "shuffle": True},
+        {"compression": "lzf"},
+        {"fletcher32": True},
+        {"chunks": (1, *array.shape[1:])},
+        {"maxshape": (None, *array.shape[1:])},
+    ]
+    if array.dtype.kind in "iu":
+        options.append({"scaleoffset": 0})
+    _replace(stream, name, array, **chance.choice(options))
+
+
+def _packed_zeros(chance: Random, stream: h5py.File) -> None:
+    """Replace an array by 50 to 100 MB of zeros, which compress well."""
+    name = _name(chance, stream)
+    dtype, columns = stream[name].dtype, stream[name].shape[1:]
+    del stream[name]
+    rows = chance.choice((50, 100)) * 10**6 // (dtype.itemsize * int(np.prod(columns, dtype=int) or 1))
+    shape = (rows, *columns)
+    dataset = stream.create_dataset(name, shape, dtype, chunks=shape, compression="gzip", compression_opts=1)
+    dataset[...] = 0
+
+
+def _odd_type(chance: Random, stream: h5py.File) -> None:
+    """Replace an array by texts, records, references or a single number."""
+    name = _name(chance, stream)
+    rows = stream[name].shape[0]
+    del stream[name]
+    values: list[tuple[Any, Any]] = [
+        (["x"] * rows, h5py.string_dtype()),
+        ([b"abcd"] * rows, "S4"),
+        (np.zeros(rows, [("a", "<i4"), ("b", "<f4")]), None),
+        (np.zeros(rows, "V8"), None),
+        ([stream.ref] * rows, h5py.ref_dtype),
+        (np.zeros(rows, "<i4"), h5py.enum_dtype({"A": 0, "B": 1}, basetype="<i4")),
+        (7, None),
+        (h5py.Empty("<i4"), None),
+        (None, h5py.vlen_dtype(np.int32)),
+    ]
+    value, dtype = chance.choice(values)
+    stream.create_dataset(name, (rows,) if value is None else None, dtype, value)
+
+
+def _attribute(chance: Random, stream: h5py.File) -> None:
+    """Damage an attribute."""
+    name = chance.choice(sorted(stream.attrs))
+    old = stream.attrs[name]
+    kind = chance.randrange(5)
+    if kind == 0:
+        del stream.attrs[name]
+    elif kind == 1:
+        values: tuple[Any, ...] = (0, -1, 1, 2**62, 1.5, float("nan"), float("inf"), True, "", "x", "1_000")
+        values += (b"\xff\xfe", np.zeros(3), np.array([b"a", b"b"]), h5py.Empty("f"), np.void(b"\x01\x02"))
+        stream.attrs[name] = chance.choice(values)
+    else:
+        text, _ = documents.change_json(chance, old.decode() if isinstance(old, bytes) else str(old))
+        # an attribute has at most 64 KB
+        write_attribute(stream.attrs, name, text.encode(errors="replace")[:60_000].decode(errors="ignore"))
+
+
+def _added(chance: Random, stream: h5py.File) -> None:
+    """Add an undeclared object."""
+    kind = chance.randrange(3)
+    if kind == 0:
+        stream.attrs["more"] = chance.choice((1, "x", np.arange(3)))
+    elif kind == 1:
+        stream["more/array"] = np.arange(3)
+    else:
+        stream[_name(chance, stream)].attrs["more"] = 1
+
+
+STRUCTURE: dict[str, Callable[[Random, h5py.File], None]] = {
+    "missing": _missing,
+    "names swapped": _swapped,
+    "duplicated": _duplicated,
+    "links": _linked,
+    "stored elsewhere": _elsewhere,
+    "huge size": _huge,
+    "filters": _filters,
+    "packed zeros": _packed_zeros,
+    "odd type": _odd_type,
+    "attribute": _attribute,
+    "added": _added,
 }
+# Operations, of which a case applies one or a few; the frequent ones reach the code behind the checks.
+WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "packed zeros": 0.2, "attribute": 6}
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
     """Write a damaged copy of a file; returns the changes."""
     copy.write_bytes(original.read_bytes())
     if mode == DAMAGED and chance.random() < 0.4:
-        name = chance.choice(sorted(raw_bytes.OPERATIONS))
-        copy.write_bytes(raw_bytes.damage(chance, copy.read_bytes(), name))
+        name = chance.choice(sorted(texts.BYTES))
+        copy.write_bytes(texts.damage(chance, copy.read_bytes(), name))
         return [name]
-    weights = {name: weight for name, weight in WEIGHTS.items() if mode != DAMAGED or name != "as declared"}
+    weights = {name: weight for name, weight in WEIGHTS.items() if mode != DAMAGED or name != arrays.DECLARED}
     chosen = chance.choices(sorted(weights), [weights[name] for name in sorted(weights)], k=_how_many(chance))
     if mode != DAMAGED and chance.random() < 0.5:
-        chosen = ["as declared"] * _how_many(chance)
+        chosen = [arrays.DECLARED] * _how_many(chance)
     with h5py.File(copy, "r+") as stream:
-        sizes = declared_sizes(stream, format, original)
+        sizes = _declared_sizes(stream, format, original)
         for name in chosen:
-            apply(chance, stream, name, format, sizes)
+            _apply(chance, stream, name, format, sizes)
         if mode != DAMAGED:
             reseal(stream)
     return chosen
@@ -51,27 +232,21 @@ def _how_many(chance: Random) -> int:
     return chance.choice((1, 1, 1, 1, 1, 2, 3, 6))
 
 
-def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, sizes: dict[str, int]) -> None:
+def _apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, sizes: dict[str, int]) -> None:
     """Apply one operation to a file; do nothing if earlier operations made it impossible."""
     if name in STRUCTURE:
-        with contextlib.suppress(
-            *ERRORS, MemoryError
-        ):  # earlier operations may have left nothing to apply it to
+        with contextlib.suppress(*ERRORS, MemoryError):
             STRUCTURE[name](chance, stream)
         return
     present = sorted(array for array in format.arrays if _is_plain(stream, array, format))
     if not present:
         return
     array = chance.choice(present)
-    dataset = stream[array]
-    values = dataset[()]
-    if name == "as declared":
-        if values.dtype.str == format.arrays[array].dtype and values.ndim == len(format.arrays[array].shape):
-            dataset[...] = arrays.redraw(chance, values, format.arrays[array], sizes)
-    elif name in arrays.VALUES:
-        dataset[...] = arrays.change_values(chance, values, name)
-    elif values.shape[0]:
-        replace(stream, array, arrays.SHAPES[name](chance, values))
+    result = arrays.apply(chance, stream[array][()], name, format.arrays[array], sizes)
+    if result is not None and name in arrays.SHAPES:
+        _replace(stream, array, result)
+    elif result is not None:
+        stream[array][...] = result
 
 
 def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
@@ -83,7 +258,7 @@ def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
     return dataset.ndim > 0 and dataset.nbytes < 1 << 20
 
 
-def declared_sizes(stream: h5py.File, format: FileFormat, path: Path) -> dict[str, int]:
+def _declared_sizes(stream: h5py.File, format: FileFormat, path: Path) -> dict[str, int]:
     """Return the sizes of a file's arrays by name."""
     # skip optional arrays that the file does not have
     if not any(name in stream for name, array in format.arrays.items() if array.is_extra):

@@ -39,14 +39,15 @@ class Target:
     also: tuple[str, ...] = ()
 
 
+_TRAIN = f"train --model lm.bin {SEARCH} --output out.h5 --shard"
+_DECODE = "decode --model lm.bin --output out --shard"
+_TUNE = "tune --shards 1 --iteration 1 --output out.h5 --lists"
 _MIX = "mix --shards 2 --output out.h5"
-_SEARCH = " ".join(SEARCH)
-_PATH = " ".join(PATH)
-_PREPARE = f"corpus prepare --split train --output out {' '.join(LANGUAGES)}"
+_PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
 _WEIGHTS = (
-    f"train --shard shard.h5 --model lm.bin --weights FILE {_SEARCH} --output out.h5",
-    "decode --shard shard.h5 --model lm.bin --weights FILE --pop-limit 30 --output out",
+    f"{_TRAIN} shard.h5 --weights FILE",
+    f"{_DECODE} shard.h5 --weights FILE --pop-limit 30",
     "weights show FILE --number 0",
     "weights export FILE --output out",
 )
@@ -54,18 +55,18 @@ _CHOOSE = (
     "report choose --name x --learner mira --mixing none --tune-on dev --features all --shards 1 "
     "--weights weights.h5 --output-weights out.h5 --output out.json"
 )
+_RESTORED = "--preparation preparation.json --recaser recaser.json"
+_TASKS = "report tasks --reference target.txt --trials 20 --system one hypotheses.txt --system two"
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
 TARGETS = {
     "shard": Target(
         ("shard.h5", "plain-references.h5"),
         HDF5,
         (
-            f"train --shard FILE --model lm.bin {_SEARCH} --output out.h5",
-            f"train --shard FILE --model lm.bin {_SEARCH} --weights weights.h5 --update sequential "
-            "--pairs all --output out.h5",
-            f"decode --shard FILE --model lm.bin --weights weights.h5 {_SEARCH} --output out",
-            "decode --shard FILE --model lm.bin --weights weights.h5 --features dense --pop-limit 9 "
-            "--output out",
+            f"{_TRAIN} FILE",
+            f"{_TRAIN} FILE --weights weights.h5 --update sequential --pairs all",
+            f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
+            f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
             "grammar export --shard FILE --output out",
             "report rules --shards shards.txt --output out",
         ),
@@ -74,8 +75,8 @@ TARGETS = {
         ("syntax.h5",),
         HDF5,
         (
-            f"train --shard FILE --model lm.bin {_SEARCH} --output out.h5",
-            f"decode --shard FILE --model lm.bin --weights weights.h5 {_SEARCH} --output out",
+            f"{_TRAIN} FILE",
+            f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
             "grammar export --shard FILE --output out",
         ),
     ),
@@ -87,26 +88,17 @@ TARGETS = {
         ("lists.h5", "dense.h5"),
         HDF5,
         (
-            "tune --tuner pro --lists lists.txt --shards 1 --iteration 1 --output out.h5",
-            "tune --tuner kbest-mira --passes 3 --lists lists.txt --shards 1 --iteration 1 --output out.h5",
-            "tune --tuner mert --restarts 1 --lists dense.txt --shards 1 --iteration 1 --output out.h5",
-            "tune --tuner line-search --directions dense --lists lists.txt --shards 1 --iteration 1 "
-            "--sum-sparse --previous weights.h5 --output out.h5",
+            f"{_TUNE} lists.txt --tuner pro",
+            f"{_TUNE} lists.txt --tuner kbest-mira --passes 3",
+            f"{_TUNE} dense.txt --tuner mert --restarts 1",
+            f"{_TUNE} lists.txt --tuner line-search --directions dense --sum-sparse --previous weights.h5",
         ),
     ),
-    "forests": Target(
-        ("forests.h5",),
-        HDF5,
-        ("tune --tuner forest-mert --lists forests.txt --shards 1 --iteration 1 --output out.h5",),
-    ),
+    "forests": Target(("forests.h5",), HDF5, (f"{_TUNE} forests.txt --tuner forest-mert",)),
     "state": Target(
         ("state.h5",),
         HDF5,
-        (
-            f"train --shard shard.h5 --model lm.bin --weights FILE --learner adagrad {_SEARCH} --epoch 2 "
-            "--output out.h5",
-            "weights show FILE --number 0",
-        ),
+        (f"{_TRAIN} shard.h5 --weights FILE --learner adagrad --epoch 2", "weights show FILE --number 0"),
     ),
     "mix-input": Target(
         ("part0.h5", "part1.h5"),
@@ -126,20 +118,19 @@ TARGETS = {
         ("path.h5",),
         HDF5,
         (
-            f"{_MIX} --inputs path.txt --epoch 2 {_PATH} --previous FILE",
-            f"train --shard shard.h5 --model lm.bin --weights FILE --measure-loss --learner mira {_SEARCH} "
-            "--epoch 2 --output out.h5",
+            f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous FILE",
+            f"{_TRAIN} shard.h5 --weights FILE --measure-loss --learner mira --epoch 2",
         ),
     ),
     "path-input": Target(
-        ("path0.h5",), HDF5, (f"{_MIX} --inputs path.txt --epoch 2 {_PATH} --previous path.h5",)
+        ("path0.h5",), HDF5, (f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5",)
     ),
     "model": Target(
         ("lm.bin",),
         ARRAYS,
         (
-            f"train --shard shard.h5 --model FILE {_SEARCH} --output out.h5",
-            f"decode --shard shard.h5 --model FILE --weights weights.h5 {_SEARCH} --output out",
+            f"train --shard shard.h5 --model FILE {SEARCH} --output out.h5",
+            f"decode --shard shard.h5 --model FILE --weights weights.h5 {SEARCH} --output out",
             "lm score --model FILE --input source.txt --output out",
             "lm score --model FILE --input target.txt --output out",
         ),
@@ -244,14 +235,12 @@ TARGETS = {
             "bleu --reference FILE hypotheses.txt",
             "bleu --reference target.txt --reference FILE hypotheses.txt",
             "compare --trials 20 --reference target.txt hypotheses.txt FILE",
-            "report tasks --labels tasks.txt --tasks nature --reference target.txt --trials 20 "
-            "--system one hypotheses.txt --system two FILE --output out.txt",
+            f"{_TASKS} FILE --labels tasks.txt --tasks nature --output out.txt",
             "report join --labels tasks.txt --tasks people --translations FILE --output out",
-            "detokenize --preparation preparation.json --recaser recaser.json --input FILE --output out",
-            "detokenize --preparation preparation.json --recaser recaser.json --input hypotheses.txt "
-            "--references FILE --counts out.h5 --output out",
+            f"detokenize {_RESTORED} --input FILE --output out",
+            f"detokenize {_RESTORED} --input hypotheses.txt --references FILE --counts out.h5 --output out",
             f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
-            "--preparation preparation.json --recaser recaser.json",
+            f"{_RESTORED}",
         ),
     ),
     "corpus-gz": Target(
@@ -289,10 +278,9 @@ TARGETS = {
         TEXT,
         (
             f"{_PREPARE} --source source.txt --target target.txt --task FILE",
-            "report tasks --labels FILE --tasks nature people --reference target.txt --trials 50 "
-            "--system one hypotheses.txt --system two target.txt --output out.txt out.tsv out.json",
-            "report join --labels FILE --tasks people nature --translations hypotheses.txt target.txt "
-            "--output out",
+            f"{_TASKS} target.txt --labels FILE --tasks nature people --output out.txt out.tsv out.json",
+            "report join --labels FILE --tasks people nature --output out "
+            "--translations hypotheses.txt target.txt",
             f"{_CHOOSE} --reference target.txt --translations hypotheses.txt --labels FILE --task nature",
         ),
     ),
@@ -301,8 +289,8 @@ TARGETS = {
         ("preparation.json",),
         JSON,
         (
-            "corpus prepare --source raw.source --target raw.target --preparation FILE --split test "
-            "--output out",
+            "corpus prepare --source raw.source --target raw.target --split test --output out "
+            "--preparation FILE",
             "detokenize --preparation FILE --recaser recaser.json --input target.txt --output out",
             "translate --system system --input raw.source --output out",
         ),

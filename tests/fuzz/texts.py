@@ -1,4 +1,4 @@
-"""Damage to text: bytes, lines and fields."""
+"""Damage to bytes, whatever they mean, and to text: its lines and fields."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import raw_bytes
-from tests.fuzz.targets import CHANGED, DAMAGED
+from tests.fuzz.targets import DAMAGED
 
 Lines = list[bytes]
+# The most important bytes are at the beginning of a file.
+HEADER = 2048
 ODD_BYTES = (
     # invalid UTF-8, and characters that may be mistaken for line or word boundaries
     *(b"\x00", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf"),
@@ -18,23 +19,12 @@ ODD_BYTES = (
     *(b"\xc2\xa0", b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xe3\x80\x80", b"\xe2\x80\x8b"),
     *(b"\xcc\x81" * 50, b"\xf0\x9f\x9a\xa4"),
     # text with a meaning in some format
-    *(
-        b"|||",
-        b" ||| ",
-        b"||| ||| |||",
-        b"[X]",
-        b"[X,1]",
-        b"[X,3]",
-        b"[1]",
-        b"[2]",
-        b"[S]",
-        b"[NP,1]",
-        b"</seg>",
-        b'<seg id="',
-    ),
-    *(b"<s>", b"</s>", b"<unk>", b"-", b"=", b"#", b"\\end\\", b"\\data\\", b'"', b"'", b"\\", b"%"),
-    *(b"{", b"}", b"[", b"]", b",", b":", b"&a", b"*a", b"!!python/name:os.system", b"<<: *a"),
+    *(b"|||", b" ||| ", b"||| ||| |||", b"[X]", b"[X,1]", b"[X,3]", b"[1]", b"[2]", b"[S]", b"[NP,1]"),
+    *(b"</seg>", b'<seg id="', b"<s>", b"</s>", b"<unk>", b"-", b"=", b"#", b"\\end\\", b"\\data\\"),
+    *(b'"', b"'", b"\\", b"%", b"{", b"}", b"[", b"]", b",", b":", b"&a", b"*a"),
+    *(b"!!python/name:os.system", b"<<: *a"),
 )
+ODD_BEGINNINGS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b"\n", b"\x1f\x8b", b"%", b"-")
 ODD_NUMBERS = (
     *(b"", b"0", b"-0", b"-1", b"1", b"00", b"+1", b"1_000", b"\xd9\xa1", b"\xef\xbc\x91", b"0x10", b"1,5"),
     *(b"1e5", b"1e400", b"-1e400", b"nan", b"inf", b"-inf", b"NaN", b"Infinity", b"1.0", b".5", b"1."),
@@ -44,39 +34,85 @@ ODD_NUMBERS = (
 DIGITS = b"0123456789"
 
 
-def _line(chance: Random, lines: Lines) -> int:
-    return chance.randrange(len(lines))
+def _flip_bit(chance: Random, content: bytearray) -> None:
+    content[_place(chance, content)] ^= 1 << chance.randrange(8)
 
 
-def _insert_odd(chance: Random, lines: Lines) -> None:
-    place = _line(chance, lines)
+def _flip_bits(chance: Random, content: bytearray) -> None:
+    for _ in range(chance.randint(2, 50)):
+        _flip_bit(chance, content)
+
+
+def _overwrite(chance: Random, content: bytearray) -> None:
+    """Replace a run of bytes, like a bad block of a disk."""
+    begin = _place(chance, content)
+    size = min(_length(chance), len(content) - begin)
+    content[begin : begin + size] = chance.choice((bytes(size), b"\xff" * size, chance.randbytes(size)))
+
+
+def _insert(chance: Random, content: bytearray) -> None:
+    begin = _place(chance, content)
+    content[begin:begin] = chance.randbytes(_length(chance))
+
+
+def _delete(chance: Random, content: bytearray) -> None:
+    begin = _place(chance, content)
+    del content[begin : begin + _length(chance)]
+
+
+def _copy_block(chance: Random, content: bytearray) -> None:
+    """Copy some bytes over others of the file."""
+    begin, to = _place(chance, content), _place(chance, content)
+    size = min(_length(chance), len(content) - max(begin, to))
+    content[to : to + size] = content[begin : begin + size]
+
+
+def _cut(chance: Random, content: bytearray) -> None:
+    """Truncate the file, often close to its beginning or end."""
+    size = len(content)
+    keep = chance.choice((0, 1, 7, 8, 15, 16, 100, size - 1, size - 8, size // 2, chance.randrange(size)))
+    del content[max(0, keep) :]
+
+
+def _grow(chance: Random, content: bytearray) -> None:
+    """Add bytes at the end."""
+    size = _length(chance)
+    content += chance.choice((bytes(size), chance.randbytes(size), bytes(content)))
+
+
+def _place(chance: Random, content: bytearray) -> int:
+    most = len(content) if chance.random() < 0.6 else min(HEADER, len(content))
+    return chance.randrange(max(1, most))
+
+
+def _length(chance: Random) -> int:
+    return chance.choice((1, 1, 2, 4, 8, 64, 512, chance.randint(1, 5000)))
+
+
+BYTES: dict[str, Callable[[Random, bytearray], None]] = {
+    "flip a bit": _flip_bit,
+    "flip bits": _flip_bits,
+    "overwrite": _overwrite,
+    "insert": _insert,
+    "delete": _delete,
+    "copy a block": _copy_block,
+    "cut": _cut,
+    "grow": _grow,
+}
+
+
+def _odd_bytes(chance: Random, lines: Lines, place: int) -> None:
     line = lines[place]
     at = chance.choice((0, len(line), chance.randint(0, len(line))))
     lines[place] = line[:at] + chance.choice(ODD_BYTES) + line[at:]
 
 
-def _begin(chance: Random, lines: Lines) -> None:
+def _odd_beginning(chance: Random, lines: Lines, place: int) -> None:
     """Insert something before the text."""
-    lines[0] = (
-        chance.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b"\n", b"\x1f\x8b", b"%", b"-")) + lines[0]
-    )
+    lines[0] = chance.choice(ODD_BEGINNINGS) + lines[0]
 
 
-def _byte(chance: Random, lines: Lines) -> None:
-    place = _line(chance, lines)
-    if lines[place]:
-        line = bytearray(lines[place])
-        raw_bytes.flip_bit(chance, line)
-        lines[place] = bytes(line)
-
-
-def _delete_byte(chance: Random, lines: Lines) -> None:
-    place = _line(chance, lines)
-    at = chance.randint(0, len(lines[place]))
-    lines[place] = lines[place][:at] + lines[place][at + chance.choice((1, 1, 2, 5)) :]
-
-
-def _number(chance: Random, lines: Lines) -> None:
+def _odd_number(chance: Random, lines: Lines, place: int) -> None:
     """Replace a run of digits with its sign and decimal point."""
     places = [i for i, line in enumerate(lines) if any(digit in line for digit in DIGITS)]
     if not places:
@@ -94,9 +130,8 @@ def _number(chance: Random, lines: Lines) -> None:
     lines[place] = line[:begin] + chance.choice(ODD_NUMBERS) + line[end:]
 
 
-def _fields(chance: Random, lines: Lines) -> None:
+def _fields(chance: Random, lines: Lines, place: int) -> None:
     """Swap, drop, duplicate or replace fields of a line."""
-    place = _line(chance, lines)
     separator = chance.choice((b" ", b" ", b"\t", b" ||| ", b":", b"-", b"="))
     fields = lines[place].split(separator)
     one, other = chance.randrange(len(fields)), chance.randrange(len(fields))
@@ -112,48 +147,37 @@ def _fields(chance: Random, lines: Lines) -> None:
     lines[place] = separator.join(fields)
 
 
-def _double_line(chance: Random, lines: Lines) -> None:
-    lines.insert(_line(chance, lines), lines[_line(chance, lines)])
+def _double_line(chance: Random, lines: Lines, place: int) -> None:
+    lines.insert(chance.randrange(len(lines)), lines[place])
 
 
-def _delete_line(chance: Random, lines: Lines) -> None:
-    del lines[_line(chance, lines)]
+def _delete_line(chance: Random, lines: Lines, place: int) -> None:
+    del lines[place]
 
 
-def _swap_lines(chance: Random, lines: Lines) -> None:
-    one, other = _line(chance, lines), _line(chance, lines)
-    lines[one], lines[other] = lines[other], lines[one]
+def _swap_lines(chance: Random, lines: Lines, place: int) -> None:
+    other = chance.randrange(len(lines))
+    lines[place], lines[other] = lines[other], lines[place]
 
 
-def _truncate_line(chance: Random, lines: Lines) -> None:
-    place = _line(chance, lines)
+def _truncate_line(chance: Random, lines: Lines, place: int) -> None:
     lines[place] = lines[place][: chance.randint(0, len(lines[place]))]
 
 
-def _empty_line(chance: Random, lines: Lines) -> None:
-    lines[_line(chance, lines)] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
+def _empty_line(chance: Random, lines: Lines, place: int) -> None:
+    lines[place] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
 
 
-def _long_line(chance: Random, lines: Lines) -> None:
-    place = _line(chance, lines)
+def _long_line(chance: Random, lines: Lines, place: int) -> None:
     part = chance.choice((lines[place] + b" ", b"a ", b"x", b"0-0 ", b"\xc3\xa4"))
     lines[place] += part * (chance.choice((300, 5_000, 100_000)) // len(part) + 1)
 
 
-def _cut_text(chance: Random, lines: Lines) -> None:
-    del lines[chance.randrange(len(lines)) :]
-
-
-def _repeat_text(chance: Random, lines: Lines) -> None:
-    lines += lines[: chance.choice((1, 5, len(lines)))]
-
-
-OPERATIONS: dict[str, Callable[[Random, Lines], None]] = {
-    "odd bytes": _insert_odd,
-    "odd begin": _begin,
-    "flip a bit": _byte,
-    "delete bytes": _delete_byte,
-    "odd numbers": _number,
+# Each changes the line `place`, or another one.
+LINES: dict[str, Callable[[Random, Lines, int], None]] = {
+    "odd bytes": _odd_bytes,
+    "odd beginning": _odd_beginning,
+    "odd numbers": _odd_number,
     "fields": _fields,
     "double a line": _double_line,
     "delete a line": _delete_line,
@@ -161,36 +185,43 @@ OPERATIONS: dict[str, Callable[[Random, Lines], None]] = {
     "truncate a line": _truncate_line,
     "empty a line": _empty_line,
     "long line": _long_line,
-    "cut the text": _cut_text,
-    "repeat the text": _repeat_text,
 }
-WEIGHTS = {**dict.fromkeys(OPERATIONS, 2), "odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1}
+WEIGHTS = {
+    **dict.fromkeys(BYTES, 1),
+    **dict.fromkeys(LINES, 2),
+    **{"odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1},
+}
+
+
+def damage(chance: Random, content: bytes, name: str) -> bytes:
+    """Return bytes after one of the operations of `BYTES` or `LINES`; there must be some."""
+    if name in LINES:
+        lines = content.split(b"\n")
+        LINES[name](chance, lines, chance.randrange(len(lines)))
+        return b"\n".join(lines)
+    result = bytearray(content)
+    BYTES[name](chance, result)
+    return bytes(result)
 
 
 def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
     """Return a changed text and the changes."""
     names = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=chance.choice((1, 1, 1, 2, 4)))
-    lines = content.split(b"\n")
     for name in names:
-        if lines:
-            OPERATIONS[name](chance, lines)
-    text = b"\n".join(lines)
+        content = damage(chance, content, name) if content else content
     if chance.random() < 0.05:
         names.append("another encoding")
-        text = chance.choice(
-            (
-                text.decode("utf-8", "replace").encode("utf-16"),
-                text.replace(b"\n", b"\r\n"),
-                text.replace(b"\n", b"\r"),
-                text + chance.randbytes(100),
-            )
+        others = (
+            content.decode("utf-8", "replace").encode("utf-16"),
+            content.replace(b"\n", b"\r\n"),
+            content.replace(b"\n", b"\r"),
         )
-    return text, names
+        content = chance.choice(others)
+    return content, names
 
 
 def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
     """Write a changed text."""
-    assert mode == CHANGED
     text, names = change(chance, original.read_bytes())
     copy.write_bytes(text)
     return names
@@ -201,8 +232,8 @@ def mutate_packed(chance: Random, original: Path, copy: Path, mode: str) -> list
     content = original.read_bytes()
     if mode == DAMAGED:
         # not "grow": concatenated gzip files are a valid gzip file, and zeros may follow
-        name = chance.choice(sorted(raw_bytes.OPERATIONS.keys() - {"grow"}))
-        copy.write_bytes(raw_bytes.damage(chance, content, name))
+        name = chance.choice(sorted(BYTES.keys() - {"grow"}))
+        copy.write_bytes(damage(chance, content, name))
         return [name]
     text, names = change(chance, gzip.decompress(content))
     packed = gzip.compress(text, mtime=0)

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -68,14 +69,12 @@ def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) 
     assert list(tables(formats_page[heading])) == [declared(format) for format in FORMATS[heading]]
 
 
-def test_matrix_format_is_the_one_written(formats_page: dict[str, str]) -> None:
+def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
+    """The table of the matrix has no shapes, that of the bundle only parts of names."""
     (rows,) = tables(formats_page["Selection"])
     assert {name: dtype for name, dtype, _ in rows} == {
         name: array.dtype.lstrip("|") for name, array in matrix.DATASETS.items()
     }
-
-
-def test_bundle_has_the_parts_on_the_page(formats_page: dict[str, str]) -> None:
     cells = re.findall(r"^\| (`.*?) \|", formats_page["Bundles"], flags=re.M)
     rows = re.findall(r"`(\w+)", " ".join(cells))
     assert set(rows) == {name.split("/")[0] for name in system.FORMAT.arrays}
@@ -144,14 +143,10 @@ def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None
         waiting = [step]
         while waiting:
             for action in waiting.pop()._actions:
+                shown = [*action.option_strings, f"`{action.metavar or action.dest}"][0]
                 if action.nargs == "A...":
                     waiting += action.choices.values()
                 elif action.dest != "help":
-                    shown = (
-                        action.option_strings[0]
-                        if action.option_strings
-                        else f"`{action.metavar or action.dest}"
-                    )
                     assert shown in sections[name], (name, shown)
     assert "### --learner mira" in sections["train"]
     assert "**Learner perceptron**" not in sections["train"]  # it has a section like the others
@@ -212,13 +207,9 @@ def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
     for call in calls:
         make_parser(call).parse_args(call)
     runs = ("kbest-mira", "mert", "mert-model-alone", "mert-partly-wrong", "forest-mert")
-    scored = [
-        f"{run}/{split}.{i}.txt"
-        for run in runs
-        for i in range(1, 7)
-        for split in ("tuned", "devtest", "test")
-    ]
-    assert done.stdout.splitlines() == [f"BLEU of the output/{name}" for name in scored]
+    scored = product(runs, range(1, 7), ("tuned", "devtest", "test"))
+    lines = [f"BLEU of the output/{run}/{split}.{i}.txt" for run, i, split in scored]
+    assert done.stdout.splitlines() == lines
     tuned = [call for call in calls if call[0] == "tune"]
     starts = [call[call.index("--previous") + 1] for call in tuned if "--previous" in call]
     assert len(tuned) == 30

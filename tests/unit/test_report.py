@@ -1,12 +1,12 @@
-"""Choice of epochs, the table of systems, and the resources of a system."""
+"""The table of systems, and the resources of a system."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 
 import pytest
+from tests.scored import make_system as system
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -15,57 +15,23 @@ from itersel.evaluate.metrics import tokenized_bleu
 from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources
-from itersel.report.system import System, choose_epoch, read_system, write_system
+from itersel.report.system import read_system, write_system
 from itersel.report.table import cells, text_table, tsv_table
 from itersel.storage.text_table import aligned, tab_separated
-from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
 BAD = [line.replace("d", "x") for line in REFERENCES]
 
 
-def system(name, bleu=(30.0, 31.0), repeat=1):
-    return System(
-        name,
-        repeat,
-        "perceptron",
-        "selection",
-        "train",
-        "all",
-        "random",
-        4,
-        choose_epoch(bleu),
-        tuple(bleu),
-        "tokenized-bleu",
-        tuple(bleu),
-        "devtest",
-        "nrefs:1|x",
-        12,
-        (1.0,) * len(bleu),
-    )
-
-
 def compare_on_one(systems, translations, **settings):
     return compare([Translations("test", systems, translations, [REFERENCES])], **settings)
-
-
-def test_choose_epoch():
-    assert choose_epoch([1.0]) == 1
-    assert choose_epoch([1.0, 3.0, 2.0]) == 2
-    assert choose_epoch([1.0, 3.0, 3.0]) == 2
-    assert choose_epoch([1.0, 3.0, 1.0], "ter") == 1
 
 
 def test_layout():
     lines = aligned(("name", "n"), [["a", "10"], ["bcdef", "9"]], left=(0,))
     assert lines == ["name    n", "-----  --", "a      10", "bcdef   9"]
     assert tab_separated(("x", "y"), [["1", "2"]]) == ["x\ty", "1\t2"]
-
-
-def test_system_survives_a_file(tmp_path):
-    write_system(tmp_path / "system.json", system("a"))
-    assert read_system(tmp_path / "system.json") == system("a")
 
 
 def test_table():
@@ -99,10 +65,7 @@ def test_several_test_sets_and_all_together():
     others = [line.replace("b", "x") for line in news]
     translations = [[GOOD, BAD], [news, [line.replace("C", "x") for line in news]]]
     first = Translations("help", [system("one"), system("two")], translations[0], [REFERENCES])
-    own = [
-        dataclasses.replace(system(name, bleu), devtest="devtest.news")
-        for name, bleu in (("one", (20.0, 10.0)), ("two", (30.0, 31.0)))
-    ]
+    own = [system("one", (20.0, 10.0), devtest="devtest.news"), system("two", devtest="devtest.news")]
     second = Translations("news", own, translations[1], [news, others])
     table = compare([first, second], trials=100)
     pooled = table["pooled"]
@@ -157,7 +120,7 @@ def test_runs_of_one_experiment_are_a_row():
 
 
 def test_natural_tasks_are_shown_only_in_the_text():
-    natural = dataclasses.replace(system("one"), tasks="natural")
+    natural = system("one", tasks="natural")
     table = compare_on_one([natural], [GOOD], trials=10)
     assert "  4 natural  " in text_table(table)[2]
     assert tsv_table(table)[1].split("\t")[5] == "4"
@@ -166,54 +129,6 @@ def test_natural_tasks_are_shown_only_in_the_text():
 def test_table_of_one_system():
     table = compare_on_one([system("alone")], [GOOD], trials=10)
     assert tsv_table(table)[1].split("\t")[12] == "-"
-
-
-CHOOSE = [
-    "--name",
-    "x",
-    "--learner",
-    "mira",
-    "--mixing",
-    "none",
-    "--tune-on",
-    "dev",
-    "--features",
-    "dense",
-    "--shards",
-    "1",
-]
-
-
-def test_command_choose(tmp_path, text_file):
-    weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
-    for epoch, path in enumerate(weights, 1):
-        write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
-    translations = [text_file("t1", BAD), text_file("t2", GOOD), text_file("t3", GOOD)]
-    output = tmp_path / "system.json"
-    arguments = [
-        "report",
-        "choose",
-        *CHOOSE,
-        "--reference",
-        text_file("ref", REFERENCES),
-        "--weights",
-        *weights,
-    ]
-    arguments += ["--translations", *translations, "--output-weights", str(tmp_path / "best.h5")]
-    assert main([*arguments, "--output", str(output)]) == 0
-    chosen = read_system(output)
-    assert (chosen.epoch, chosen.active_features, chosen.name) == (2, 2, "x")
-    assert len(chosen.devtest_bleu) == 3
-    assert read_weights(tmp_path / "best.h5").to_dict()["a"] == 2
-    assert (tmp_path / "best.h5").read_bytes() == (tmp_path / "w2.h5").read_bytes()
-
-
-def test_command_choose_needs_pairs(tmp_path, text_file, capsys):
-    arguments = ["report", "choose", *CHOOSE, "--reference", text_file("ref", REFERENCES), "--weights", "w"]
-    arguments += ["--translations", "a", "b", "--output-weights", "x", "--output", str(tmp_path / "out")]
-    assert main(arguments) == 1
-    assert "2 translations, but 1 weights" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 def test_command_table(tmp_path, text_file, capsys):
@@ -240,19 +155,12 @@ def test_command_table(tmp_path, text_file, capsys):
         ({}, "2 systems are repeat 1 of 'same'"),
         ({"repeat": 2, "shards": 5}, "'same' differ in shards"),
         ({"repeat": 2, "signature": "other"}, "'same' differ in signature"),
-        (
-            {
-                "repeat": 2,
-                "epoch": 1,
-                **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), (1.0,)),
-            },
-            "in epochs",
-        ),
+        ({"repeat": 2, "bleu": [1.0]}, "in epochs"),
     ],
 )
 def test_systems_with_the_same_name_are_not_merged(tmp_path, text_file, capsys, change, message):
     write_system(tmp_path / "a.json", system("same"))
-    write_system(tmp_path / "b.json", dataclasses.replace(system("same"), **change))
+    write_system(tmp_path / "b.json", system("same", **change))
     arguments = ["report", "table", "--test-set", "x", text_file("ref", REFERENCES), "--translations"]
     arguments += [text_file("ta", GOOD), text_file("tb", BAD), "--output", str(tmp_path / "table.txt")]
     assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
@@ -265,13 +173,14 @@ def test_systems_with_the_same_name_are_not_merged(tmp_path, text_file, capsys, 
         (("a", "a"), ("one", "one"), "two test sets are named 'a'"),
         (("a", "b"), ("one", "two"), "'a' and 'b' have different systems"),
         (("a", "b"), ("one",), "2 --test-set, 1 --systems and 1 --translations"),
+        ((), ("one",), "test set 'news' has no reference"),
     ],
 )
 def test_inconsistent_test_sets(tmp_path, text_file, capsys, names, systems, message):
     reference, translation = text_file("ref", REFERENCES), text_file("t", GOOD)
     arguments = ["report", "table", "--output", str(tmp_path / "table.txt")]
-    for name in names:
-        arguments += ["--test-set", name, reference]
+    for words in [[name, reference] for name in names] or [["news"]]:
+        arguments += ["--test-set", *words]
     for name in systems:
         write_system(tmp_path / f"{name}.json", system(name))
         arguments += ["--systems", str(tmp_path / f"{name}.json"), "--translations", translation]
@@ -280,41 +189,30 @@ def test_inconsistent_test_sets(tmp_path, text_file, capsys, names, systems, mes
     assert not (tmp_path / "table.txt").exists()
 
 
-def test_test_set_without_a_reference(tmp_path, capsys):
-    arguments = ["--systems", "s", "--translations", "t", "--output", str(tmp_path / "table.txt")]
-    assert main(["report", "table", "--test-set", "news", *arguments]) == 1
-    assert "test set 'news' has no reference" in capsys.readouterr().err
+EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap": 2, "max-samples": 50}
 
 
-EXTRACTION = [
-    "--max-span",
-    "10",
-    "--max-symbols",
-    "4",
-    "--max-nonterminals",
-    "1",
-    "--min-gap",
-    "2",
-    "--max-samples",
-    "50",
-]
-
-
-def test_resources_move_with_the_run(tmp_path):
-    run, moved = tmp_path / "run", tmp_path / "elsewhere"
+@pytest.fixture
+def resources(tmp_path):
+    """Return the description of a system in a folder of results."""
+    run = tmp_path / "run"
     folder = run / "experiments/x/best"
     folder.mkdir(parents=True)
     for name in FILES:
         (run / name).touch()
-    files = [f"--{name}={run}/{name}" for name in FILES]
-    arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
-    assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
-    run.rename(moved)
+    options = {name: run / name for name in FILES} | {"pop-limit": 30, "features": "dense"} | EXTRACTION
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    assert main(["report", "resources", *arguments, "--output", str(folder / "resources.json")]) == 0
+    return folder / "resources.json"
+
+
+def test_resources_move_with_the_run(tmp_path, resources):
+    moved = tmp_path / "elsewhere"
+    (tmp_path / "run").rename(moved)
     resources = read_resources(moved / "experiments/x/best")
     assert (resources.model, resources.index) == (f"{moved}/model", f"{moved}/index")
     assert (resources.pop_limit, resources.features) == (30, "dense")
-    assert resources.extraction.max_span == 10
-    assert resources.extraction.max_samples == 50
+    assert (resources.extraction.max_span, resources.extraction.max_samples) == (10, 50)
     (moved / "index").unlink()
     with pytest.raises(
         InputError, match=r"resources\.json: names the index .*/elsewhere/index: no such file"
@@ -322,11 +220,24 @@ def test_resources_move_with_the_run(tmp_path):
         read_resources(moved / "experiments/x/best")
 
 
-def test_resources_missing_or_damaged(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda good: {"pop_limit": 10**30},
+        lambda good: {"features": "some"},
+        lambda good: {"extraction": good["extraction"] | {"min_gap": 2**64}},
+        lambda good: {"model": None},
+    ],
+)
+def test_damaged_resources(resources, change):
+    good = json.loads(resources.read_text())
+    resources.write_text(json.dumps(good | change(good)))
+    with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
+        read_resources(resources.parent)
+
+
+def test_missing_resources(tmp_path):
     with pytest.raises(InputError, match=r"has no resources\.json; name a folder experiments/NAME/best"):
-        read_resources(tmp_path)
-    (tmp_path / "resources.json").write_text('{"model": "x"}')
-    with pytest.raises(InputError, match="is not the description of a system"):
         read_resources(tmp_path)
 
 
@@ -352,20 +263,3 @@ def test_system_with_other_types(tmp_path, change):
     (tmp_path / "system.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="is not the description of a system"):
         read_system(tmp_path / "system.json")
-
-
-def test_resources_out_of_bounds(tmp_path):
-    folder = tmp_path / "best"
-    folder.mkdir()
-    files = [f"--{name}={tmp_path}/{name}" for name in FILES]
-    arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
-    assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
-    good = json.loads((folder / "resources.json").read_text())
-    for change in (
-        {"pop_limit": 10**30},
-        {"features": "some"},
-        {"extraction": good["extraction"] | {"min_gap": 2**64}},
-    ):
-        (folder / "resources.json").write_text(json.dumps(good | change))
-        with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
-            read_resources(folder)

@@ -1,10 +1,11 @@
-"""Scores of detokenised text in the table, and choosing epochs by them."""
+"""Scores of detokenised text in the table, and the counts from which they are computed."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+from tests.scored import make_system
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
@@ -13,9 +14,8 @@ from itersel.errors import InputError
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare
-from itersel.report.system import System, read_system, write_system
+from itersel.report.system import write_system
 from itersel.report.table import text_table, tsv_table
-from itersel.vectors.weights import make_weights, write_weights
 
 RAW = [f"The cat, number {number}, sat on the Mat." for number in range(40)]
 GOOD = [line if number % 8 else line.replace("Mat", "mat") for number, line in enumerate(RAW)]
@@ -24,12 +24,6 @@ BAD = [line.replace("sat on", "slept under") for line in RAW]
 
 def tokenised(lines):
     return [line.lower().replace(",", " ,").replace(".", " .") for line in lines]
-
-
-def system(name, repeat=1):
-    scores = (30.0,)
-    fields = ("perceptron", "selection", "train", "all", "random", 4, 1, scores, "tokenized-bleu", scores)
-    return System(name, repeat, *fields, "devtest", "x", 12, (1.0,))
 
 
 def counted(text, references, tokenizer="13a"):
@@ -43,8 +37,13 @@ def as_text(systems, texts, **settings):
     return compare([test_set], **{"trials": 100, **settings})
 
 
+def one_test_set(name, text, references, tokenizer="13a"):
+    counts = counted(text, references, tokenizer).counts
+    return Translations(name, [make_system("a")], [tokenised(text)], [tokenised(RAW)], [counts])
+
+
 def test_document_equals_the_metrics():
-    (found,) = as_text([system("good"), system("bad")], [GOOD, BAD])["test_sets"]
+    (found,) = as_text([make_system("good"), make_system("bad")], [GOOD, BAD])["test_sets"]
     good, bad = found["systems"]
     for metric in make_metrics([RAW]):
         scores = good["scores"][metric.name][metric.case]
@@ -57,7 +56,7 @@ def test_document_equals_the_metrics():
 
 
 def test_text():
-    text = text_table(as_text([system("good"), system("bad")], [GOOD, BAD]))
+    text = text_table(as_text([make_system("good"), make_system("bad")], [GOOD, BAD]))
     cased = next(line for line in text if "cased BLEU" in line)
     assert cased.split("  ")[2].strip() == "cased BLEU"
     good = text[text.index(cased) + 2]
@@ -65,12 +64,12 @@ def test_text():
     assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
     assert good.count("(2)") == 3
     assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
-    without = compare([Translations("test", [system("a")], [GOOD], [RAW])])
+    without = compare([Translations("test", [make_system("a")], [GOOD], [RAW])])
     assert not any("cased" in line for line in text_table(without))
 
 
 def test_spreadsheet():
-    table = as_text([system("good"), system("bad")], [GOOD, BAD])
+    table = as_text([make_system("good"), make_system("bad")], [GOOD, BAD])
     header, good, _ = (line.split("\t") for line in tsv_table(table))
     assert len(header) == len(good)
     row = dict(zip(header, good, strict=True))
@@ -82,7 +81,7 @@ def test_spreadsheet():
 
 
 def test_repeats():
-    table = as_text([system("one"), system("two"), system("two", 2)], [GOOD, BAD, RAW])
+    table = as_text([make_system("one"), make_system("two"), make_system("two", repeat=2)], [GOOD, BAD, RAW])
     two = table["test_sets"][0]["systems"][1]["scores"]["BLEU"]["cased"]
     metric = make_metrics([RAW])[0]
     assert list(two["runs"]) == [metric.score(metric.counts(lines)) for lines in (BAD, RAW)]
@@ -94,12 +93,7 @@ def test_repeats():
 
 
 def test_pooled():
-    sets = [
-        Translations(
-            name, [system("a")], [tokenised(text)], [tokenised(RAW)], [counted(text, references).counts]
-        )
-        for name, text, references in (("x", GOOD, [RAW]), ("y", BAD, [RAW, GOOD]))
-    ]
+    sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", BAD, [RAW, GOOD])]
     pooled = compare(sets, trials=10)["pooled"]
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
@@ -110,7 +104,7 @@ def test_pooled():
 
 
 def test_command(tmp_path, text_file, capsys):
-    write_system(tmp_path / "a.json", system("a"))
+    write_system(tmp_path / "a.json", make_system("a"))
     files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--systems", str(tmp_path / "a.json")]
     files += ["--translations", text_file("a", tokenised(GOOD)), "--output", str(tmp_path / "table.txt")]
     counts = ["--counts", str(tmp_path / "a.h5")]
@@ -131,12 +125,7 @@ def test_command(tmp_path, text_file, capsys):
 
 
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
-    sets = [
-        Translations(
-            name, [system("a")], [tokenised(GOOD)], [tokenised(RAW)], [counted(GOOD, [RAW], how).counts]
-        )
-        for name, how in (("x", "13a"), ("y", "char"))
-    ]
+    sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
     with pytest.raises(InputError, match=r"in different ways: case:.*tok:13a.* and case:.*tok:char"):
         compare(sets, trials=10)
 
@@ -150,57 +139,13 @@ def test_inconsistent_counts(tmp_path, text_file, capsys, references, tokenizer,
     for option in ("--systems", "--translations", "--counts"):
         files += [option, *(str(tmp_path / f"{name}{option}") for name in "ab")]
     for name in "ab":
-        write_system(tmp_path / f"{name}--systems", system(name))
+        write_system(tmp_path / f"{name}--systems", make_system(name))
         (tmp_path / f"{name}--translations").write_text("".join(f"{line}\n" for line in tokenised(GOOD)))
     write_counts(tmp_path / "a--counts", counted(GOOD, [RAW]))
     write_counts(tmp_path / "b--counts", counted(GOOD, references, tokenizer))
     assert main(["report", "table", *files]) == 1
     assert re.search(rf"b--counts: was counted with {why}.*, unlike .*a--counts", capsys.readouterr().err)
     assert not (tmp_path / "table.txt").exists()
-
-
-@pytest.fixture
-def choose(tmp_path, text_file):
-    """Return a function that chooses the better of two epochs."""
-    learn_recaser(line.replace(",", " ,").replace(".", " .").split() for line in RAW).write(
-        tmp_path / "recaser.json"
-    )
-    Preparation("de", "en").write(tmp_path / "preparation.json")
-    named = {
-        "learner": "perceptron",
-        "mixing": "selection",
-        "tune-on": "train",
-        "features": "all",
-        "shards": 1,
-    }
-    weights = str(tmp_path / "weights.h5")
-    write_weights(weights, make_weights({"a": 1.0}))
-    options = [f"--{name}={value}" for name, value in named.items()]
-    epochs = [text_file("first", tokenised(BAD)), text_file("second", tokenised(GOOD))]
-
-    def run(*arguments):
-        output = tmp_path / "system.json"
-        files = ["--reference", text_file("ref", tokenised(RAW)), "--translations", *epochs]
-        files += ["--weights", weights, weights, "--output-weights", str(tmp_path / "w.h5")]
-        status = main(
-            ["report", "choose", "--name", "x", *options, *files, *arguments, "--output", str(output)]
-        )
-        return read_system(output) if status == 0 else None
-
-    return run
-
-
-def test_epoch_by_another_score(tmp_path, text_file, choose, capsys):
-    given = ["--raw-references", text_file("raw", RAW), "--recaser", str(tmp_path / "recaser.json")]
-    given += ["--preparation", str(tmp_path / "preparation.json")]
-    chosen = choose("--by", "ter", *given)
-    assert (chosen.chosen_by, chosen.epoch) == ("ter", 2)
-    assert chosen.devtest_scores[1] == 0.0 < chosen.devtest_scores[0]
-    assert chosen.devtest_bleu[1] == pytest.approx(100)
-    assert choose("--by", "chrf-lowercased", *given).epoch == 2
-    assert choose().devtest_scores == choose().devtest_bleu
-    assert choose("--by", "ter", *given[:2]) is None
-    assert "--by ter needs --raw-references, --preparation and --recaser" in capsys.readouterr().err
 
 
 def test_detokenize_counts(tmp_path, text_file, capsys):

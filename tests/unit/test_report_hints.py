@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 
 import pytest
+from tests.scored import make_system
 
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.prepare import Preparation
-from itersel.report.hints import best_system, hints, short_sentence
-from itersel.report.system import System, write_system
+from itersel.report.hints import hints, short_sentence
+from itersel.report.system import write_system
 
 
 @pytest.fixture
@@ -19,15 +20,8 @@ def systems(tmp_path):
     folders = {}
     for name, bleu in (("a", (21.0, 20.0)), ("b", (19.0, 22.5)), ("c", (22.5,))):
         folders[name] = tmp_path / f"it's {name}"
-        folders[name].mkdir()
-        values = ("perceptron", "mean", "dev", "all", "random", 1, bleu.index(max(bleu)) + 1, bleu)
-        values = (*values, "tokenized-bleu", bleu, "devtest", "nrefs:1", 7, bleu)
-        write_system(folders[name] / "system.json", System(name, 1, *values))
+        write_system(folders[name] / "system.json", make_system(name, bleu))
     return folders
-
-
-def test_best_system(systems):
-    assert best_system(systems) == "b"
 
 
 RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
@@ -67,7 +61,8 @@ def test_names_are_quoted(systems):
 
 
 def test_without_a_user_config(systems):
-    _, translate, file, command = hints(systems, "Das ist ein Haus.", None, ".venv/bin", [])
+    best, translate, file, command = hints(systems, "Das ist ein Haus.", None, ".venv/bin", [])
+    assert best == "To translate text with b, the best on devtest:"
     assert translate.startswith("    printf '%s\\n' 'Das ist ein Haus.' | .venv/bin/itersel translate ")
     assert file.endswith("in config.yaml, and run:")
     assert command == "    .venv/bin/itersel run"

@@ -19,11 +19,10 @@ from itersel.config import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.paper import latex, markdown
-from itersel.report.page.provenance import describe_config
-from itersel.report.page.render import _json, asset, render, vega
-from itersel.report.page.table import join_numbers, table_view
-from itersel.report.page.write import watch
+from itersel.report.page.folder import describe_config
+from itersel.report.page.render import SCRIPTS, _json, asset, render, vega, watch
+from itersel.report.page.table import join_numbers, latex, markdown, table_view
+from itersel.storage.files import write_lines
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -175,7 +174,9 @@ def test_page_is_the_same_twice_and_needs_no_network(run, document):
 def test_hostile_names_and_texts(tmp_path):
     folder = tmp_path / "<i>run"
     run = MadeUpRun(folder, HOSTILE_NAMES, epochs=1, sentences=HOSTILE)
-    document = read_document_of(run)
+    # no file could contain such a config
+    (run.folder / "report" / "run.json").unlink()
+    document = read_document(run.folder)
     page = Page(render(document))
     plain = Page(render({**document, "test_sets": [], "runs": [], "table": None, "compared": []}))
     # one script for each test set, and no other tags from the texts
@@ -184,12 +185,6 @@ def test_hostile_names_and_texts(tmp_path):
     packed = unpack(page.scripts["test"])
     assert [row[0] for row in packed["rows"]] == HOSTILE
     assert [one["run"] for one in json.loads(page.scripts["data"])["runs"]] == HOSTILE_NAMES
-
-
-def read_document_of(run):
-    """Return the document, without its config, of a run whose config no file could contain."""
-    (run.folder / "report" / "run.json").unlink()
-    return read_document(run.folder)
 
 
 def test_json_cannot_close_its_element():
@@ -212,22 +207,17 @@ def test_failed_experiment(tmp_path):
 
 def test_nothing_has_begun(tmp_path):
     assert main(["report", "page", "--results", str(tmp_path)]) == 1
-    write_config = MadeUpRun(tmp_path / "run", ["one"]).folder
+    folder = MadeUpRun(tmp_path / "run", ["one"]).folder
     for part in ("experiments", "benchmarks", "corpus", "report/table.json", "report/corpus.json"):
-        path = write_config / part
-        path.rename(tmp_path / part.replace("/", "."))
-    page = render(read_document(write_config))
+        (folder / part).rename(tmp_path / part.replace("/", "."))
+    page = render(read_document(folder))
     assert "0 of 1 runs have finished" in page
 
 
 def test_scores_of_an_unfinished_run(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["one"], epochs=2, unfinished=["one"])
-    for name, text in (
-        ("corpus/devtest.target.gz", "a b c d e"),
-        ("experiments/one/epoch-1/devtest.txt", "a b c d e"),
-    ):
-        path = run.folder / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    for name in ("corpus/devtest.target.gz", "experiments/one/epoch-1/devtest.txt"):
+        write_lines(run.folder / name, ["a b c d e"])
     (one,) = read_document(run.folder)["runs"]
     assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
     assert one["epochs"][0]["brevity_penalty"] == 1
@@ -267,56 +257,60 @@ def test_config_shows_what_differs():
     assert Config().seed == 1
 
 
-def test_tables_for_papers(run):
-    text = "\n".join(latex(run.table))
+def test_tables_for_papers(run, tmp_path, capsys):
+    table = str(run.folder / "report" / "table.json")
+    outputs = [tmp_path / "t.tex", tmp_path / "t.md"]
+    assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
+    text = outputs[0].read_text()
     assert "\\toprule" in text
     assert "sacrebleu nrefs:1|made:up" in text
     for system in run.table["test_sets"][0]["systems"]:
         assert f"{system['test']['mean']:.2f} $\\pm$" in text
-    assert "| first" in "\n".join(markdown(run.table))
+    assert "| first" in outputs[1].read_text()
+    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
+    assert "must end in .tex, .md" in capsys.readouterr().err
 
 
 def test_tables_for_papers_escape_names(tmp_path):
     run = MadeUpRun(tmp_path / "run", HOSTILE_NAMES, epochs=1)
-    text = "\n".join(latex(run.table))
-    assert "a|b\\_c\\%d\\$" in text
+    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
     text = "\n".join(markdown(run.table))
     assert "<script" not in text
     assert "a\\|b\\_c%d$" in text
 
 
-def test_paper_command(run, tmp_path, capsys):
-    table = str(run.folder / "report" / "table.json")
-    outputs = [str(tmp_path / "t.tex"), str(tmp_path / "t.md")]
-    assert main(["report", "paper", "--table", table, "--output", *outputs]) == 0
-    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
-    assert "must end in .tex, .md" in capsys.readouterr().err
+TABLES = (
+    "",
+    "{",
+    "[]",
+    "{}",
+    '"x"',
+    '{"test_sets": [{}]}',
+    '{"test_sets": [], "significance": {"alpha": 1}}',
+)
+PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}', '{"test_sets": [], "significance": {"alpha": 1}}'],
+    ("name", "content", "message"),
+    [
+        *(("table", content, "") for content in TABLES),
+        *(("corpus", content, "itersel report corpus") for content in PARTS),
+        *(("derivations", content, "itersel explain") for content in PARTS),
+    ],
 )
-def test_damaged_table(run, tmp_path, capsys, content):
-    table = tmp_path / "table.json"
-    table.write_text(content)
-    assert main(["report", "paper", "--table", str(table), "--output", str(tmp_path / "t.md")]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "made_by"), [("corpus", "itersel report corpus"), ("derivations", "itersel explain")]
-)
-@pytest.mark.parametrize("content", ["[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}'])
-def test_damaged_parts(tmp_path, capsys, name, made_by, content):
+def test_damaged_parts(tmp_path, capsys, name, content, message):
     run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
-    (run.folder / "report" / f"{name}.json").write_text(content)
-    arguments = ["--results", str(run.folder), "--output", str(tmp_path / "index.html")]
-    assert main(["report", "page", *arguments]) == 1
+    path = run.folder / "report" / f"{name}.json"
+    path.write_text(content)
+    arguments = ["page", "--results", str(run.folder), "--output", str(tmp_path / "index.html")]
+    if name == "table":
+        arguments = ["paper", "--table", str(path), "--output", str(tmp_path / "t.md")]
+    assert main(["report", *arguments]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert f"{name}.json: " in error
-    assert made_by in error
+    assert message in error
 
 
 def test_the_best_system_follows_choose_by():
@@ -331,5 +325,5 @@ def test_the_best_system_follows_choose_by():
 
 
 def test_scripts_insert_no_text_as_html():
-    for name in ("core.js", "tables.js", "charts.js", "features.js", "sentences.js", "derivations.js"):
+    for name in SCRIPTS:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))

@@ -80,80 +80,70 @@ def expected_rows(epochs: list[list[Vector]]) -> list[dict]:
     return rows
 
 
-def test_all_epochs_and_groups(tmp_path):
-    paths = write_epochs(tmp_path, EPOCHS)
-    outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
-    assert main(["report", "selection", "--matrices", *paths, "--output", *outputs]) == 0
-    rows, expected = json.loads((tmp_path / "selection.json").read_text()), expected_rows(EPOCHS)
+@pytest.fixture
+def report(tmp_path, capsys):
+    """Return a function that makes the table of some files: as JSON, rows of TSV, and text, or an error."""
+
+    def run(*paths):
+        outputs = {suffix: tmp_path / f"selection.{suffix}" for suffix in ("txt", "tsv", "json")}
+        status = main(["report", "selection", "--matrices", *paths, "--output", *map(str, outputs.values())])
+        assert {path.exists() for path in outputs.values()} == {status == 0}
+        if status:
+            return capsys.readouterr().err
+        with outputs["tsv"].open() as stream:
+            table = list(csv.DictReader(stream, delimiter="\t"))
+        return json.loads(outputs["json"].read_text()), table, outputs["txt"].read_text()
+
+    return run
+
+
+def test_all_epochs_and_groups(tmp_path, report):
+    rows, table, text = report(*write_epochs(tmp_path, EPOCHS))
+    expected = expected_rows(EPOCHS)
     assert len(expected) == 7 + 5
     for found, wanted in zip(rows, expected, strict=True):
         assert found.pop("norm") == pytest.approx(wanted.pop("norm"))
         assert found == wanted
-    with (tmp_path / "selection.tsv").open() as stream:
-        table = list(csv.DictReader(stream, delimiter="\t"))
     assert [(row["epoch"], row["group"]) for row in table[:2]] == [("1", "all"), ("1", "dense")]
     # WordPenalty is in three shards, RBT and R:X:c:d in one
     assert table[0]["shards_per_feature"] == "1.7"
     shape = next(row for row in table if row["group"] == "Shape")
     assert (shape["selected"], shape["shards_per_feature"], shape["median_norm"]) == ("0", "-", "-")
-    assert "selected before" in (tmp_path / "selection.txt").read_text()
+    assert "selected before" in text
 
 
-def test_path(tmp_path):
+def test_path(tmp_path, report):
     for z, weights in enumerate(EPOCHS[0]):
         attributes = {**attributes_of(z), "loss": 1.5}
         write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
     limits = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}
     matrix, paths = tmp_path / "selection.h5", [str(path) for path in sorted(tmp_path.glob("shard*"))]
     mix(paths, tmp_path / "v.h5", MixSettings("path-following", 1, 3, **limits), matrix=matrix)
-    outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
-    assert main(["report", "selection", "--matrices", str(matrix), "--output", *outputs]) == 0
-    first = json.loads((tmp_path / "selection.json").read_text())[0]
-    assert (first["selected"], first["threshold"], first["loss_before"], first["ended"]) == (
-        2,
-        2.5,
-        4.5,
-        False,
-    )
-    with (tmp_path / "selection.tsv").open() as stream:
-        row = next(csv.DictReader(stream, delimiter="\t"))
+    [first, *_], [row, *_], text = report(str(matrix))
+    state = (first["selected"], first["threshold"], first["loss_before"], first["ended"])
+    assert state == (2, 2.5, 4.5, False)
     assert (row["threshold"], row["loss_before"]) == ("2.5", "4.5")
-    assert "loss before" in (tmp_path / "selection.txt").read_text().splitlines()[0]
+    assert "loss before" in text.splitlines()[0]
 
 
-def test_inconsistent_mixings(tmp_path, capsys):
-    first, _ = write_epochs(tmp_path, EPOCHS)
+def test_files_that_are_not_epochs_of_one_run(tmp_path, report):
+    first, second = write_epochs(tmp_path, EPOCHS)
+    assert f"{second}: is from epoch 2, expected epoch 1; name" in report(second, first)
     other = tmp_path / "other.h5"
     shards = write_shards(tmp_path, EPOCHS[1], 2)
     mix(shards, tmp_path / "v.h5", MixSettings("selection", 2, 3, threshold=0.5), matrix=other)
-    message = f"{other}: differs in 'select' from {first}; name the epochs of one run"
-    assert message in refusal(capsys, [first, str(other)], tmp_path / "t.json")
-
-
-def refusal(capsys, paths, output):
-    assert main(["report", "selection", "--matrices", *paths, "--output", str(output)]) == 1
-    assert not output.exists()
-    return capsys.readouterr().err
-
-
-def test_files_that_are_not_epochs_of_one_run(tmp_path, capsys):
-    output = tmp_path / "selection.json"
-    first, second = write_epochs(tmp_path, EPOCHS)
-    assert f"{second}: is from epoch 2, expected epoch 1; name" in refusal(capsys, [second, first], output)
     fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
-    assert f"{fewer}: differs in 'shards' from {first}; name the epochs of one run" in refusal(
-        capsys, [first, fewer], output
-    )
+    for path, key in ((other, "select"), (fewer, "shards")):
+        assert f"{path}: differs in '{key}' from {first}; name the epochs of one" in report(first, str(path))
     weights = tmp_path / "v.h5"
     write_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
-    assert f"{weights}: is not the selection.h5 of an epoch" in refusal(capsys, [str(weights)], output)
-    assert "nowhere.h5: no such file" in refusal(capsys, ["nowhere.h5"], output)
+    assert f"{weights}: is not the selection.h5 of an epoch" in report(str(weights))
+    assert "nowhere.h5: no such file" in report("nowhere.h5")
 
 
-def test_damage_is_found(tmp_path, capsys):
+def test_damage_is_found(tmp_path, report):
     [path] = write_epochs(tmp_path, EPOCHS[:1])
     content = bytearray(Path(path).read_bytes())
-    place = content.index(b"WordPenalty")
-    content[place] ^= 1
+    content[content.index(b"WordPenalty")] ^= 1
     Path(path).write_bytes(content)
-    assert "features/name' does not match its checksum" in refusal(capsys, [path], tmp_path / "t.json")
+    assert "features/name' does not match its checksum" in report(path)

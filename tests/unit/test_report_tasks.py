@@ -7,7 +7,7 @@ import statistics
 from random import Random
 
 import pytest
-from sacrebleu.metrics.bleu import BLEU
+from tests.scored import sacrebleu
 
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
@@ -40,11 +40,6 @@ TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
 def of(text, *tasks):
     """Return the lines of a text that belong to some tasks."""
     return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
-
-
-def sacrebleu(translations, *references):
-    metric = BLEU(lowercase=True, smooth_method="none", force=True)
-    return metric.corpus_score(translations, list(references)).score
 
 
 def system(row, name):
@@ -139,40 +134,35 @@ def test_text():
     assert max(map(len, text)) <= 110
 
 
-def test_scores_are_aligned_with_the_numbers_of_systems():
-    """Scores with two and with three digits."""
-    mixed = [
-        line if label == "calc" else bad for line, bad, label in zip(REFERENCES, BAD, LABELS, strict=True)
-    ]
-    text = text_table(compare_tasks({"mixed": [mixed], "bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=50))
-    header, _, calc, base, mean, pooled = text[5:11]
-    for number in "12":
-        end = header.index(number) + 1
-        assert [line[end - 3] for line in (calc, base, mean, pooled)] == ["."] * 4
-    assert " 100.00 (2) " in calc
-    assert " 3 tests, one for each pair" in " ".join(text)
-
-
 def test_several_systems_beaten_at_once():
+    """Scores with two and with three digits are aligned with the numbers of the systems."""
     texts = {"bad": [BAD], "same": [list(BAD)], "good": [REFERENCES]}
     table = compare_tasks(texts, [REFERENCES], LABELS, ["calc"], trials=200)
     assert cells(table)[0][-2:] == ["100.00", "(1,2)"]
     assert tsv_table(table)[3].split("\t")[-1] == "1, 2"
+    lines = text_table(table)
+    header = next(line for line in lines if line.startswith("task"))
+    scores = [line for line in lines if line.startswith(("calc", "mean of", "all tasks"))][:3]
+    for number in "123":
+        assert {line[header.index(number) - 2] for line in scores} == {"."}
+    assert " 6 tests, one for each pair" in " ".join(lines)
 
 
-def test_left_out_sentences_are_reported():
+def test_sentences_with_other_labels_are_left_out():
+    """The most frequent of these labels are reported."""
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
     assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(text_table(table))
     assert table["left_out"] == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
     every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
     assert "left out" not in " ".join(text_table(every))
     assert score(every["pooled"], "good")[0] == pytest.approx(sacrebleu(GOOD, REFERENCES))
-
-
-def test_only_the_most_frequent_other_labels_are_reported():
+    # a single system is not compared
     labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
-    text = " ".join(text_table(compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10)))
+    alone = compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10)
+    text = " ".join(text_table(alone))
     assert "left out, 10 in all: 'd' (3), 'b' (2), 'c' (1), 'e' (1), 'f' (1) and others." in text
+    assert "tests" not in text
+    assert {line.split("\t")[-1] for line in tsv_table(alone)[1:2]} == {"-"}
 
 
 def test_runs_of_one_experiment_are_a_column():
@@ -205,12 +195,6 @@ def test_runs_of_one_experiment_are_a_column():
     assert not any("±" in line or "runs" in line for line in single)
 
 
-def test_a_single_system_is_not_compared():
-    table = compare_tasks({"alone": [GOOD]}, [REFERENCES], LABELS, TASKS, trials=10)
-    assert "tests" not in " ".join(text_table(table))
-    assert {line.split("\t")[-1] for line in tsv_table(table)[1:3]} == {"-"}
-
-
 def test_several_references():
     """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
@@ -238,22 +222,9 @@ def test_tsv_and_document():
     bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
     assert rows[1] == ["calc", "45", "2", "good", "1", f"{bleu:.2f}", "", "1"]
     assert rows[0][-1] == "-"
-    assert rows[7] == [
-        "mean of tasks",
-        "",
-        "2",
-        "good",
-        "1",
-        f"{mean_of_tasks(table, 'good')[0]:.2f}",
-        "",
-        "",
-    ]
+    mean = f"{mean_of_tasks(table, 'good')[0]:.2f}"
+    assert rows[7] == ["mean of tasks", "", "2", "good", "1", mean, "", ""]
     assert (table["significance"]["trials"], table["significance"]["seed"]) == (300, 4)
-    calc, base = table["tasks"]
-    assert (calc["name"], calc["sentences"]) == ("calc", 45)
-    second = base["systems"][1]
-    assert (second["system"], second["name"], second["beats"]) == (2, "good", [1])
-    assert second["test"] == {"mean": second["runs"][0]["bleu"], "deviation": None}
 
 
 @pytest.fixture
@@ -285,26 +256,6 @@ def test_labels_are_stripped(tmp_path, text_file, arguments):
     assert (tmp_path / "plain.tsv").read_bytes() == (tmp_path / "spaced.tsv").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("labels", "tasks", "message"),
-    [
-        (LABELS, ["calc", "base", "calc"], "task 'calc' is named twice"),
-        (LABELS[:80], ["calc"], "labels: has 80 lines, "),
-        (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word per line"),
-        (["calc", "base x", *LABELS[2:]], ["calc"], "labels:2: 'base x' is not a task label"),
-        (["calc\tx", *LABELS[1:]], ["calc"], "labels:1: 'calc\\tx' is not a task label"),
-    ],
-)
-def test_mismatched_labels(tmp_path, text_file, capsys, arguments, labels, tasks, message):
-    text_file("labels", labels)
-    output = tmp_path / "tasks.txt"
-    assert main([*arguments, "--tasks", *tasks, "--output", str(output)]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert message in error
-    assert not output.exists()
-
-
 def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
     outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".json")]
     assert main([*arguments, "--tasks", "calc", "impress", "math", "other", "--output", *outputs]) == 0
@@ -327,24 +278,28 @@ def test_no_task_has_a_sentence(tmp_path, arguments):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "message"),
+    ("name", "lines", "options", "message"),
     [
-        ("third", BAD[:4], "third: has 4 lines, but the reference "),
-        ("bad", BAD, "bad: given 2 times as 'bad'; give each run of a system once"),
+        ("labels", LABELS, ["--tasks", "calc", "base", "calc"], "task 'calc' is named twice"),
+        ("labels", LABELS[:80], [], "labels: has 80 lines, "),
+        ("labels", ["calc", "", *LABELS[2:]], [], "labels:2: '' is not a task label; give one word per line"),
+        ("labels", ["calc", "base x", *LABELS[2:]], [], "labels:2: 'base x' is not a task label"),
+        ("labels", ["calc\tx", *LABELS[1:]], [], "labels:1: 'calc\\tx' is not a task label"),
+        ("bad", BAD[:4], [], "bad: has 4 lines, but the reference "),
+        (
+            "bad",
+            BAD,
+            ["--system", "bad", "{bad}"],
+            "bad: given 2 times as 'bad'; give each run of a system once",
+        ),
+        ("bad", BAD, ["--output", "tasks.pdf"], "tasks.pdf: the name must end in .txt, .tsv, .json"),
     ],
 )
-def test_mismatched_translations(tmp_path, text_file, capsys, arguments, name, lines, message):
-    output = tmp_path / "tasks.txt"
-    arguments += ["--system", "bad", text_file(name, lines), "--tasks", "calc", "--output", str(output)]
-    assert main(arguments) == 1
+def test_errors(tmp_path, text_file, capsys, arguments, name, lines, options, message):
+    path, output = text_file(name, lines), tmp_path / "tasks.txt"
+    options = [word.format(bad=path) for word in options]
+    assert main([*arguments, "--tasks", "calc", "--output", str(output), *options]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
     assert not output.exists()
-
-
-def test_names_of_outputs(tmp_path, capsys, arguments):
-    outputs = [str(tmp_path / "tasks.txt"), str(tmp_path / "tasks.pdf")]
-    assert main([*arguments, "--tasks", "calc", "--output", *outputs]) == 1
-    assert "tasks.pdf: the name must end in .txt, .tsv, .json" in capsys.readouterr().err
-    assert not (tmp_path / "tasks.txt").exists()

@@ -69,6 +69,13 @@ def sentence(source: random.Random) -> tuple[str, str]:
     return left, f"the {english} {NOUNS[noun]} {VERBS[verb]} to {NOUNS[other]} ."
 
 
+def ended(run: subprocess.Popen[str], status: int = 0) -> str:
+    """Wait for Snakemake and return its output."""
+    output, _ = run.communicate()
+    assert run.returncode == status, output
+    return output
+
+
 @dataclass
 class Project:
     """A folder with text and a config in which Snakemake runs."""
@@ -118,12 +125,10 @@ class Project:
         """
         if is_forked and self.source is None:
             variables = {**os.environ, **(environment or {})}
-            ended, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
+            found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
         else:
-            process = self.start(*arguments, environment=environment)
-            output, _ = process.communicate()
-            ended = process.returncode
-        assert ended == status, output[-3000:]
+            return ended(self.start(*arguments, environment=environment), status)
+        assert found == status, output[-3000:]
         return output
 
     def planned(self, *arguments: str) -> dict[str, int]:

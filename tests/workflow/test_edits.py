@@ -7,6 +7,7 @@ import os
 import shutil
 
 import pytest
+from tests.workflow.conftest import ended
 
 WEIGHTS = "results/tiny/experiments/selected/epoch-2/weights.h5"
 VICTIM = "results/tiny/experiments/selected/epoch-2/shard-0.h5"
@@ -27,8 +28,7 @@ def test_config_edited_during_a_run(copy, finished):
     run, job = copy.start_and_hold(["train", VICTIM], "--cores", "2", WEIGHTS)
     copy.configure(decoder={"k_best": 5, "pop_limit": 30})
     job.resume()
-    output, _ = run.communicate()
-    assert run.returncode == 0, output
+    ended(run)
     assert copy.contents(LEARNED) == finished.contents(LEARNED)
     assert json.loads((copy.results / "report/run.json").read_text())["config"]["decoder"]["k_best"] == 20
     [own] = (copy.results / ".configs").iterdir()
@@ -57,8 +57,7 @@ def test_code_edited_during_a_run(copy, finished, source):
     before = edited.read_text()
     edited.write_text(before + "# edited\n")
     job.resume()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert f"itersel train: {source}/itersel: has been edited since this run started; stop" in output
     assert not (copy.folder / WEIGHTS).exists()
     edited.write_text(before)

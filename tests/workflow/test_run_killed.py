@@ -8,6 +8,7 @@ import re
 import shutil
 
 import pytest
+from tests.workflow.conftest import ended
 
 from snakemake_executor_plugin_arrays.runs import Run
 
@@ -23,8 +24,7 @@ def test_shard_killed(copy, finished):
     victim = "results/tiny/experiments/selected/epoch-2/shard-1.h5"
     run, job = copy.start_and_hold(["train", victim], "--cores", "2", SELECTED, AVERAGED)
     job.kill()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    output = ended(run, 1)
     assert "epoch-2/shard-1.h5" in output
     assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
     before = copy.files()

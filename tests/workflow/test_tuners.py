@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from tests.workflow.conftest import NATURAL
+from tests.workflow.conftest import NATURAL, ended
 from tests.workflow.test_plan import dry_run
 
 from itersel.vectors.weights import read_weights
@@ -202,8 +202,7 @@ def test_lists_killed(tuned, tmp_path):
     weights = f"results/tiny/{folder}/weights.h5"
     run, job = copy.start_and_hold(["kbest", victim], "--cores", "2", weights)
     job.kill()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    ended(run, 1)
     before = copy.files()
     assert f"{folder}/weights.h5" not in before
     planned = copy.planned(weights)

@@ -13,7 +13,7 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
-from itersel.report.page.provenance import write_run
+from itersel.report.page.folder import write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
@@ -113,7 +113,7 @@ def record_run():
 
 def show_progress():
     """Write the page of a run that has failed, and log where it is."""
-    from itersel.report.page.write import write_page
+    from itersel.report.page.render import write_page
 
     page = Path(RESULTS, "report", "progress.html")
     try:

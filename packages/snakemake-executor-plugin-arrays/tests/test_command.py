@@ -376,6 +376,6 @@ def test_temporary_file_with_a_dash_is_refused() -> None:
 
 def test_most_of_a_command_is_split_once() -> None:
     job_command.split("'same text'")
-    before = job_command._split.cache_info().hits
-    assert job_command.split("'same text'") == ["same text"]
-    assert job_command._split.cache_info().hits == before + 1
+    before = job_command.split.cache_info().hits
+    assert job_command.split("'same text'") == ("same text",)
+    assert job_command.split.cache_info().hits == before + 1

@@ -222,18 +222,14 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
     assert len(watched.reports) == 2
 
 
-def test_task_that_could_not_write_its_marker(tmp_path):
-    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("COMPLETED", False)}])
-    assert watched.look() == ["0"]
-    assert (
-        " task 7_2 ended but could not write its exit status: is the disk full or a quota exceeded?"
-        in watched.reports[0][1]
-    )
-
-
 @pytest.mark.parametrize(
     ("word", "started", "text"),
     [
+        (
+            "COMPLETED",
+            True,
+            "ended but could not write its exit status: is the disk full or a quota exceeded?",
+        ),
         ("FAILED", False, "failed before this job was started, without an exit status of the job"),
         ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
         ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
@@ -310,12 +306,14 @@ def test_signal_is_named(tmp_path, status, log, text):
 
 
 def test_task_that_a_node_could_not_start_is_retried(tmp_path):
-    stuck = {("7", task): Status("Eqw", True, hopeless=True) for task in (1, 2)}
+    """It is revoked: it may start before it is cancelled."""
+    stuck = {("7", task): Status("Eqw", True, waiting=True, hopeless=True) for task in (1, 2)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
     jobs = [info.job for info in watched.active]
     assert watched.look() == []
     assert len(watched.reports) == 1
     assert [job.attempt for job in jobs] == [1, 1]
+    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
 
 
 # ---- tasks that are not listed
@@ -409,9 +407,17 @@ CANCELLED = Status("CANCELLED", False, cancelled=True)
 
 
 def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
-    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, ("7", 2): CANCELLED}])
+    """Nor are those submitted that wait for a place, once the whole array has been cancelled."""
+    running = {("7", 1): CANCELLED, ("7", 2): Status("RUNNING", True)}
+    watched = Watched(tmp_path / "a", [running, {("7", 1): CANCELLED, ("7", 2): CANCELLED}])
     jobs = [info.job for info in watched.active]
+    for info in watched.active:
+        info.aux["place"].name = "train"
+    assert watched.look() == ["1"]
+    assert not watched.drops
     assert watched.look() == []
+    [drop] = watched.drops
+    assert (drop.name, drop.request) == ("train", None)
     [(_, message)] = watched.reports
     assert "was cancelled by you or an administrator" in message
     assert watched.silent == jobs[1:]
@@ -611,23 +617,3 @@ def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
     assert look_at_lost(watched) == ["1"]
     assert (watched.folder.path / "task-2.revoked").exists()
     assert look_at_lost(watched) == []
-
-
-def test_what_is_given_up_is_revoked(tmp_path):
-    """It may start before it is cancelled."""
-    stuck = {("7", task): Status("Eqw", True, waiting=True, hopeless=True) for task in (1, 2)}
-    watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
-    watched.look()
-    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
-
-
-def test_jobs_of_a_cancelled_array_that_wait_for_a_place_are_not_submitted(tmp_path):
-    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, ("7", 2): Status("RUNNING", True)}] * 2)
-    for info in watched.active:
-        info.aux["place"].name = "train"
-    watched.look()
-    assert not watched.drops
-    watched.answers[0] = {("7", 1): CANCELLED, ("7", 2): CANCELLED}
-    watched.look()
-    [drop] = watched.drops
-    assert (drop.name, drop.request) == ("train", None)

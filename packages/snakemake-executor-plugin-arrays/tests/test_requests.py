@@ -117,19 +117,15 @@ def test_order():
     assert sorted(["s-10.h5", "s-9.h5", "s-100.h5"], key=in_order) == ["s-9.h5", "s-10.h5", "s-100.h5"]
 
 
-def test_time_of_a_task():
-    request, free = Request(runtime=240), ExecutorSettings()
-    limited = ExecutorSettings(runtime_limit=1440)
-    assert task_request(request, 8, free).runtime == 1920
-    assert task_request(request, 8, limited).runtime == 1440
-    assert task_request(request, 2, limited).runtime == 480
-    assert task_request(Request(), 8, limited).runtime is None
-
-
-def test_memory_of_a_task():
-    """Jobs run one after another."""
-    limited = ExecutorSettings(memory_limit=1500)
+def test_time_and_memory_of_a_task():
+    """Jobs run one after another: their times are added up."""
+    free, limited = ExecutorSettings(), ExecutorSettings(runtime_limit=1440, memory_limit=1500)
+    for settings, jobs, runtime, memory in (
+        (free, 8, 1920, 2000),
+        (limited, 8, 1440, 1500),
+        (limited, 2, 480, 1500),
+    ):
+        found = task_request(Request(runtime=240, memory=2000), jobs, settings)
+        assert (found.runtime, found.memory) == (runtime, memory)
     assert task_request(Request(memory=1000), 8, limited).memory == 1000
-    assert task_request(Request(memory=2000), 8, limited).memory == 1500
-    assert task_request(Request(memory=2000), 8, ExecutorSettings()).memory == 2000
-    assert task_request(Request(), 8, limited).memory is None
+    assert task_request(Request(), 8, limited) == Request()

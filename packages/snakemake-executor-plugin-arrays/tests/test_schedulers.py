@@ -11,28 +11,17 @@ from snakemake_executor_plugin_arrays.schedulers import FULL, PASSING, Array, Re
 from snakemake_executor_plugin_arrays.slurm import Slurm
 
 ARRAY = Array("train.x-1a2b3c", 8, Path("/p/task.sh"), Path("/my work"), Path("/p/a%b"), concurrent=3)
+GRID_ENGINE = GridEngine("smp", [], True)
 ALL = Request(threads=4, memory=1001, runtime=90, queue="long", account="me", extra=("--x", "y z"))
 
 
 def test_sbatch():
-    assert Slurm().submission(ARRAY, ALL) == [
-        "sbatch",
-        "--parsable",
-        "--export=ALL",
-        "--job-name=train.x-1a2b3c",
-        "--array=1-8%3",
-        "--output=/p/a%%b/task-%a.log",
-        "--nodes=1",
-        "--ntasks=1",
-        "--cpus-per-task=4",
-        "--mem=1001M",
-        "--time=90",
-        "--partition=long",
-        "--account=me",
-        "--x",
-        "y z",
-        "/p/task.sh",
-    ]
+    *options, extra, script = Slurm().submission(ARRAY, ALL)
+    assert (extra, script) == ("y z", "/p/task.sh")
+    assert " ".join(options) == (
+        "sbatch --parsable --export=ALL --job-name=train.x-1a2b3c --array=1-8%3 --output=/p/a%%b/task-%a.log"
+        " --nodes=1 --ntasks=1 --cpus-per-task=4 --mem=1001M --time=90 --partition=long --account=me --x"
+    )
 
 
 def test_sbatch_leaves_to_slurm_what_is_not_asked_for():
@@ -65,26 +54,22 @@ def test_qsub_without_complex_asks_for_no_memory():
 
 
 @pytest.mark.parametrize(
-    ("output", "identifier"),
+    ("scheduler", "output", "identifier"),
     [
-        ("17\n", "17"),
-        ("17;cluster\n", "17"),
-        ("Welcome!\n17 nodes\n2026\n18;cluster\nBye\n", "18"),
-        ("", None),
-        ("sbatch: error\n", None),
-        ("17x", None),
+        (Slurm(), "17\n", "17"),
+        (Slurm(), "17;cluster\n", "17"),
+        (Slurm(), "Welcome!\n17 nodes\n2026\n18;cluster\nBye\n", "18"),
+        (Slurm(), "", None),
+        (Slurm(), "sbatch: error\n", None),
+        (Slurm(), "17x", None),
+        (GRID_ENGINE, "17.1-8:1\n", "17"),
+        (GRID_ENGINE, "17\n", "17"),
+        (GRID_ENGINE, "warning: no such queue\n17.1-8:1\n", "17"),
+        (GRID_ENGINE, "", None),
     ],
 )
-def test_sbatch_identifier(output, identifier):
-    assert Slurm().identifier(output) == identifier
-
-
-@pytest.mark.parametrize(
-    ("output", "identifier"),
-    [("17.1-8:1\n", "17"), ("17\n", "17"), ("warning: no such queue\n17.1-8:1\n", "17"), ("", None)],
-)
-def test_qsub_identifier(output, identifier):
-    assert GridEngine("smp", [], True).identifier(output) == identifier
+def test_identifier(scheduler, output, identifier):
+    assert scheduler.identifier(output) == identifier
 
 
 SQUEUE = """\
@@ -231,9 +216,8 @@ def test_whether_others_are_shown(line, private):
 
 def test_what_grid_engine_knows_of_an_array():
     """It shows the array, but not which of its tasks are left."""
-    grid = GridEngine("smp", [], True)
-    assert grid.known("7", "====\njob_number:                 7\njob-array tasks: 1-8:1\n") is None
-    assert grid.known("7", "job_number:                 77\n") == {}
+    assert GRID_ENGINE.known("7", "====\njob_number:                 7\njob-array tasks: 1-8:1\n") is None
+    assert GRID_ENGINE.known("7", "job_number:                 77\n") == {}
 
 
 @pytest.mark.parametrize(
@@ -247,35 +231,44 @@ def test_what_grid_engine_knows_of_an_array():
     ],
 )  # fmt: skip
 def test_why_grid_engine_does_not_start_an_array(text, reason):
-    assert GridEngine("smp", [], True).explanation(f"job_number: 7\n{text}") == reason
+    assert GRID_ENGINE.explanation(f"job_number: 7\n{text}") == reason
 
 
 def test_users():
     assert "--user=me" in Slurm().query("me")
     assert not [word for word in Slurm().query(None) if "user" in word]
-    assert GridEngine("smp", [], True).find("me")[-2:] == ["-u", "me"]
-    assert GridEngine("smp", [], True).find(None)[-2:] == ["-u", "*"]
+    assert GRID_ENGINE.find("me")[-2:] == ["-u", "me"]
+    assert GRID_ENGINE.find(None)[-2:] == ["-u", "*"]
+
+
+JOB_LIMIT = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "kind"),
     [
-        "sbatch: error: QOSMaxSubmitJobPerUserLimit sbatch: error: Batch job submission failed: Job violates"
-        " accounting/QOS policy (job submit limit, user's size and/or time limits)",
-        "sbatch: error: AssocMaxSubmitJobLimit",
-        "sbatch: error: AssocGrpSubmitJobsLimit",
-        "Unable to run job: job rejected: only 10 jobs are allowed per user (current job count: 10).",
-        "Unable to run job: job rejected: only 100 jobs are allowed per cluster (current job count: 100).",
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", PASSING),
+        ("Batch job submission failed: Socket timed out on send/recv operation", PASSING),
+        ("Batch job submission failed: Unexpected message received", PASSING),
+        ("Batch job submission failed: Resource temporarily unavailable", PASSING),
+        ("Slurm temporarily unable to accept job, sleeping and retrying", PASSING),
+        ("unable to send message to qmaster using port 6444 on host 'n0': got send error.", PASSING),
+        ("error: commlib error: got select error (Connection refused)", PASSING),
+        (f"QOSMaxSubmitJobPerUserLimit sbatch: error: Batch job submission failed: {JOB_LIMIT}", FULL),
+        ("sbatch: error: AssocMaxSubmitJobLimit", FULL),
+        ("sbatch: error: AssocGrpSubmitJobsLimit", FULL),
+        ("job rejected: only 10 jobs are allowed per user (current job count: 10).", FULL),
+        ("job rejected: only 100 jobs are allowed per cluster (current job count: 100).", FULL),
+        # Slurm's second line is the same for all limits
+        (f"QOSMaxMemoryPerJob sbatch: error: Batch job submission failed: {JOB_LIMIT}", None),
+        ("sbatch: error: invalid partition specified: long", None),
+        ("Batch job submission failed: Invalid job array specification", None),
+        ("Unable to run job: unknown resource 'tmem'.", None),
+        ("job rejected: the requested parallel environment 'smp' does not exist.", None),
     ],
 )
-def test_limits_on_submitted_jobs(message):
-    assert FULL.search(message)
-
-
-def test_other_limits_are_refusals():
-    """Slurm's second line is the same for all limits."""
-    said = "sbatch: error: QOSMaxMemoryPerJob sbatch: error: Batch job submission failed: Job violates"
-    assert not FULL.search(f"{said} accounting/QOS policy (job submit limit, user's size and/or time limits)")
+def test_errors(message, kind):
+    assert [bool(text.search(message)) for text in (PASSING, FULL)] == [kind is PASSING, kind is FULL]
 
 
 # As Grid Engine 8.1.9 prints it.
@@ -325,9 +318,7 @@ QSTAT = """<?xml version='1.0'?>
 
 @pytest.mark.parametrize("greeting", ["", "Welcome to <the cluster>!\n"])
 def test_qstat(greeting):
-    statuses = GridEngine("smp", [], True).statuses(
-        f"{greeting}{QSTAT}{greeting.replace('<', '').replace('>', '')}"
-    )
+    statuses = GRID_ENGINE.statuses(f"{greeting}{QSTAT}{greeting.replace('<', '').replace('>', '')}")
     assert sorted(statuses) == [*(("5", task) for task in (1, 2, 3, 4, 5, 7, 9)), ("6", 0)]
     assert statuses["5", 1] == Status("r", alive=True)
     assert statuses["5", 7] == Status("qw", alive=True, waiting=True)
@@ -340,13 +331,13 @@ def test_qstat(greeting):
     [("t", False, False), ("S", True, False), ("sr", True, False), ("dr", False, True), ("Rq", True, False)],
 )
 def test_states_of_grid_engine(state, waiting, cancelled):
-    status = GridEngine("smp", [], True).statuses(QSTAT.replace("<state>r<", f"<state>{state}<"))["5", 1]
+    status = GRID_ENGINE.statuses(QSTAT.replace("<state>r<", f"<state>{state}<"))["5", 1]
     assert (status.waiting, status.cancelled, status.alive) == (waiting, cancelled, True)
 
 
 def test_arrays_are_found_by_name():
-    assert GridEngine("smp", [], True).named(QSTAT, {"train.x-1a2b3c", "mix"}) == {"5"}
-    assert GridEngine("smp", [], True).named(QSTAT, {"train.x"}) == set()
+    assert GRID_ENGINE.named(QSTAT, {"train.x-1a2b3c", "mix"}) == {"5"}
+    assert GRID_ENGINE.named(QSTAT, {"train.x"}) == set()
     assert Slurm().named("3 mix-1\n4 train.x-1a2b3c\n5 train.x-1a2b3c\n", {"train.x-1a2b3c"}) == {"4", "5"}
     assert Slurm().named("4 train.x-1a2b3c\nCLUSTER: x\n", {"train.x", "x"}) == set()
 
@@ -355,7 +346,7 @@ def test_cancellation():
     tasks = [("7", 2), ("7", 4), ("7", 5), ("6", 6)]
     assert Slurm().cancellation(tasks, ["8"]) == [["scancel", "8", "7_2", "7_4", "7_5", "6_6"]]
     assert Slurm().cancellation() == []
-    assert GridEngine("smp", [], True).cancellation(tasks, ["8", "9"]) == [
+    assert GRID_ENGINE.cancellation(tasks, ["8", "9"]) == [
         ["qdel", "8", "9"],
         ["qdel", "6", "-t", "6-6"],
         ["qdel", "7", "-t", "2-2"],
@@ -373,34 +364,5 @@ def test_cancellation():
     ],
 )
 def test_folders(folder, slurm, grid_engine):
-    for scheduler, why in ((Slurm(), slurm), (GridEngine("smp", [], True), grid_engine)):
+    for scheduler, why in ((Slurm(), slurm), (GRID_ENGINE, grid_engine)):
         assert (why or "None") in str(scheduler.refusal(folder))
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
-        "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
-        "sbatch: error: Batch job submission failed: Unexpected message received",
-        "sbatch: error: Batch job submission failed: Resource temporarily unavailable",
-        "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying",
-        "Unable to run job: unable to send message to qmaster using port 6444 on host 'n0': got send error.",
-        "error: commlib error: got select error (Connection refused)",
-    ],
-)
-def test_what_passes(message):
-    assert PASSING.search(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "sbatch: error: invalid partition specified: long",
-        "sbatch: error: Batch job submission failed: Invalid job array specification",
-        "Unable to run job: unknown resource 'tmem'.",
-        "Unable to run job: job rejected: the requested parallel environment 'smp' does not exist.",
-    ],
-)
-def test_what_does_not_pass(message):
-    assert not PASSING.search(message)

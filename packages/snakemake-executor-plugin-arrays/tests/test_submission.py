@@ -120,7 +120,10 @@ def test_jobs_of_a_task_are_written_together(folder):
 
 def test_refused(folder):
     executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    executor.run_jobs(two_jobs())
+    jobs = two_jobs()
+    executor.run_jobs(jobs)
+    # not retried
+    assert [job.attempt for job in jobs] == [2, 2]
     [message] = executor.reports
     assert "no such queue" in message
     assert message.endswith(" The same is true of one other job of this array (not listed). ")
@@ -230,9 +233,12 @@ def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitt
 
 def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
     executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
-    executor.run_jobs(two_jobs())
-    executor.client.clear = failing(SchedulerError("away"))
-    executor.run_jobs(two_jobs())
+    for clear in (executor.client.clear, failing(SchedulerError("away"))):
+        executor.client.clear = clear
+        jobs = two_jobs()
+        executor.run_jobs(jobs)
+        # to be retried
+        assert [job.attempt for job in jobs] == [1, 1]
     assert ["away" in report for report in executor.reports] == [False, True]
     assert len(executor.silent) == 2
     executor.shutdown()
@@ -246,32 +252,18 @@ def test_dead_run_of_another_scheduler(folder):
     assert len(list((folder / ".snakemake/arrays").glob("*/"))) == 1
 
 
-def test_time_of_a_submitted_task(folder):
+def test_time_and_memory_of_a_submitted_task(folder):
     asked = []
-    executor = Submitting(folder, lambda array, request: asked.append(request.runtime) or "7")
-    jobs = two_jobs()
-    for job in jobs:
-        job.resources = {"runtime": 1000, "jobs_per_task": 2}
-    executor.run_jobs(jobs)
-    executor.settings.runtime_limit = 1440
-    executor.run_jobs(jobs)
-    assert asked == [2000, 1440]
-
-
-def test_submission_after_one_that_is_uncertain_is_retried(folder):
-    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
-    for clear in (executor.client.clear, failing(SchedulerError("away"))):
-        executor.client.clear = clear
+    executor = Submitting(folder, lambda array, request: asked.append(request) or "7")
+    executor.settings.retries_grow = True
+    for time, memory in ((0, 0), (1440, 1500), (9000, 4000)):
+        executor.settings.runtime_limit, executor.settings.memory_limit = time, memory
         jobs = two_jobs()
+        for job in jobs:
+            job.resources, job.attempt = {"runtime": 500, "mem_mb": 1000, "jobs_per_task": 2}, 2
         executor.run_jobs(jobs)
-        assert [job.attempt for job in jobs] == [1, 1]
-
-
-def test_refused_submission_is_not_retried(folder):
-    executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    jobs = two_jobs()
-    executor.run_jobs(jobs)
-    assert [job.attempt for job in jobs] == [2, 2]
+    assert [request.runtime for request in asked] == [2000, 1440, 2000]
+    assert [request.memory for request in asked] == [2000, 1500, 2000]
 
 
 # ---- limits on submitted jobs
@@ -353,30 +345,6 @@ def test_interrupted_run_submits_no_more(folder):
     limited.room = 100
     executor._retry_backlog()
     assert limited.sizes == [1]
-
-
-# ---- retries
-
-
-def test_refused_retry_says_why_the_first_attempt_failed(folder):
-    executor = Submitting(folder, failing(SchedulerError("Requested node configuration is not available")))
-    jobs = two_jobs()
-    executor.causes[jobs[1]] = "train: out of memory. "
-    executor.run_jobs(jobs)
-    assert executor.reports[0].endswith(" Before that: train: out of memory. ")
-
-
-def test_memory_of_a_submitted_task(folder):
-    asked = []
-    executor = Submitting(folder, lambda array, request: asked.append(request.memory) or "7")
-    executor.settings.retries_grow = True
-    for limit in (0, 1500, 4000):
-        executor.settings.memory_limit = limit
-        jobs = two_jobs()
-        for job in jobs:
-            job.resources, job.attempt = {"mem_mb": 1000}, 2
-        executor.run_jobs(jobs)
-    assert asked == [2000, 1500, 2000]
 
 
 def test_submission_that_is_answered_after_an_interrupt_is_cancelled(folder):

@@ -416,8 +416,7 @@ def _corpus(options: argparse.Namespace) -> None:
 
 
 def _paper(options: argparse.Namespace) -> None:
-    from itersel.report.page.paper import latex, markdown
-    from itersel.report.page.table import read_table
+    from itersel.report.page.table import latex, markdown, read_table
 
     table = read_table(Path(options.table))
     if table is None:
@@ -426,13 +425,13 @@ def _paper(options: argparse.Namespace) -> None:
 
 
 def _page(options: argparse.Namespace) -> None:
-    from itersel.report.page.write import write_page
+    from itersel.report.page.render import write_page
 
     write_page(options.results, options.output or options.results / INDEX)
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from itersel.report.page.write import watch
+    from itersel.report.page.render import watch
 
     output = options.output or options.results / PROGRESS
     watch(options.results, output, options.results / INDEX, seconds=options.seconds, once=options.once)

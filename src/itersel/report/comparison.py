@@ -28,27 +28,13 @@ Item = TypeVar("Item")
 
 
 class Translations(NamedTuple):
-    """The translations of a test set by all systems.
-
-    Attributes
-    ----------
-    name
-        Name of the test set.
-    systems
-        Systems at the epochs chosen for this test set.
-    translations
-        Translations by each system.
-    references
-        One or more references, each with one line per sentence.
-    counts
-        Counts of the detokenised translations of each system; empty if these are not scored.
-    """
+    """The translations of a test set by all systems."""
 
     name: str
-    systems: Sequence[System]
+    systems: Sequence[System]  # at the epochs chosen for this test set
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
-    counts: Sequence[Counts] = ()
+    counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
 def run_of(system: System) -> tuple[str, int]:
@@ -64,17 +50,8 @@ def read_test_set(
 ) -> Translations:
     """Read a test set and its translations.
 
-    Parameters
-    ----------
-    named
-        Name of the test set, followed by the files of its references.
-    descriptions, translations, counts
-        Files of the systems, in the same order.
-
-    Raises
-    ------
-    InputError
-        If the files do not match, or systems with the same name are not runs of one experiment.
+    `named` is the name of the test set, followed by the files of its references; the others are files of the
+    systems, in the same order.
     """
     name, *paths = named
     if not is_test_set_name(name):
@@ -117,21 +94,8 @@ def compare(
 
     The sentences of several test sets are also scored together. Every sentence has the same weight, so large
     test sets count more than small ones. All test sets must have the same systems in the same order.
-    Systems with the same name are runs of one experiment.
-
-    Parameters
-    ----------
-    test_sets
-        Translations by all systems.
-    tokenize
-        See `itersel.evaluate.bleu.make_bleu`.
-    trials, seed
-        Settings of approximate randomization.
-
-    Returns
-    -------
-    dict
-        The content of table.json, see docs/formats.md.
+    Systems with the same name are runs of one experiment. Returns the content of table.json, see
+    docs/formats.md.
     """
 
     def scored(test_set: Translations) -> dict[str, Any]:

@@ -47,14 +47,7 @@ def describe_corpus(
     rules: Mapping[str, str | os.PathLike[str]],
     collection: str | os.PathLike[str] | None,
 ) -> dict[str, Any]:
-    """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules``.
-
-    Parameters
-    ----------
-    preparation, collection
-        See `itersel.corpus.statistics.read_left_out`.
-    rules
-        For each split that has grammars, the file with the number of their rules.
+    """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 
     Returns
     -------
@@ -63,11 +56,6 @@ def describe_corpus(
         number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
         rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left
         out and why; ``overlaps``, the pairs that splits share.
-
-    Raises
-    ------
-    InputError
-        If a file is of another kind, or there are rules for a split that was not prepared.
     """
     statistics = read_statistics(preparation)
     unknown = set(rules) - set(statistics)

@@ -23,20 +23,16 @@ def hints(
 ) -> Iterator[str]:
     """Yield lines with commands that can be pasted in the folder of the run.
 
-    Parameters
-    ----------
-    systems
-        Folder of the best system of each experiment, by name.
-    sentence
-        The sentence to translate.
-    cache
-        Folder of the run's compiled kernels; None if the default one is used.
-    tools
-        Folder of the executables.
-    configs
-        Config files on the command line; if empty, the run uses config.yaml.
+    `systems` are the folders of the best system of each experiment, `tools` that of the executables, and
+    `cache` that of the run's compiled kernels, unless it is the default one. If no `configs` were given on
+    the command line, the run uses config.yaml.
     """
-    name = best_system(systems)
+
+    def score(name: str) -> float:
+        system = read_system(systems[name] / "system.json")
+        return sign_of(system.chosen_by) * system.devtest_scores[system.epoch - 1]
+
+    name = max(systems, key=score)
     itersel = shlex.join([os.path.join(tools, "itersel"), "translate", "--system", str(systems[name])])
     yield f"To translate text with {name}, the best on devtest:"
     # with another cache, the kernels would be compiled again
@@ -49,34 +45,11 @@ def hints(
     yield f"    {shlex.join(run)}"
 
 
-def best_system(systems: Mapping[str, Path]) -> str:
-    """Return the name of the system with the best score on devtest, the first one in case of ties."""
-
-    def score(name: str) -> float:
-        system = read_system(systems[name] / "system.json")
-        return sign_of(system.chosen_by) * system.devtest_scores[system.epoch - 1]
-
-    return max(systems, key=score)
-
-
 def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparation, limit: int) -> str:
     """Return the first short sentence of a text, or the first sentence if none is short, as a user types it.
 
-    Parameters
-    ----------
-    path
-        Prepared text.
-    corpora
-        The raw text that it was made from, which may contain other sentences.
-    preparation
-        How it was prepared.
-    limit
-        Maximum length of a raw sentence in bytes.
-
-    Returns
-    -------
-    str
-        The raw sentence; the prepared one if the raw text has changed or cannot be read any more.
+    The prepared text in `path` was made from `corpora`, which may contain other sentences; these have at most
+    `limit` bytes. If the raw text has changed or cannot be read any more, the sentence is the prepared one.
     """
     lines = read_text(path)
     wanted = next((line for line in lines if FEW <= len(split_words(line)) <= MANY), lines[0])
@@ -86,12 +59,10 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
         for block in corpus_blocks(corpora, reading):
             for line in block.source:
                 # tokenisation adds words
-                if len(split_words(line)) <= most and _prepared(line, preparation) == wanted:
+                if len(split_words(line)) > most:
+                    continue
+                if preparation.split_compounds(preparation.source([line])) == [wanted]:
                     return line
     except (InputError, OSError):
         pass
     return wanted
-
-
-def _prepared(line: str, preparation: Preparation) -> str:
-    return preparation.split_compounds(preparation.source([line]))[0]

@@ -29,18 +29,8 @@ def join_translations(
 ) -> list[str]:
     """Return, for each line, the translation by the model of its task; empty if it belongs to no task.
 
-    Parameters
-    ----------
-    labels
-        A file with one label per line.
-    tasks, translations
-        Labels, and for each label the file with its model's translations of the whole text.
-
-    Raises
-    ------
-    InputError
-        See `read_labels`; also if a task is named twice, or the numbers of translations and tasks, or of
-        lines and labels, differ.
+    `labels` is a file with one label per line; for each of `tasks`, there is a file with its model's
+    translations of the whole text.
     """
     if len(tasks) != len(translations):
         raise InputError(

@@ -18,15 +18,7 @@ FILES = ("model", "index", "preparation", "recaser")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a system translates.
-
-    Attributes
-    ----------
-    pop_limit, features
-        Settings of the decoder.
-    extraction
-        Settings of rule extraction.
-    """
+    """How a system translates: settings of the decoder and of rule extraction."""
 
     pop_limit: int
     features: str
@@ -44,16 +36,8 @@ class Settings:
 class Resources(Settings):
     """Files and settings of a system; in the description, paths are relative to its folder.
 
-    Attributes
-    ----------
-    model
-        Compiled language model.
-    index
-        Index of the training corpus.
-    preparation
-        Settings of the preparation of raw text.
-    recaser
-        Model that restores the case of translations.
+    The files are the compiled language model, the index of the training corpus, the settings with which raw
+    text is prepared, and the model that restores the case of translations.
     """
 
     model: str
@@ -71,13 +55,7 @@ def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
 
 
 def read_resources(folder: str | os.PathLike[str]) -> Resources:
-    """Read the description in the folder of a system, and resolve its paths.
-
-    Raises
-    ------
-    InputError
-        If there is no valid description, or a file that it names does not exist.
-    """
+    """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
     path = Path(folder) / NAME
     if not path.is_file():
         raise InputError(

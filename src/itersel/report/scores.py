@@ -12,11 +12,6 @@ from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value, pooled_p_values
 
-# By name of the experiment: the translations by each run, or their counts for one metric or for several.
-Texts = Mapping[str, Sequence[Sequence[str]]]
-CountsOfRuns = Mapping[str, Sequence[Sums]]
-Counted = Mapping[str, Sequence[Counts]]
-
 # Significance level.
 ALPHA = 0.05
 # Note on repeats.
@@ -43,24 +38,12 @@ def summarize(scores: Sequence[float]) -> Summary:
 
 
 class Scores(NamedTuple):
-    """Scores of an experiment by one metric.
-
-    Attributes
-    ----------
-    runs
-        Score of each run, as many as the experiment has repeats.
-    p
-        p-values of the differences from the other experiments, by name.
-    interval
-        95 % confidence interval of the mean over the runs; `None` for tokenised BLEU.
-    details
-        For tokenised BLEU, also precisions, brevity penalty and lengths of each run.
-    """
+    """Scores of an experiment by one metric."""
 
     runs: tuple[float, ...]
-    p: dict[str, float]
-    interval: Interval | None = None
-    details: tuple[CorpusScore, ...] = ()
+    p: dict[str, float]  # of the differences from the other experiments, by name
+    interval: Interval | None = None  # 95 %, of the mean over the runs; `None` for tokenised BLEU
+    details: tuple[CorpusScore, ...] = ()  # for tokenised BLEU: precisions, brevity penalty, lengths
 
     @property
     def summary(self) -> Summary:
@@ -91,7 +74,7 @@ def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[
 
 
 def score_experiments(
-    texts: Texts,
+    texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[References],
     tokenize: str,
     trials: int,
@@ -99,19 +82,8 @@ def score_experiments(
 ) -> tuple[dict[str, Scores], str]:
     """Compute BLEU of tokenised lowercased text, and test each pair of experiments for a difference.
 
-    Parameters
-    ----------
-    texts
-        Translations by each run, by name of the experiment.
-    references, tokenize
-        See `itersel.evaluate.bleu.make_bleu`.
-    trials, seed
-        Settings of approximate randomization.
-
-    Returns
-    -------
-    dict, str
-        The scores by name of the experiment, and their sacrebleu signature.
+    Returns the scores by name of the experiment, and their sacrebleu signature. For `references` and
+    `tokenize`, see `itersel.evaluate.bleu.make_bleu`.
     """
     bleu = make_bleu(references, tokenize)
     metric = tokenized_bleu(bleu)
@@ -124,22 +96,14 @@ def score_experiments(
     return scores, signature(bleu)
 
 
-def evaluate_experiments(counted: Counted, trials: int, seed: int) -> list[Column]:
-    """Score detokenised text with all metrics, and test each pair of experiments for a difference in each.
-
-    Parameters
-    ----------
-    counted
-        Counts of each run, by name of the experiment; all are of the same text.
-    trials, seed
-        Settings of approximate randomization.
-    """
-    metrics = next(iter(counted.values()))[0].metrics
+def evaluate_experiments(counted: Mapping[str, Sequence[Counts]], trials: int, seed: int) -> list[Column]:
+    """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
+    first = next(iter(counted.values()))[0]
+    metrics, bootstrap = first.metrics, Bootstrap(first.sentences)
     counts = [
         {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
         for number in range(len(metrics))
     ]
-    bootstrap = Bootstrap(next(iter(counted.values()))[0].sentences)
     columns = []
     for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
         scores = {
@@ -161,7 +125,7 @@ def describe_test(trials: int, seed: int) -> dict[str, Any]:
 
 
 def _compare(
-    metrics: Sequence[Metric], counts: Sequence[CountsOfRuns], trials: int, seed: int
+    metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
     """Return, for each metric and experiment, the p-values of the differences from the other experiments.
 

@@ -23,32 +23,19 @@ OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
 
 
 class MatrixColumns(NamedTuple):
-    """The columns of an epoch's matrix W, by ascending key.
-
-    Attributes
-    ----------
-    key, group, norm
-        uint64, int8 (a position in `GROUPS`), float64 (D).
-    shards
-        int64 (D): number of shards in which the weight is not 0.
-    selected
-        bool (D).
-    """
+    """The D columns of an epoch's matrix W, by ascending key."""
 
     key: NDArray[np.uint64]
-    group: NDArray[np.int8]
+    group: NDArray[np.int8]  # a position in `GROUPS`
     norm: NDArray[np.float64]
-    shards: NDArray[np.int64]
+    shards: NDArray[np.int64]  # number of shards in which the weight is not 0
     selected: NDArray[np.bool_]
 
 
 def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
-    Parameters
-    ----------
-    paths
-        The ``selection.h5`` of each epoch, in order.
+    `paths` are the ``selection.h5`` of each epoch, in order.
 
     Returns
     -------
@@ -59,11 +46,6 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str
         features with a weight in 1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the
         selected features, or None; for path following, also ``threshold``, ``loss_before`` and ``ended``,
         see `itersel.select.settings.PathStep`.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, contains no matrix, or belongs to a different run.
     """
     rows = []
     before = np.empty(0, np.uint64)
@@ -128,9 +110,9 @@ def _describe(
 
 def text_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as aligned text, with notes."""
-    cells = [_cells(row) for row in rows]
+    titles, *cells = _cells(rows)
     lines = [
-        *aligned(list(cells[0]), [list(row.values()) for row in cells], left=(1,)),
+        *aligned(titles, cells, left=(1,)),
         "",
         "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
         "shards per feature, norms: of the selected features.",
@@ -143,13 +125,17 @@ def text_table(rows: Sequence[Content]) -> list[str]:
 
 def tsv_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as TSV."""
-    cells = [_cells(row) for row in rows]
-    names = [column.replace(" ", "_") for column in cells[0]]
-    return tab_separated(names, [list(row.values()) for row in cells])
+    titles, *cells = _cells(rows)
+    return tab_separated([title.replace(" ", "_") for title in titles], cells)
 
 
-def _cells(row: Content) -> dict[str, str]:
-    """Return the cells of a row by the titles of their columns."""
+def _cells(rows: Sequence[Content]) -> list[list[str]]:
+    """Return the titles of the columns, and the cells of all rows."""
+    found = [_row(row) for row in rows]
+    return [list(found[0]), *(list(cells.values()) for cells in found)]
+
+
+def _row(row: Content) -> dict[str, str]:
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
     cells = {

@@ -38,48 +38,24 @@ OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "sha
 
 @dataclass(frozen=True)
 class System:
-    """An experiment at its best epoch.
-
-    Attributes
-    ----------
-    name, learner, mixing, tune_on, features, tasks, shards
-        Settings as in the config.
-    repeat
-        Number of the run of the experiment, from 1.
-    epoch
-        The best epoch on devtest, from 1; the earliest in case of ties.
-    devtest_bleu
-        BLEU on devtest after each epoch.
-    chosen_by
-        Score by which the epoch was chosen, as in the config.
-    devtest_scores
-        That score after each epoch.
-    devtest
-        The split on which the epoch was chosen: ``devtest``, or that of a test set.
-    signature
-        sacrebleu signature of `devtest_bleu`.
-    active_features
-        Number of nonzero weights at that epoch.
-    devtest_brevity_penalty
-        Brevity penalty after each epoch, 0 to 1.
-    """
+    """An experiment at its best epoch; settings are named as in the config."""
 
     name: str
-    repeat: int
+    repeat: int  # from 1
     learner: str
     mixing: str
     tune_on: str
     features: str
     tasks: str
     shards: int
-    epoch: int
-    devtest_bleu: tuple[float, ...]
-    chosen_by: str
-    devtest_scores: tuple[float, ...]
-    devtest: str
-    signature: str
-    active_features: int
-    devtest_brevity_penalty: tuple[float, ...]
+    epoch: int  # the best on devtest, from 1; the earliest in case of ties
+    devtest_bleu: tuple[float, ...]  # after each epoch
+    chosen_by: str  # the score by which the epoch was chosen
+    devtest_scores: tuple[float, ...]  # that score after each epoch
+    devtest: str  # the split on which it was chosen: ``devtest``, or that of a test set
+    signature: str  # of sacrebleu, for `devtest_bleu`
+    active_features: int  # nonzero weights at that epoch
+    devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
 
 
 def first_difference(one: System, other: System) -> str | None:
@@ -92,25 +68,13 @@ def first_difference(one: System, other: System) -> str | None:
 
 @dataclass(frozen=True)
 class AsText:
-    """How to score detokenised translations of devtest.
+    """How to score detokenised translations of devtest."""
 
-    Attributes
-    ----------
-    by
-        One of `TEXT_SCORES`.
-    references
-        Files of the original references.
-    preparation, recaser
-        Files of the training corpus.
-    tokenizer
-        Name of the sacrebleu tokenizer.
-    """
-
-    by: str
-    references: Sequence[str]
+    by: str  # one of `TEXT_SCORES`
+    references: Sequence[str]  # the original ones
     preparation: str
     recaser: str
-    tokenizer: str
+    tokenizer: str  # of sacrebleu
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
@@ -134,11 +98,6 @@ def score_epochs(
     """Return the scores of each epoch's translations and their sacrebleu signature.
 
     With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
-
-    Raises
-    ------
-    InputError
-        If the files differ in their number of lines, or no line belongs to the task.
     """
     references = read_references(reference)
     lines = _scored_lines(references, reference, labels, task)
@@ -151,10 +110,7 @@ def score_epochs(
 def score_epochs_as_text(
     text: AsText, translations: Sequence[str], labels: str | None = None, task: str | None = None
 ) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch.
-
-    For `labels`, `task` and errors, see `score_epochs`.
-    """
+    """Return the scores of the detokenised translations of each epoch; see `score_epochs`."""
     references = read_references(text.references)
     lines = _scored_lines(references, text.references, labels, task)
     metric = next(
@@ -199,13 +155,7 @@ def write_system(path: str | os.PathLike[str], system: System) -> None:
 
 
 def read_system(path: str | os.PathLike[str]) -> System:
-    """Read a description written by `write_system`.
-
-    Raises
-    ------
-    InputError
-        If the file is not such a description.
-    """
+    """Read a description written by `write_system`."""
     try:
         system = from_json(System, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)

@@ -27,26 +27,12 @@ MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that 
 
 
 class Cell(NamedTuple):
-    """A cell of the table.
-
-    Attributes
-    ----------
-    text
-        Text to show.
-    value
-        Number or text to sort by.
-    marks
-        Numbers of the systems that are significantly worse.
-    note
-        Interval, shown beside or below the text.
-    is_best
-        Whether no other system has a better score.
-    """
+    """A cell of the table."""
 
     text: str
-    value: float | str
-    marks: str = ""
-    note: str = ""
+    value: float | str  # to sort by
+    marks: str = ""  # numbers of the systems that are significantly worse
+    note: str = ""  # interval, shown beside or below the text
     is_best: bool = False
 
 
@@ -89,15 +75,7 @@ def all_test_sets(table: Content) -> list[Content]:
 
 
 def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
-    """Return the table as aligned text, with notes.
-
-    Parameters
-    ----------
-    table
-        See `itersel.report.comparison.compare`.
-    stays_tokenized
-        Whether the corpus was given tokenised, so that there is no detokenised text.
-    """
+    """Return the table as aligned text, with notes; `stays_tokenized`: the corpus was given tokenised."""
     lines: list[str] = []
     for one in all_test_sets(table):
         if table["pooled"]:

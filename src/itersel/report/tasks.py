@@ -44,14 +44,10 @@ def compare_tasks(
     ----------
     texts
         Translations of the test set by each run, by name of the experiment.
-    references
-        One or more references, each with one line per sentence.
     labels
         Label of each sentence. Sentences whose label is not in `tasks` are left out.
     tasks
         Labels of the rows; those that no sentence has get no row.
-    tokenize, trials, seed
-        Settings of BLEU and of approximate randomization.
 
     Returns
     -------

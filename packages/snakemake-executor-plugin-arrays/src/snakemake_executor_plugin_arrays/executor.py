@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class Executor(SubmittingExecutor):
         # seconds until a task has noticed that it is revoked
         self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
         self.waiting = Waiting(self.settings.waiting_seconds)
-        self.explained: set[tuple[str, str]] = set()
+        self.explained: set[str] = set()
         self.unreadable: set[Path] = set()
         # what Ctrl-C did before it was ignored
         self.handler: Any = None
@@ -126,7 +126,7 @@ class Executor(SubmittingExecutor):
                 self._report_status(info, place, status)
                 continue
             said = self.statuses.get(place.task)
-            if fresh and place.array in listed and (self._is_hopeless(place) or self._is_too_late(place)):
+            if fresh and place.array in listed and self._will_not_run(place):
                 hopeless[place.array].append(info)
                 continue
             if fresh and self._is_gone(place, said):
@@ -219,17 +219,12 @@ class Executor(SubmittingExecutor):
         self.refused.add(array)
         self.drops.append(Drop("is not submitted, because it would fail, too", place.name))
 
-    def _is_hopeless(self, place: Place) -> bool:
-        """Return whether the scheduler's last answer says that a task will never run."""
+    def _will_not_run(self, place: Place) -> bool:
+        """Return whether a task will never run, or still waits although Snakemake starts nothing any more."""
         status = self.statuses.get(place.task, UNKNOWN)
         # with several partitions, Slurm gives the reason of an arbitrary one
-        several_queues = "," in (place.request.queue or "")
-        return status.alive and status.hopeless and not several_queues
-
-    def _is_too_late(self, place: Place) -> bool:
-        """Return whether a task still waits although Snakemake starts nothing any more."""
-        status = self.statuses.get(place.task, UNKNOWN)
-        return self._is_ending() and status.alive and status.waiting
+        hopeless = status.hopeless and "," not in (place.request.queue or "")
+        return status.alive and (hopeless or (self._is_ending() and status.waiting))
 
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
         """Cancel the tasks of an array that will not run, and report them as one failure."""
@@ -258,7 +253,10 @@ class Executor(SubmittingExecutor):
             # a revoked task is cancelled by this run
             place.was_cancelled = said.cancelled and place.revoked_since is None
             if said.held or said.hopeless:
-                self._explain(place, said)
+                self._explain(
+                    f"{self.scheduler.name} array {place.array} is on hold: {said.word}."
+                    f" More: {self.scheduler.advice(place.task)}"
+                )
             return False
         place.ended = said or place.ended
         if place.gone_since is None:
@@ -289,11 +287,17 @@ class Executor(SubmittingExecutor):
             place: Place = info.aux["place"]
             status = place.ended or (known or {}).get(place.task[1])
             if status is None and not place.has_begun:
-                status = self._status_of_rest(array, known or {})
+                # that of all tasks of the array that never started, if it has ended
+                rest = self.statuses.get((array, REST)) or (known or {}).get(REST)
+                status = rest if rest is not None and not rest.alive else None
             if known is None or (status is not None and status.alive):
                 # ask again after a while
                 place.gone_since = now
-                self._explain_unlisted(array)
+                self._explain(
+                    f"{self.scheduler.query(self.client.user)[0]} does not list tasks of the"
+                    f" {self.scheduler.name} array {array}, but {' '.join(self.scheduler.inquiry(array))}"
+                    " shows them: waiting for them"
+                )
                 kept.append(info)
             elif status is not None and place.ended is None and place.has_begun:
                 # it may have ended just now, and its marker be on its way
@@ -336,11 +340,6 @@ class Executor(SubmittingExecutor):
             return False
         return place.revoked_since is None or time.monotonic() - place.revoked_since < self.notice_seconds
 
-    def _status_of_rest(self, array: str, known: Mapping[int, Status]) -> Status | None:
-        """Return the status of the tasks of an array that never started, if it has ended."""
-        rest = self.statuses.get((array, REST)) or known.get(REST)
-        return rest if rest is not None and not rest.alive else None
-
     def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
         """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""
         # who deletes a task of Grid Engine, which does not tell, usually deletes its array
@@ -373,24 +372,11 @@ class Executor(SubmittingExecutor):
                 f" {why}{f' ({reason})' if reason else ''}. More: {self.scheduler.advice(task)}"
             )
 
-    def _explain_unlisted(self, array: str) -> None:
-        """Warn once per array that the list of tasks lacks some that may run."""
-        if (array, "") not in self.explained:
-            self.explained.add((array, ""))
-            command = self.scheduler.query(self.client.user)[0]
-            self.logger.warning(
-                f"{command} does not list tasks of the {self.scheduler.name} array {array}, but"
-                f" {' '.join(self.scheduler.inquiry(array))} shows them: waiting for them"
-            )
-
-    def _explain(self, place: Place, status: Status) -> None:
-        """Warn once per array and reason that it does not start."""
-        if (place.array, status.word) not in self.explained:
-            self.explained.add((place.array, status.word))
-            self.logger.warning(
-                f"{self.scheduler.name} array {place.array} is on hold: {status.word}."
-                f" More: {self.scheduler.advice(place.task)}"
-            )
+    def _explain(self, text: str) -> None:
+        """Warn once per array and reason."""
+        if text.partition(". More: ")[0] not in self.explained:
+            self.explained.add(text.partition(". More: ")[0])
+            self.logger.warning(text)
 
     def _failure(self, info: SubmittedJobInfo, what: str) -> str:
         place: Place = info.aux["place"]

@@ -16,8 +16,6 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 # More files than this are listed in a file, as in Snakemake, because the length of a command line is limited.
 MOST_NAMED_FILES = 20
-
-
 # A command is a single argument of the task's shell; systems may limit an argument to 128 KB.
 MOST_TOGETHER = 64
 
@@ -115,7 +113,7 @@ class CommandExecutor(RemoteExecutor):
         The files are not listed as by Snakemake, because a name that begins with a dash would be taken for an
         option, and names read from a file are stripped of spaces.
         """
-        words = split(RealExecutor.get_job_args(self, job))
+        words = list(split(RealExecutor.get_job_args(self, job)))
         if SharedFSUsage.INPUT_OUTPUT not in self.workflow.storage_settings.shared_fs_usage:
             return words
         files = [self.tmpdir, *map(str, job.get_wait_for_files())]
@@ -132,27 +130,24 @@ class CommandExecutor(RemoteExecutor):
 
 
 @functools.lru_cache(maxsize=64)
-def _split(text: str) -> tuple[str, ...]:
+def split(text: str) -> tuple[str, ...]:
+    """Return the words of a text written by `quoting`.
+
+    The words are quoted again for the shell, so even text that a later Snakemake writes differently is never
+    run as a command. Most texts are the same for all jobs, so they are cached.
+    """
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise ApiError(f"the arguments of a job cannot be read: {error}: {text}") from None
 
 
-def split(text: str) -> list[str]:
-    """Return the words of a text written by `quoting`.
-
-    The words are quoted again for the shell, so even text that a later Snakemake writes differently is never
-    run as a command. Most texts are the same for all jobs, so they are cached.
-    """
-    return list(_split(text))
-
-
 def refusal(job: Any) -> str | None:
     """Return why this job cannot be passed to the Snakemake on a node; `None` if it can."""
     outputs = [str(file) for file in job.output]
     for file in (*map(str, job.input), *outputs, *map(str, job.log), str(job.benchmark or "")):
-        if "\n" in file or not _is_text(file):
+        # surrogates stand for bytes that are not UTF-8
+        if "\n" in file or file.encode(errors="ignore").decode() != file:
             return f"{job.name}: {file!r}: on a cluster a file name must be UTF-8 without line breaks"
     for name, value in job.wildcards_dict.items():
         if "," in value or value != value.strip("'\""):
@@ -164,14 +159,6 @@ def refusal(job: Any) -> str | None:
         if str(file).startswith("-") and getattr(file, "flags", {}).get("temp"):
             return f"{job.name}: {str(file)!r}: on a cluster a temporary file cannot begin with a dash"
     return None
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def refuse(jobs: Iterable[Any]) -> None:

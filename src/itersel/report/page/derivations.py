@@ -16,7 +16,7 @@ from itersel.lm.binary import LanguageModel, load_model
 from itersel.progress import progress
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
-from itersel.report.page.sentences import pack, read_test_set, translation_of
+from itersel.report.page.sentences import read_test_set, translation_of
 from itersel.report.page.table import read_table
 from itersel.report.system import read_system
 from itersel.vectors.weights import Weights, read_weights
@@ -29,40 +29,31 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     ----------
     results
         Folder of results of a finished run.
-    shards
-        Shards of the test set, in order.
-    model
-        Compiled language model.
+    shards, model
+        Shards of the test set, in order, and the compiled language model.
     search
         Settings with which the test set was decoded.
     most
         Number of sentences; those with the largest difference in sentence chrF are chosen.
-
-    Raises
-    ------
-    InputError
-        If something is missing, or the shards do not make up the test set.
     """
     table = read_table(results / "report" / "table.json")
     if table is None:
         raise InputError("has no report/table.json; run snakemake first", results)
     runs = find_runs(results)
-    names = compared_systems(table, runs)
-    test_set = read_test_set(
-        results, table["test_sets"][0]["name"], [run for run in runs if run.name in names]
-    )
+    names, test = compared_systems(table, runs), table["test_sets"][0]["name"]
+    test_set = read_test_set(results, test, [run for run in runs if run.name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
-    chosen = _most_different(pack(test_set), names, most)
     systems = []
     for run in (run for name in names for run in runs if run.name == name):
-        if (path := translation_of(run, test_set.name)) is None:
+        if (path := translation_of(run, test)) is None:
             raise InputError("has no translations of the test set; run snakemake first", run.folder)
         # names of templates stand for all features: those of other templates weigh 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
-    sentences = _explain(chosen, len(test_set.source), shards, load_model(model), search, systems)
-    return {"test_set": test_set.name, "systems": names, "sentences": sentences}
+    chosen = _most_different(test_set, names, most)
+    sentences = _explain(chosen, len(test_set["rows"]), shards, load_model(model), search, systems)
+    return {"test_set": test, "systems": names, "sentences": sentences}
 
 
 def _most_different(packed: Mapping[str, Any], names: Sequence[str], most: int) -> list[int]:

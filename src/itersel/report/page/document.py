@@ -11,11 +11,9 @@ from typing import Any
 
 from itersel.config.data import Data
 from itersel.errors import InputError
-from itersel.report.page.curves import read_curves
-from itersel.report.page.features import read_features
-from itersel.report.page.folder import Run, find_runs, read_optional
-from itersel.report.page.provenance import describe_config, read_run
-from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
+from itersel.report.page.runs import read_curves, read_features
+from itersel.report.page.sentences import read_test_set, references_of
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes, read_lines
 
@@ -27,12 +25,7 @@ _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 
 def read_document(results: Path) -> dict[str, Any]:
-    """Return what the page shows of a run; parts that do not exist yet are None or empty.
-
-    Parameters
-    ----------
-    results
-        ``<output>/<name>`` of the config.
+    """Return what the page shows of a run, ``<output>/<name>``; what does not exist yet is None or empty.
 
     Raises
     ------
@@ -57,7 +50,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
         "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
-        "test_sets": [pack(one) for one in found],
+        "test_sets": found,
         "derivations": _read_derivations(results / "report" / "derivations.json"),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
@@ -78,33 +71,26 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
 
 
 def _read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:
-    """Return the costs of each run and of the shared steps.
+    """Return the costs of each run by name, and of each step that serves all experiments (``shared``).
 
-    Returns
-    -------
-    dict
-        ``runs``: by name, ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of
-        ``jobs``; ``shared``: the same for each step that serves all experiments.
+    They are ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of ``jobs``.
     """
     folder = results / "benchmarks"
-    own: dict[str, list[Path]] = {}
-    shared: dict[str, list[Path]] = {}
+    found: dict[str, dict[str, list[Path]]] = {"runs": {}, "shared": {}}
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts
-        if parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in runs:
-            own.setdefault(parts[1], []).append(path)
-        else:
-            shared.setdefault(parts[0], []).append(path)
-    return {
-        "runs": {name: _total(paths) for name, paths in own.items()},
-        "shared": {step: _total(paths) for step, paths in shared.items()},
-    }
+        is_own = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in runs
+        kind, name = ("runs", parts[1]) if is_own else ("shared", parts[0])
+        found[kind].setdefault(name, []).append(path)
+    return {kind: {name: _total(paths) for name, paths in by_name.items()} for kind, by_name in found.items()}
 
 
 def _total(paths: Iterable[Path]) -> dict[str, float | int | None]:
     rows = [row for path in paths for row in csv.DictReader(read_lines(path), delimiter="\t")]
-    seconds = [value for row in rows if (value := _number(row.get("cpu_time"))) is not None]
-    memory = [value for row in rows if (value := _number(row.get("max_rss"))) is not None]
+    seconds, memory = (
+        [value for row in rows if (value := _number(row.get(column))) is not None]
+        for column in ("cpu_time", "max_rss")
+    )
     return {
         "hours": round(sum(seconds) / 3600, 6) if seconds else None,
         "memory": max(memory) if memory else None,

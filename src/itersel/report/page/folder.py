@@ -1,33 +1,33 @@
-"""The runs and files in a folder of results, finished or not."""
+"""A folder of results, finished or not: its runs, their config and the versions of packages."""
 
 from __future__ import annotations
 
+import json
+import platform
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import itersel
+from itersel.config import read_config
 from itersel.config.experiments import split_repeat
+from itersel.config.reading import CHOICES
 from itersel.errors import InputError
+from itersel.storage.files import write_lines
 from itersel.storage.json_files import read_json
 
-_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
-# Written when the workflow starts, see `itersel.report.page.provenance`.
+# Written when the workflow starts.
 RUN = "report/run.json"
+# Packages on which results, or the bytes of their files, depend.
+PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
+_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 
 
 class Run(NamedTuple):
-    """One run of an experiment.
-
-    Attributes
-    ----------
-    name
-        Name of its folder: that of the experiment, with a suffix for repeats after the first.
-    experiment, repeat
-        Name in the config, and number of the run, from 1.
-    folder
-        Folder of its results.
-    """
+    """One run of an experiment: repeat `repeat`, from 1, in a folder called `name`."""
 
     name: str
     experiment: str
@@ -73,16 +73,88 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
 
 
 def read_optional(path: Path) -> Any:
-    """Return the content of a JSON file; None if it does not exist yet.
-
-    Raises
-    ------
-    InputError
-        If the file is not JSON.
-    """
+    """Return the content of a JSON file; None if it does not exist yet."""
     if not path.is_file():
         return None
     try:
         return read_json(path)
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
+
+
+def write_run(results: Path, config: Mapping[str, Any]) -> None:
+    """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed."""
+    versions = {"itersel": itersel.__version__, "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    path = results / RUN
+    text = json.dumps({"config": config, "versions": versions}, indent=2, ensure_ascii=False)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
+        write_lines(path, [text])
+
+
+def read_run(results: Path) -> dict[str, Any]:
+    """Return the description of a run; empty if it was not written."""
+    content = read_optional(results / RUN)
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
+        raise InputError("is not the description of a run; delete it and run snakemake again", results / RUN)
+    return content
+
+
+def describe_config(content: object) -> dict[str, Any]:
+    """Return a config as YAML, and each value that differs from its default.
+
+    Returns
+    -------
+    dict
+        ``yaml``: the config file; ``changed``: rows of key, value, default, without values that follow from
+        others.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    given = [*_keys(content, "")]
+    changed = [
+        list(row)
+        for row in _changed(read_config(content), "")
+        if any(f"{key}.".startswith(f"{row[0]}.") for key in given)
+    ]
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+    return {"yaml": text, "changed": changed}
+
+
+def _keys(content: object, key: str) -> Iterable[str]:
+    """Yield the keys of all values of a config file."""
+    if not isinstance(content, Mapping) or not content:
+        yield key
+        return
+    for name, value in content.items():
+        yield from _keys(value, f"{key}.{name}" if key else str(name))
+
+
+def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
+    """Yield key, value and default of values that differ from the defaults, including nested sections."""
+    for item in fields(section):
+        value, name, default = getattr(section, item.name), f"{key}{item.name}", _default(item)
+        if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
+            for entry, one in value.items():
+                yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
+        elif is_dataclass(value):
+            if item.name in CHOICES and type(value) is not type(default):
+                names = {kind: one for one, kind in CHOICES[item.name].items()}
+                yield f"{name}.name", names[type(value)], names.get(type(default), "")
+            yield from _changed(value, f"{name}.")
+        elif default is MISSING or value != default:
+            yield name, _text(value), "" if default is MISSING else _text(default)
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default_factory() if item.default_factory is not MISSING else item.default
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""The page as HTML: template, styles, scripts, Vega-Lite and data in one file.
+"""The page as one HTML file, with styles, scripts, Vega-Lite and data, written once or again and again.
 
 Output of a run is data, never HTML: texts go into JSON, which the page's scripts insert into the document as
 text, or through Jinja2, which escapes them. The page's content security policy forbids loading anything and
@@ -12,28 +12,28 @@ import functools
 import gzip
 import hashlib
 import json
+import os
+import sys
+import time
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from itersel.report.page.charts import CURVES, charts
+from itersel.report.page.document import read_document
 from itersel.report.page.table import table_view
+from itersel.storage.files import write_lines
 
+# Suffixes of the files that the page shows; other files do not cause a rewrite.
+SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
 SCRIPTS = ("core.js", "tables.js", "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    document
-        See `itersel.report.page.document.read_document`.
-    refresh
-        Seconds after which a browser reloads the file, for an unfinished run.
-    """
+    """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     scripts = [vega(), *(asset(name) for name in SCRIPTS)]
     environment = Environment(
         loader=PackageLoader("itersel.report.page", "assets"),
@@ -85,9 +85,13 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
 
 
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def _json(value: object) -> Markup:
     """Return JSON that is safe in a script element: nothing in it ends the element or begins another."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _compact(value)
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)
@@ -95,8 +99,7 @@ def _json(value: object) -> Markup:
 
 def _packed(value: object) -> str:
     """Return a value as JSON, compressed with gzip (without a time) and base64-encoded."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(_compact(value).encode(), 9, mtime=0)).decode("ascii")
 
 
 def format_number(value: float | int | None) -> str:
@@ -104,3 +107,43 @@ def format_number(value: float | int | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+def write_page(results: Path, output: str | os.PathLike[str], refresh: int | None = None) -> None:
+    """Write the page of a run, ``<output>/<name>`` of its config, from the files that exist."""
+    write_lines(output, [render(read_document(results), refresh)])
+
+
+def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds: int, once: bool) -> None:
+    """Write the page whenever something has changed, until the final page is newer than all other files.
+
+    `final` is the page that the workflow writes at its end. With `once`, write the page once and return.
+    """
+    before = None
+    while True:
+        now = _state(results)
+        ended = final.is_file() and final.stat().st_mtime_ns >= max(
+            (changed for _, changed in now), default=0
+        )
+        if ended and not once:
+            print(f"the run has ended; its page: {final}", file=sys.stderr)
+            return
+        if now != before:
+            write_page(results, output, None if once else seconds)
+            print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
+            before = now
+        if once:
+            return
+        time.sleep(seconds)
+
+
+def _state(results: Path) -> list[tuple[str, int]]:
+    """Return the files from which the page is made, with the times when they were written."""
+    found = []
+    for part in ("experiments", "benchmarks", "logs", "report"):
+        for folder, _, names in os.walk(results / part):
+            for name in names:
+                if name.endswith(SHOWN) and not name.startswith("."):
+                    path = os.path.join(folder, name)
+                    found.append((path, os.stat(path).st_mtime_ns))
+    return sorted(found)

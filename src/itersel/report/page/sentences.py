@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sacrebleu.metrics.chrf import CHRF
 
@@ -13,67 +13,50 @@ from itersel.limits import test_split
 from itersel.report.page.folder import Run
 from itersel.storage.files import read_lines
 
-SCALE = 10  # chrF is stored in tenths
 
-
-class TestSet(NamedTuple):
-    """A test set and its translations.
-
-    Attributes
-    ----------
-    name
-        Name as in the table.
-    source
-        Source sentences.
-    references
-        One or more references, each with one line per sentence.
-    systems
-        Names of the runs.
-    translations
-        Translations by each run.
-    is_raw
-        Whether references and translations are detokenised.
-    """
-
-    name: str
-    source: list[str]
-    references: list[list[str]]
-    systems: list[str]
-    translations: list[list[str]]
-    is_raw: bool
-
-
-def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> TestSet | None:
+def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, Any] | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
     Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback.
 
-    Raises
-    ------
-    InputError
-        If files differ in their number of lines.
+    Returns
+    -------
+    dict
+        ``rows`` has, for each sentence: source, references, its different translations (systems often
+        agree), for each of ``systems`` an index into these, and the chrF of each (in tenths). Everything
+        about a sentence is adjacent, which compresses well.
     """
     split = _split(name)
-    corpus = results / "corpus"
+    corpus, folder = results / "corpus", results / "evaluation" / name
     source = corpus / f"{split}.source.gz"
     if not source.is_file():
         return None
-    raw, references = _raw_references(results / "evaluation" / name), references_of(corpus, split)
+    raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
-    texts = {run: results / "evaluation" / name / f"{run}.txt" for run in plain}
+    texts = {run: folder / f"{run}.txt" for run in plain}
     is_raw = bool(raw) and all(path.is_file() for path in texts.values())
-    chosen, files = (texts, raw) if is_raw else (plain, references)
+    chosen, files = (texts, raw) if is_raw else (plain, references_of(corpus, split))
     if not chosen or not files:
         return None
-    lines = read_lines(source)
-    return TestSet(
-        name,
-        lines,
-        [_parallel(path, len(lines)) for path in files],
-        list(chosen),
-        [_parallel(path, len(lines)) for path in chosen.values()],
-        is_raw,
-    )
+    sources = read_lines(source)
+    references = [_parallel(path, len(sources)) for path in files]
+    translations = [_parallel(path, len(sources)) for path in chosen.values()]
+    metric = CHRF()
+    rows = []
+    for number, line in enumerate(sources):
+        own = [lines[number] for lines in references]
+        found: dict[str, int] = {}
+        which = [found.setdefault(lines[number], len(found)) for lines in translations]
+        # empty lines are not references, unless all are empty
+        scored = [one for one in own if one] or [""]
+        rows.append([line, own, list(found), which, [_chrf(metric, one, scored) for one in found]])
+    return {
+        "name": name,
+        "systems": list(chosen),
+        "rows": rows,
+        "raw": is_raw,
+        "chrf": metric.get_signature().format() if rows else "",
+    }
 
 
 def _split(name: str) -> str:
@@ -96,10 +79,6 @@ def references_of(corpus: Path, split: str) -> list[Path]:
     return [first, *further] if first.is_file() else []
 
 
-def _raw_references(folder: Path) -> list[Path]:
-    return sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
-
-
 def _parallel(path: Path, count: int) -> list[str]:
     lines = read_lines(path)
     if len(lines) != count:
@@ -107,29 +86,5 @@ def _parallel(path: Path, count: int) -> list[str]:
     return lines
 
 
-def pack(test_set: TestSet) -> dict[str, Any]:
-    """Return a test set as plain values.
-
-    Systems often agree, so each sentence has a list of its different translations and, for each system, an
-    index into that list. Everything about a sentence is adjacent, which compresses well.
-    """
-    metric = CHRF()
-    rows = []
-    for number, source in enumerate(test_set.source):
-        references = [lines[number] for lines in test_set.references]
-        found: dict[str, int] = {}
-        which = [found.setdefault(lines[number], len(found)) for lines in test_set.translations]
-        # empty lines are not references, unless all are empty
-        scored = [one for one in references if one] or [""]
-        rows.append([source, references, list(found), which, [_chrf(metric, one, scored) for one in found]])
-    return {
-        "name": test_set.name,
-        "systems": test_set.systems,
-        "rows": rows,
-        "raw": test_set.is_raw,
-        "chrf": metric.get_signature().format() if rows else "",
-    }
-
-
 def _chrf(metric: CHRF, text: str, references: Sequence[str]) -> int:
-    return round(float(metric.sentence_score(text, references).score) * SCALE)
+    return round(float(metric.sentence_score(text, references).score) * 10)

@@ -1,4 +1,4 @@
-"""The table of the systems as the page shows it, from table.json."""
+"""The table of the systems as the page shows it, and for papers in LaTeX and Markdown, from table.json."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tabulate import tabulate
 
 from itersel.errors import InputError
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
@@ -18,6 +20,17 @@ COSTS = ("processor hours", "memory (MB)")
 # The columns after the scores; those about epochs and costs do not apply to pooled test sets.
 OF_EPOCHS = ("devtest BLEU", "epoch", "active features")
 SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
+# Mark superscripts until the rest is escaped, for LaTeX by tabulate; no name contains these characters.
+BEGIN, END = "\ue000", "\ue001"
+LATEX = str.maketrans({BEGIN: "\\textsuperscript{", END: "}", "±": "$\\pm$", "–": "--"})
+# Markdown, and the HTML in it.
+MARKDOWN = str.maketrans(
+    {
+        **{letter: f"\\{letter}" for letter in "\\`*_[]|"},
+        **{"&": "&amp;", "<": "&lt;", ">": "&gt;"},
+        **{BEGIN: "<sup>", END: "</sup>"},
+    }
+)
 
 
 class Column(NamedTuple):
@@ -39,13 +52,7 @@ class View(NamedTuple):
 
 
 def read_table(path: Path) -> dict[str, Any] | None:
-    """Return the content of table.json; None if it does not exist yet.
-
-    Raises
-    ------
-    InputError
-        If the file is not a table of systems.
-    """
+    """Return the content of table.json; None if it does not exist yet."""
     table: dict[str, Any] | None = read_optional(path)
     if table is None:
         return None
@@ -74,12 +81,7 @@ def table_view(
 ) -> list[View]:
     """Return one table per test set and, if there are several, one for all of them together.
 
-    Parameters
-    ----------
-    table
-        The content of table.json.
-    runs, costs
-        The runs of all experiments, and their costs by name; without them, no costs are known.
+    `runs` are the runs of all experiments, and `costs` their costs by name; without them, no costs are known.
     """
     of_experiments: dict[str, list[Content]] = {}
     for run in runs:
@@ -108,13 +110,8 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
     columns = [Column(title, title not in WORDS, signatures.get(title, "")) for title in titles]
     name = ALL_TEST_SETS if is_pooled else str(one["name"])
-    return View(
-        name,
-        one["sentences"],
-        one["references"],
-        columns,
-        [[row[title] for title in titles] for row in rows],
-    )
+    shown = [[row[title] for title in titles] for row in rows]
+    return View(name, one["sentences"], one["references"], columns, shown)
 
 
 def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
@@ -150,3 +147,49 @@ def join_numbers(numbers: Iterable[int]) -> str:
             groups.append([number])
     texts = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ",".join(map(str, one)) for one in groups]
     return ",".join(texts)
+
+
+def latex(table: Content) -> list[str]:
+    """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
+    lines: list[str] = []
+    for view in table_view(table):
+        comment = " ".join(view.name.split())
+        lines += [f"% {comment}, {view.sentences} sentences", *_signatures(view, "% ")]
+        lines += [*_format(view, "latex_booktabs", {}).translate(LATEX).splitlines(), ""]
+    return lines[:-1]
+
+
+def markdown(table: Content) -> list[str]:
+    """Return a Markdown table for each test set; superscripts are significantly worse systems."""
+    lines: list[str] = []
+    for view in table_view(table):
+        lines += [*_format(view, "github", MARKDOWN).splitlines(), "", *_signatures(view, "- "), ""]
+    return lines[:-1]
+
+
+def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
+    """Return the table in a format of tabulate; it cannot infer alignments, because marks follow numbers.
+
+    Settings and costs are left out; they are in table.tsv.
+    """
+    shown = [place for place, column in enumerate(view.columns) if column.title not in (*SETTINGS, *COSTS)]
+    text: str = tabulate(
+        [[_cell(row[place]).translate(escapes) for place in shown] for row in view.rows],
+        [view.columns[place].title for place in shown],
+        tablefmt=form,
+        colalign=["right" if view.columns[place].is_number else "left" for place in shown],
+        disable_numparse=True,
+    )
+    return text
+
+
+def _cell(cell: Cell) -> str:
+    marks = f"{BEGIN}{cell.marks}{END}" if cell.marks else ""
+    note = f" {cell.note}" if cell.note else ""
+    return f"{cell.text}{marks}{note}"
+
+
+def _signatures(view: View, begin: str) -> list[str]:
+    return [
+        f"{begin}{column.title}: sacrebleu {column.signature}" for column in view.columns if column.signature
+    ]

@@ -1,17 +1,23 @@
-"""Models for single tasks: choosing their epochs, and joining their translations."""
+"""Choosing the epoch of a system, on all sentences or those of a task, and joining translations by task."""
 
 from __future__ import annotations
 
 import gzip
 
 import pytest
-from sacrebleu.metrics.bleu import BLEU
+from tests.scored import sacrebleu
 
 from itersel.cli.main import main
-from itersel.report.system import read_system
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
+from itersel.report.system import choose_epoch, read_system
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 LABELS = ["base", "calc", "math", "calc", "base", "base"]
+
+
+def numbered(name):
+    return [f"{name} {line}" for line in range(len(LABELS))]
 
 
 @pytest.fixture
@@ -28,18 +34,12 @@ def join(tmp_path, text_file):
     return run
 
 
-def numbered(name):
-    return [f"{name} {line}" for line in range(len(LABELS))]
-
-
 def test_join(join):
-    status, lines = join(LABELS, ["calc", "base"], numbered("c"), numbered("b"))
-    assert status == 0
-    assert lines == ["b 0", "c 1", "", "c 3", "b 4", "b 5", ""]
-
-
-def test_join_follows_the_order_of_the_tasks(join):
-    assert join(LABELS, ["base", "calc"], numbered("b"), numbered("c"))[1][:2] == ["b 0", "c 1"]
+    expected = ["b 0", "c 1", "", "c 3", "b 4", "b 5", ""]
+    assert join(LABELS, ["calc", "base"], numbered("c"), numbered("b")) == (0, expected)
+    assert join(LABELS, ["base", "calc"], numbered("b"), numbered("c")) == (0, expected)
+    # a task without a sentence
+    assert join(LABELS, ["draw"], numbered("d")) == (0, [""] * 7)
 
 
 def test_packed_labels(tmp_path, text_file):
@@ -49,10 +49,6 @@ def test_packed_labels(tmp_path, text_file):
     arguments = ["--labels", str(labels), "--tasks", "calc", "--translations", text_file("t", numbered("c"))]
     assert main(["report", "join", *arguments, "--output", str(output)]) == 0
     assert gzip.decompress(output.read_bytes()) == b"\nc 1\n\nc 3\n\n\n"
-
-
-def test_a_task_without_a_sentence_has_no_lines(join):
-    assert join(LABELS, ["draw"], numbered("d")) == (0, [""] * 7)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +67,11 @@ def test_join_errors(join, capsys, labels, tasks, translations, message):
     assert message in error
 
 
+def test_choose_epoch():
+    assert choose_epoch([1.0, 3.0, 3.0]) == 2
+    assert choose_epoch([1.0, 3.0, 1.0], "ter") == 1
+
+
 REFERENCES = ["a b c d e f", "g h i j k l", "m n o p q", "r s t u v w", "x y z a b c", "d e f g h"]
 # The second epoch is the best on all sentences, the third on those of base, the first on those of calc.
 EPOCHS = [
@@ -79,51 +80,47 @@ EPOCHS = [
     ["a b c d e f", "g h q j k l", "m q o p q", "r s q u v w", "x y z a b c", "d e f g h"],
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
-EXPERIMENT = ["--name", "x", "--learner", "mira", "--mixing", "none", "--tune-on", "dev"]
-EXPERIMENT += ["--features", "dense", "--shards", "1"]
+EXPERIMENT = ["--name=x", "--learner=mira", "--mixing=none", "--tune-on=dev", "--features=all", "--shards=1"]
 
 
 @pytest.fixture
 def choose(tmp_path, text_file):
-    """Return a function that chooses an epoch with additional options; it returns the exit status."""
+    """Return a function that chooses an epoch with additional options; it returns the system, if any."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
-        write_weights(path, make_weights({"a": epoch}))
+        write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
     arguments = ["--reference", text_file("ref", REFERENCES), "--weights", *weights, "--translations"]
     arguments += [text_file(f"t{epoch}", lines) for epoch, lines in enumerate(EPOCHS, 1)]
-    outputs = ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
-    return lambda *options: main(["report", "choose", *EXPERIMENT, *arguments, *outputs, *options])
+    output = tmp_path / "system.json"
+    arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(output)]
+
+    def run(*options):
+        status = main(["report", "choose", *EXPERIMENT, *arguments, *options])
+        assert output.exists() == (tmp_path / "best.h5").exists() == (status == 0)
+        return read_system(output) if status == 0 else None
+
+    return run
 
 
-def sacrebleu(translations, *references):
-    metric = BLEU(lowercase=True, smooth_method="none", force=True)
-    return metric.corpus_score(translations, list(references)).score
-
-
-@pytest.mark.parametrize(("task", "lines", "epoch"), [("base", (0, 4, 5), 3), ("calc", (1, 3), 1)])
-def test_choose_on_the_sentences_of_a_task(tmp_path, text_file, choose, task, lines, epoch):
-    assert choose("--labels", text_file("labels", LABELS), "--task", task) == 0
-    system = read_system(tmp_path / "system.json")
+@pytest.mark.parametrize(
+    ("task", "lines", "epoch"), [(None, range(6), 2), ("base", (0, 4, 5), 3), ("calc", (1, 3), 1)]
+)
+def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choose, task, lines, epoch):
+    system = choose(*(["--labels", text_file("labels", LABELS), "--task", task] if task else []))
     references = [REFERENCES[line] for line in lines]
     expected = [sacrebleu([text[line] for line in lines], references) for text in EPOCHS]
-    assert system.devtest_bleu == pytest.approx(expected)
+    assert system.devtest_bleu == system.devtest_scores == pytest.approx(expected)
     assert expected.index(max(expected)) + 1 == epoch == system.epoch
+    assert (system.name, system.active_features) == ("x", 2)
     assert read_weights(tmp_path / "best.h5").to_dict()["a"] == epoch
+    assert (tmp_path / "best.h5").read_bytes() == (tmp_path / f"w{epoch}.h5").read_bytes()
 
 
-def test_choose_on_all_sentences(tmp_path, choose):
-    assert choose() == 0
-    system = read_system(tmp_path / "system.json")
-    assert system.devtest_bleu == pytest.approx([sacrebleu(text, REFERENCES) for text in EPOCHS])
-    assert system.epoch == 2
-
-
-def test_choose_with_several_references(tmp_path, text_file, choose):
+def test_choose_with_several_references(text_file, choose):
     """A sentence without a line in one of them has one reference fewer."""
     others = text_file("others", ["", *OTHERS[1:]])
     options = ["--labels", text_file("labels", LABELS), "--task", "calc", "--reference", others]
-    assert choose(*options) == 0
-    system = read_system(tmp_path / "system.json")
+    system = choose(*options)
     expected = [
         sacrebleu([text[1], text[3]], [REFERENCES[1], REFERENCES[3]], [OTHERS[1], OTHERS[3]])
         for text in EPOCHS
@@ -133,25 +130,37 @@ def test_choose_with_several_references(tmp_path, text_file, choose):
     assert system.signature.startswith("nrefs:2|")
 
 
-@pytest.mark.parametrize("option", ["--labels", "--task"])
-def test_labels_and_task_need_each_other(tmp_path, text_file, capsys, choose, option):
-    assert choose(option, text_file("labels", LABELS)) == 1
-    assert "--labels and --task need each other" in capsys.readouterr().err
-    assert not (tmp_path / "system.json").exists()
+def test_choose_by_another_score(tmp_path, text_file, choose, capsys):
+    """Of detokenised text; the third epoch is that of the raw references."""
+    raw = [line.capitalize() + "." for line in EPOCHS[2]]
+    learn_recaser(line.split() for line in raw).write(tmp_path / "recaser.json")
+    Preparation("de", "en").write(tmp_path / "preparation.json")
+    files = [f"--{name}={tmp_path / name}.json" for name in ("preparation", "recaser")]
+    given = ["--raw-references", text_file("raw", raw), *files]
+    for by in ("ter", "chrf-lowercased"):
+        system = choose("--by", by, *given)
+        assert (system.chosen_by, system.epoch) == (by, 3)
+        assert len(set(system.devtest_scores)) == 3
+        assert system.devtest_bleu[1] == max(system.devtest_bleu)
+    for path in ("system.json", "best.h5"):
+        (tmp_path / path).unlink()
+    assert choose("--by", "ter", *given[:2]) is None
+    assert "--by ter needs --raw-references, --preparation and --recaser" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("options", "labels", "message"),
     [
-        (["calc"] * 6, "labels: no sentence has the label 'base'; the most frequent labels are 'calc' (6)"),
-        (["base"] * 5, "labels: has 5 lines, "),
-        (["base", "base x", *LABELS[2:]], "labels:2: 'base x' is not a task label"),
+        (["--labels"], LABELS, "--labels and --task need each other"),
+        (["--task"], LABELS, "--labels and --task need each other"),
+        (["--weights"], LABELS, "3 translations, but 1 weights"),
+        (["--task", "base", "--labels"], ["calc"] * 6, "labels: no sentence has the label 'base'; the most "),
+        (["--task", "base", "--labels"], ["base"] * 5, "labels: has 5 lines, "),
+        (["--task", "base", "--labels"], ["base", "base x", *LABELS[2:]], "labels:2: 'base x' is not a task"),
     ],
 )
-def test_choose_errors(tmp_path, text_file, capsys, choose, labels, message):
-    assert choose("--labels", text_file("labels", labels), "--task", "base") == 1
+def test_choose_errors(text_file, capsys, choose, options, labels, message):
+    assert choose(*options, text_file("labels", labels)) is None
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
-    assert not (tmp_path / "system.json").exists()
-    assert not (tmp_path / "best.h5").exists()
