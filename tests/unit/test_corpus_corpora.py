@@ -9,12 +9,11 @@ import psutil
 import pytest
 
 from itersel.cli.main import main
-from itersel.corpus import pairs as pairs_module
+from itersel.corpus import records
 from itersel.corpus.corpora import Columns, Corpus, Reading
-from itersel.corpus.languages import matches
 from itersel.corpus.reading import corpus_blocks
+from itersel.corpus.records import matches
 from itersel.corpus.text import Bitext, concatenate
-from itersel.corpus.tmx import tmx_blocks
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines, write_lines
 
@@ -262,7 +261,7 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
 
 def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree of all units would take 60 MB."""
-    monkeypatch.setattr(pairs_module, "_MAX_PAIRS", 1000)
+    monkeypatch.setattr(records, "_MAX_PAIRS", 1000)
     path = tmp_path / "large.tmx"
     with open_output(path) as stream:
         stream.write(HEAD)
@@ -271,7 +270,7 @@ def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest
         stream.write(TAIL)
     process = psutil.Process()
     before, pairs, peak = process.memory_info().rss, 0, 0
-    for block in tmx_blocks(str(path), Corpus(), READING):
+    for block in corpus_blocks([Corpus(file=(str(path),))], READING):
         pairs += block.size
         peak = max(peak, process.memory_info().rss)
     assert pairs == 30_000
