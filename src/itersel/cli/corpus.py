@@ -239,7 +239,7 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:
-    from itersel.corpus.fetch import fetch
+    from itersel.corpus.libreoffice_help import fetch
 
     collection = fetch(
         options.source_language,
@@ -254,7 +254,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from itersel.corpus.fetch_named import fetch_mtdata, fetch_sacrebleu
+    from itersel.corpus.fetch import fetch_mtdata, fetch_sacrebleu
 
     languages = options.source_language, options.target_language
     if options.mtdata is not None:

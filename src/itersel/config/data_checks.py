@@ -166,7 +166,7 @@ def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
         if name in text.mtdata[:number]:
             raise InputError(f"config key '{key}.mtdata': '{name}' is listed twice; remove one")
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
-        from itersel.corpus.sacrebleu_text import language_pair
+        from itersel.corpus.fetch import language_pair
 
         try:
             language_pair(text.sacrebleu, data.source_language, data.target_language)
