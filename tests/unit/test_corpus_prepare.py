@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.cli.main import main
-from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.pipeline import Settings, prepare_corpus
-from itersel.corpus.prepare import Preparation, read_preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
 from itersel.corpus.split import sample, split_of, trainable, unique
 from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS

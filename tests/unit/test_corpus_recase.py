@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from itersel.cli.main import main
 from itersel.corpus import recase
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import Preparation, restore
 from itersel.corpus.recase import Recaser, RecaserCounts, learn_recaser, read_recaser
-from itersel.corpus.restore import restore
 from itersel.errors import InputError
 
 TRAIN = [

@@ -6,9 +6,8 @@ import shlex
 
 import pytest
 
-from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.report.hints import best_system, hints, short_sentence
 from itersel.report.system import System, write_system
 

@@ -15,7 +15,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
     ("command", "used", "unused"),
     [
         ("train", {"vectors.weights", "decode.search_kernels"}, {"grammar.extract"}),
-        ("corpus prepare", {"corpus.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
+        ("corpus prepare", {"corpus.pharaoh", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate"}),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.cli.main import main
-from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words

@@ -267,11 +267,11 @@ def _fetch(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
-    from itersel.corpus.protect import protected
     from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks, tokenized_blocks
+    from itersel.corpus.tokenization import protected
 
     has_train = options.split in ("train", "hash")
     corpora = corpora_of(options, has_references=not has_train)
@@ -321,7 +321,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _pattern(text: str) -> str:
-    from itersel.corpus.protect import check_pattern
+    from itersel.corpus.tokenization import check_pattern
 
     try:
         check_pattern(text)

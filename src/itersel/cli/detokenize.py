@@ -45,9 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Restore the case of translations and detokenise them."""
-    from itersel.corpus.prepare import read_preparation
+    from itersel.corpus.prepare import read_preparation, restore
     from itersel.corpus.recase import read_recaser
-    from itersel.corpus.restore import restore
     from itersel.storage.files import read_lines, write_lines
 
     if (options.counts is None) != (options.references is None):

@@ -208,7 +208,7 @@ def _check_protected(data: Data) -> None:
     if data.protected and data.tokenized:
         raise InputError("config key 'data.protected' has no effect with data.tokenized; remove one of them")
     if data.protected:
-        from itersel.corpus.protect import check_pattern
+        from itersel.corpus.tokenization import check_pattern
 
         for pattern in data.protected:
             try:

@@ -14,8 +14,8 @@ from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading
-from itersel.corpus.overlap import HeldOutPairs, Overlap, describe_overlap
 from itersel.corpus.reading import corpus_blocks
+from itersel.corpus.split import HeldOutPairs, Overlap, describe_overlap
 from itersel.corpus.text import text_blocks, tokenized_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER

@@ -15,12 +15,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from itersel import __version__
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.cut import Cut
-from itersel.corpus.overlap import HeldOutPairs, Overlap
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import RecaserCounts
-from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
@@ -55,7 +52,7 @@ class Settings:
     deduplicate
         Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
     cut
-        Number of sentences to cut from train for each of these splits; see `itersel.corpus.cut.Cut`.
+        Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     drop_overlap
         Drop pairs from train that also stand in a held-out set.
     """

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.overlap import Overlap, describe_overlap
+from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER

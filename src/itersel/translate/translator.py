@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from itersel.corpus.restore import restore
+from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import best_line
