@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.corpus.text import Bitext, split_words
@@ -75,11 +75,6 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
         else:
             kept.append(index)
     return kept, dict(dropped)
-
-
-def of_tasks(tasks: Sequence[str], wanted: Collection[str]) -> list[int]:
-    """Return the indices of the pairs whose task is one of `wanted`."""
-    return [index for index, task in enumerate(tasks) if task in wanted]
 
 
 class _Row(NamedTuple):
