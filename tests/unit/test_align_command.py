@@ -184,7 +184,7 @@ def test_malformed_points(tmp_path: Path, bad: str, capsys: pytest.CaptureFixtur
 def test_empty_alignment_file(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     with pytest.raises(Exception, match="empty: is empty"):
-        read_alignment(tmp_path / "empty")
+        list(read_alignment(tmp_path / "empty"))
 
 
 @pytest.mark.parametrize(

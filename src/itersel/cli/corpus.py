@@ -6,6 +6,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -270,7 +271,7 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import text_blocks, tokenized_blocks
+    from itersel.corpus.text import text_blocks
     from itersel.corpus.tokenization import protected
 
     has_train = options.split in ("train", "hash")
@@ -311,8 +312,8 @@ def _prepare(options: argparse.Namespace) -> None:
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
     if options.monolingual:
-        read = tokenized_blocks if preparation.tokenized else text_blocks
-        texts = (read(path, limit=reading.limit, advice=reading.advice) for path in options.monolingual)
+        read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
+        texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
     write_corpus(options.output, prepared, preparation, settings, monolingual, case)
     print(

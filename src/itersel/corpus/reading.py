@@ -22,9 +22,9 @@ from itersel.corpus.corpora import (
     format_of,
 )
 from itersel.corpus.labels import checked_labels
-from itersel.corpus.pharaoh import check_points, format_points, parse_points
+from itersel.corpus.pharaoh import format_points, parse_points
 from itersel.corpus.records import Pair, pair_blocks
-from itersel.corpus.text import Bitext, check_line_counts, check_tokens, is_valid, split_words, text_blocks
+from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError
 from itersel.storage.compression import suffixes
 from itersel.storage.files import line_blocks
@@ -50,7 +50,7 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
     Raises
     ------
     InputError
-        See `text_blocks`, `tokenized_blocks` and `pair_blocks`; also if a file has another format or is
+        See `text_blocks` and `pair_blocks`; also if a file has another format or is
         damaged, the sides differ in their numbers of parts or lines, a task label is empty, an alignment
         point is malformed or outside its sentence, or only some of the pairs have labels or alignments.
         Names the file and, if possible, the line.
@@ -106,7 +106,13 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         _Column(
             line_blocks(path, reading.limit, reading.advice)
             if name == "alignment"
-            else text_blocks(path, False, reading.limit, reading.advice, is_checked=reading.dropped is None)
+            else text_blocks(
+                path,
+                limit=reading.limit,
+                advice=reading.advice,
+                is_tokenized=reading.tokenized and name != "task",
+                is_checked=reading.dropped is None,
+            )
         )
         for name, path in paths.items()
     ]
@@ -115,7 +121,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
         others = [columns.pop(name) for name in references]
         block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
-        yield _checked(block, paths, reading, number)
+        yield _checked(block, paths, number)
         number += count
     lines = [range(number + file.rest()) for file in files]
     for path, count_of_lines in zip(paths.values(), lines, strict=True):
@@ -146,12 +152,8 @@ class _Column:
         return len(self.block) - self.place + sum(map(len, self.blocks))
 
 
-def _checked(block: Bitext, paths: dict[str, str], reading: Reading, before: int) -> Bitext:
+def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
     """Check pairs and return them normalised; `before` is the number of preceding pairs."""
-    if reading.tokenized and reading.dropped is None:
-        for name, lines in block.columns().items():
-            if name not in ("task", "alignment"):
-                check_tokens(lines, paths[name], range(before + 1, before + 1 + block.size))
     if block.task is not None:
         block = block._replace(task=checked_labels(block.task, paths["task"], before))
     if block.alignment is not None:
@@ -159,8 +161,14 @@ def _checked(block: Bitext, paths: dict[str, str], reading: Reading, before: int
         texts = zip(block.alignment, block.source, block.target, strict=True)
         for number, (line, *sides) in enumerate(texts, before + 1):
             points = parse_points(line, path, number)
-            source_length, target_length = (len(split_words(side)) for side in sides)
-            check_points(points, source_length, target_length, path, number)
+            words, others = (len(split_words(side)) for side in sides)
+            for i, j in points:
+                if i >= words or j >= others:
+                    message = (
+                        f"alignment point {i}-{j} is outside its sentence pair ({words} and {others} tokens, "
+                        "counted from 0); align this text again"
+                    )
+                    raise InputError(message, path, number)
             lines.append(format_points(points))
         block = block._replace(alignment=lines)
     return block

@@ -124,20 +124,24 @@ def text_blocks(
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
     is_kept: bool = False,
+    is_tokenized: bool = False,
     is_checked: bool = True,
 ) -> Iterator[list[str]]:
     """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Parameters
     ----------
+    is_tokenized
+        Whether words that are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``,
+        ``<unk>``) are an error, too.
     is_checked
         Whether lines with control characters or ``|||`` are an error.
 
     Raises
     ------
     InputError
-        If the file is empty and must not be, is not UTF-8, or a line is too long or contains a control
-        character or ``|||``.
+        If the file is empty and must not be, is not UTF-8, or a line is too long or contains what it must
+        not. Names the file and the line.
     """
     number = 0
     blocks = line_blocks(path, limit, advice, is_kept)
@@ -147,8 +151,11 @@ def text_blocks(
     for lines in blocks:
         if number == 0 and (first := next(filter(str.strip, lines), "")):
             _check_first_line(first, name)
+        numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
-            check_text(lines, path, range(number + 1, number + len(lines) + 1))
+            check_text(lines, path, numbers)
+            if is_tokenized:
+                check_tokens(lines, path, numbers)
         yield lines
         number += len(lines)
     if not number and not allow_empty:
@@ -218,28 +225,6 @@ def _complaint(forbidden: str) -> str:
     if forbidden == FIELD_SEPARATOR:
         return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token can hold it; replace it"
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
-
-
-def tokenized_blocks(
-    path: StrPath,
-    allow_empty: bool = False,
-    limit: int = MAX_LINE_BYTES,
-    advice: str = "",
-    is_kept: bool = False,
-) -> Iterator[list[str]]:
-    """Yield the lines of tokenised text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks`; also for a word that is reserved in grammars or language models (``[X,1]``,
-        ``<s>``, ``</s>``, ``<unk>``). The error names the file and the line.
-    """
-    number = 1
-    for lines in text_blocks(path, allow_empty, limit, advice, is_kept):
-        check_tokens(lines, path, range(number, number + len(lines)))
-        yield lines
-        number += len(lines)
 
 
 def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:

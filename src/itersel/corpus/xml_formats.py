@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,19 +69,15 @@ def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
             yield pair
     wanted = f"{reading.source_language} and {reading.target_language}"
     if not seen.used:
-        there = _listed(seen.languages) or "none"
+        there = most_frequent(seen.languages) or "none"
         raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
     if seen.used < seen.units:
         number = f"{seen.units - seen.used:,} of {seen.units:,} translation units"
-        regions = f"; {seen.in_other_regions:,} because of the region ({_listed(seen.regions)})"
+        regions = f"; {seen.in_other_regions:,} because of the region ({most_frequent(seen.regions)})"
         print(
             f"{path}: warning: {number} skipped, not in {wanted}{regions if seen.regions else ''}",
             file=sys.stderr,
         )
-
-
-def _listed(codes: Mapping[str, int]) -> str:
-    return most_frequent(dict(sorted(codes.items(), key=lambda item: (-item[1], item[0]))))
 
 
 def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Reading) -> Iterator[Any]:
