@@ -12,8 +12,16 @@ from pathlib import Path
 import pytest
 
 from itersel.errors import InputError
-from itersel.storage.compression import COMPRESSIONS, compression_of, without_compression
-from itersel.storage.files import byte_blocks, line_blocks, read_bytes, read_lines, write_lines
+from itersel.storage.files import (
+    COMPRESSIONS,
+    byte_blocks,
+    compression_of,
+    line_blocks,
+    read_bytes,
+    read_lines,
+    without_compression,
+    write_lines,
+)
 
 LINES = ["ein Haus", "", "größer"] * 500
 NAMES = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}

@@ -17,8 +17,7 @@ import itersel.storage.files
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, UNPACKED_BYTES
-from itersel.storage.compression import packing_of
-from itersel.storage.files import line_blocks, read_bytes, read_lines
+from itersel.storage.files import line_blocks, packing_of, read_bytes, read_lines
 from itersel.storage.json_files import read_json
 
 MEBIBYTE = 2**20

@@ -12,7 +12,7 @@ from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
 from itersel.limits import NO_TEST_SETS, is_test_set_name
-from itersel.storage.compression import suffixes
+from itersel.storage.files import suffixes
 
 # The forms of a text: parallel files, or just one of the others.
 PARALLEL = ("source", "target")

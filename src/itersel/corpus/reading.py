@@ -26,8 +26,7 @@ from itersel.corpus.pharaoh import format_points, parse_points
 from itersel.corpus.records import Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError
-from itersel.storage.compression import suffixes
-from itersel.storage.files import line_blocks
+from itersel.storage.files import line_blocks, suffixes
 
 # Columns that all pairs have or none; names for messages.
 _OPTIONAL = {"task": "task labels", "alignment": "alignments"}

@@ -15,8 +15,7 @@ from itersel.corpus.corpora import CONTEXT, Corpus, Fields, Reading
 from itersel.corpus.labels import checked_labels
 from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
 from itersel.errors import InputError
-from itersel.storage.compression import compression_of, without_compression
-from itersel.storage.files import line_blocks, read_bytes
+from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
 
 _MAX_PAIRS = 10_000
 # A line of a catalogue that is not a comment.

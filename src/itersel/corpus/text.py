@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from itersel.errors import CombinedInputError, InputError
 from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.compression import without_compression
-from itersel.storage.files import line_blocks
+from itersel.storage.files import line_blocks, without_compression
 
 StrPath = str | os.PathLike[str]
 

@@ -17,8 +17,7 @@ from itersel.errors import InputError
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
-from itersel.storage.compression import packing_of
-from itersel.storage.files import byte_blocks, open_output
+from itersel.storage.files import byte_blocks, open_output, packing_of
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
