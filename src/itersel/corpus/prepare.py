@@ -39,13 +39,7 @@ _Split = tuple[int, tuple[str, ...]]
 
 
 class CompoundSplitter:
-    """Splits words into parts that occur in a corpus.
-
-    Parameters
-    ----------
-    frequency
-        How often each word occurs in the training corpus.
-    """
+    """Splits words into parts that occur in the training corpus, with these frequencies."""
 
     def __init__(self, frequency: Mapping[str, int]) -> None:
         self.frequency = dict(frequency)
@@ -198,13 +192,7 @@ class Preparation:
 
 
 def read_preparation(path: str | os.PathLike[str]) -> Preparation:
-    """Read what `Preparation.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file.
-    """
+    """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
     return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
 
 
@@ -242,16 +230,9 @@ def _is_frequency(content: object) -> bool:
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
-    """Recase and detokenise translations.
+    """Recase and detokenise translations, which are tokenised and lowercased, as the decoder writes them.
 
-    Parameters
-    ----------
-    lines
-        Tokenised, lowercased translations, as the decoder writes them.
-    preparation
-        How the training corpus was prepared. If its input was already tokenised, translations stay tokenised.
-    recaser
-        Learned from the target side of the training corpus.
+    If the input of the training corpus was already tokenised, they stay tokenised.
     """
     if preparation.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]

@@ -131,24 +131,12 @@ class Recaser:
 
 
 class _Case(NamedTuple):
-    """The case of a word.
-
-    Attributes
-    ----------
-    lower
-        The word in lower case.
-    is_kept
-        It is protected.
-    begins_large
-        Whether its first character is a capital letter; None if that has no case.
-    is_capitalized
-        Only its beginning is not in lower case.
-    """
+    """The case of a word."""
 
     lower: str
-    is_kept: bool
-    begins_large: bool | None
-    is_capitalized: bool
+    is_kept: bool  # it is protected
+    begins_large: bool | None  # None if its first character has no case
+    is_capitalized: bool  # only its beginning is not in lower case
 
 
 class RecaserCounts:
@@ -243,13 +231,7 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
 
 
 def read_recaser(path: str | os.PathLike[str]) -> Recaser:
-    """Read what `Recaser.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file.
-    """
+    """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
     return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
 
 

@@ -28,13 +28,7 @@ def split_of(source: str) -> str:
 
 
 def unique(bitext: Bitext, by: str = "pairs") -> list[int]:
-    """Return the indices of pairs without duplicates, keeping the first of each.
-
-    Parameters
-    ----------
-    by
-        What is the same in duplicates: ``pairs``, both sides; or ``source``.
-    """
+    """Return the indices of the first of equal pairs (``pairs``), or of pairs with equal ``source``."""
     first: dict[tuple[str, ...], int] = {}
     for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
         first.setdefault(pair if by == "pairs" else pair[:1], index)
@@ -55,12 +49,7 @@ def sample(bitext: Bitext, count: int) -> list[int]:
 def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[int], dict[str, int]]:
     """Return the indices of the pairs to train on, and the number of dropped pairs by reason.
 
-    Parameters
-    ----------
-    max_length
-        Maximum number of tokens of a side.
-    max_ratio
-        Maximum length ratio of the longer to the shorter side, in tokens.
+    Lengths are numbers of tokens; the ratio is that of the longer to the shorter side.
     """
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
@@ -87,12 +76,8 @@ class _Row(NamedTuple):
 class Cut:
     """Holds back the pairs with the smallest hashes of their sources, of all that are offered.
 
-    Which pairs these are does not depend on their order. All pairs of a source stay together.
-
-    Parameters
-    ----------
-    sizes
-        Number of sentences of each held-out set.
+    Which pairs these are does not depend on their order. All pairs of a source stay together. `sizes` are the
+    numbers of sentences of the held-out sets.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:

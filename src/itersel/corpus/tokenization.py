@@ -111,12 +111,8 @@ _WORD = regex.compile(WORD + "+")
 def finder(further: Sequence[str] = (), is_unspaced: bool = False) -> Callable[[str], list[tuple[int, int]]]:
     """Return a function that finds what is protected in a text: the spans, in order.
 
-    Parameters
-    ----------
-    further
-        Regular expressions of further text that is one token; they take precedence.
-    is_unspaced
-        Whether characters of scripts without spaces are tokens.
+    The expressions in `further` take precedence. With `is_unspaced`, characters of scripts without spaces are
+    tokens.
     """
     unspaced, word = (
         ([UNSPACED, IDEOGRAPHIC], rf"(?:(?!{UNSPACED}){WORD})++") if is_unspaced else ([], f"{WORD}++")
