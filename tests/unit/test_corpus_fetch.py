@@ -54,15 +54,8 @@ def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
         empty = types.SimpleNamespace(load_all=lambda index: None)
         for name in (
             *("paracrawl", "tilde", "joshua_indian", "unitednations", "wikimatrix", "other", "anuvaad", "eu"),
-            *(
-                "neulab_tedtalks",
-                "elrc_share",
-                "ai4bharat",
-                "linguatools",
-                "allenai_nllb",
-                "flores",
-                "leipzig",
-            ),
+            *("neulab_tedtalks", "elrc_share", "ai4bharat", "linguatools", "allenai_nllb"),
+            *("flores", "leipzig"),
             *("opus.opus_index", "opus.opus100", "huggingface"),
         ):
             patch.setitem(sys.modules, f"mtdata.index.{name}", empty)
