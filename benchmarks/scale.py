@@ -66,7 +66,7 @@ def grow(corpus: tuple[Path, Path, Path], folder: Path, pairs: int) -> tuple[Pat
     The corpus and the result are source, target and alignment.
     """
     sides = [[line.split() for line in read_lines(path)] for path in corpus[:2]]
-    points, size = read_alignment(corpus[2]), len(sides[0])
+    points, size = list(read_alignment(corpus[2])), len(sides[0])
     copies = -(-2 * pairs // size)
     numbers = [variants(chain.from_iterable(side), copies) for side in sides]
     drawn = np.random.default_rng(SEED).integers(copies * size, size=(pairs, 2))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from itersel.cli.main import main
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import learn_recaser
 from itersel.vectors.weights import make_weights, write_weights
 

@@ -17,7 +17,7 @@ def test_grow_diag_final_and_equals_atools(parity: Path, tmp_path: Path) -> None
 
 
 def test_directions_have_the_same_meaning_as_in_cdec(parity: Path) -> None:
-    forward = read_alignment(parity / "align" / "fwd.gz")
-    reverse = read_alignment(parity / "align" / "rev.gz")
+    forward = list(read_alignment(parity / "align" / "fwd.gz"))
+    reverse = list(read_alignment(parity / "align" / "rev.gz"))
     assert all(len({j for _, j in points}) == len(points) for points in forward)
     assert all(len({i for i, _ in points}) == len(points) for points in reverse)

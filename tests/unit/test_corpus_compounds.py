@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.corpus.compounds import MAXIMUM_LENGTH, CompoundSplitter
+from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter
 
 # Koehn & Knight 2003, section 3.2.
 PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}

@@ -9,12 +9,11 @@ import psutil
 import pytest
 
 from itersel.cli.main import main
-from itersel.corpus import pairs as pairs_module
+from itersel.corpus import records
 from itersel.corpus.corpora import Columns, Corpus, Reading
-from itersel.corpus.languages import matches
 from itersel.corpus.reading import corpus_blocks
+from itersel.corpus.records import matches
 from itersel.corpus.text import Bitext, concatenate
-from itersel.corpus.tmx import tmx_blocks
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines, write_lines
 
@@ -118,15 +117,6 @@ def test_bad_tsv(tmp_path: Path, text: str, columns: Columns, message: str) -> N
         read(tsv(tmp_path, text, columns), reading=reading)
 
 
-def test_tmx_text(tmp_path: Path) -> None:
-    """Inline codes are dropped, highlighted text is kept, and white space becomes a single space."""
-    source = (
-        'Das <bpt i="1">&lt;b&gt;</bpt><hi>alte <ph>x</ph>Haus</hi><ept i="1">/b</ept>\n   da<!-- no -->!'
-    )
-    found = read(tmx(tmp_path, HEAD + unit(source, "The old house &amp; &#x263A;!") + TAIL))
-    assert found == Bitext(["Das alte Haus da!"], ["The old house & ☺!"])
-
-
 @pytest.mark.parametrize(
     ("source", "text"),
     [
@@ -140,6 +130,11 @@ def test_tmx_text(tmp_path: Path) -> None:
         ),
         ("eins<ph/><ph/>zwei <ph>&lt;br/&gt;</ph>", "eins zwei"),
         ("<sub>Fußnote</sub>", "Fußnote"),
+        (
+            'Das <bpt i="1">&lt;</bpt><hi>alte <ph>x</ph>Haus</hi><ept i="1">/b</ept>\n   da<!-- no -->!',
+            "Das alte Haus da!",
+        ),
+        ("The old house &amp; &#x263A;!", "The old house & ☺!"),
     ],
 )
 def test_tmx_elements(tmp_path: Path, source: str, text: str) -> None:
@@ -262,7 +257,7 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
 
 def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree of all units would take 60 MB."""
-    monkeypatch.setattr(pairs_module, "_MAX_PAIRS", 1000)
+    monkeypatch.setattr(records, "_MAX_PAIRS", 1000)
     path = tmp_path / "large.tmx"
     with open_output(path) as stream:
         stream.write(HEAD)
@@ -271,7 +266,7 @@ def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest
         stream.write(TAIL)
     process = psutil.Process()
     before, pairs, peak = process.memory_info().rss, 0, 0
-    for block in tmx_blocks(str(path), Corpus(), READING):
+    for block in corpus_blocks([Corpus(file=(str(path),))], READING):
         pairs += block.size
         peak = max(peak, process.memory_info().rss)
     assert pairs == 30_000
@@ -318,29 +313,10 @@ def test_several_corpora_are_prepared(tmp_path: Path) -> None:
         (["--source", "s", "--target", "t", "--file", "f.tsv"], "--file replaces --source"),
         (["--source", "s", "--target", "t", "--columns", "2,1"], "--columns needs --file"),
         (["--file", "f.tmx", "--columns", "2,1"], "--columns needs a file of .tsv, .csv; f.tmx is none"),
+        (["--file", "f.tsv", "--file", "f.tmx", "--columns", "1,2,3"], "f.tmx: the file has no labels"),
+        (["--file", "f.txt"], "f.txt: the name must end in .tsv, .csv, .tmx, "),
         (
-            ["--file", "f.tsv", "--file", "f.tmx", "--columns", "1,2,3"],
-            "f.tmx: the file has no labels",
-        ),
-        (
-            ["--file", "f.txt"],
-            "f.txt: the name must end in .tsv, .csv, .tmx, ",
-        ),
-        (
-            [
-                "--corpus",
-                "a",
-                "--source",
-                "s",
-                "--target",
-                "t",
-                "--alignment",
-                "x",
-                "--corpus",
-                "b",
-                "--file",
-                "f.tsv",
-            ],
+            ["--corpus=a", "--source=s", "--target=t", "--alignment=x", "--corpus=b", "--file=f.tsv"],
             "some corpora have alignment, others have none",
         ),
         (["--source", "s", "--target", "t", "--corpus", "b", "--file", "f.tsv"], "some corpora have labels"),
@@ -362,11 +338,7 @@ def test_conflicting_arguments(
 @pytest.mark.parametrize(
     "options",
     [
-        ["--columns", "1"],
-        ["--columns", "1,x"],
-        ["--columns", "0,1"],
-        ["--columns", "1,1001"],
-        ["--columns", "2,2"],
+        *(["--columns", columns] for columns in ("1", "1,x", "0,1", "1,1001", "2,2")),
         ["--corpus", "a/b"],
         ["--corpus", "a", "--file", "x.tsv", "--corpus", "a"],
     ],

@@ -22,8 +22,8 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.config import load_config
-from itersel.corpus import mtdata_text
-from itersel.corpus.sacrebleu_text import count_references
+from itersel.corpus import fetch as fetching
+from itersel.corpus.fetch import count_references
 from itersel.storage.files import read_lines
 
 LANGUAGES = ["--source-language", "de", "--target-language", "en-us"]
@@ -54,19 +54,12 @@ def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
         empty = types.SimpleNamespace(load_all=lambda index: None)
         for name in (
             *("paracrawl", "tilde", "joshua_indian", "unitednations", "wikimatrix", "other", "anuvaad", "eu"),
-            *(
-                "neulab_tedtalks",
-                "elrc_share",
-                "ai4bharat",
-                "linguatools",
-                "allenai_nllb",
-                "flores",
-                "leipzig",
-            ),
+            *("neulab_tedtalks", "elrc_share", "ai4bharat", "linguatools", "allenai_nllb"),
+            *("flores", "leipzig"),
             *("opus.opus_index", "opus.opus100", "huggingface"),
         ):
             patch.setitem(sys.modules, f"mtdata.index.{name}", empty)
-        mtdata_text._mtdata()
+        fetching._mtdata()
         yield folder
 
 
@@ -287,6 +280,6 @@ def test_datasets_of_the_experiments_exist(root: Path, mtdata_folder: Path, name
     datasets = [one for corpus in config.data.train.values() for one in corpus.mtdata]
     assert datasets
     for one in datasets:
-        assert not mtdata_text._find(one, config.data.source_language, config.data.target_language).is_swapped
+        assert not fetching._find(one, config.data.source_language, config.data.target_language).is_swapped
     held_out = [config.data.dev, config.data.devtest, *config.data.test.values()]
     assert all(text.sacrebleu for text in held_out)

@@ -17,7 +17,7 @@ import pytest
 from tests.needs import missing
 
 from itersel.cli.main import main
-from itersel.corpus import debian, libreoffice_help
+from itersel.corpus import libreoffice_help
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
@@ -208,8 +208,8 @@ def test_packages_of_dpkg(pages: Path, tmp_path: Path) -> None:
     (pages / "DEBIAN/control").write_text(control)
     command = ["dpkg-deb", "--root-owner-group", "-b", str(pages), str(tmp_path / "x.deb")]
     subprocess.run(command, check=True, capture_output=True)
-    assert debian.version(tmp_path / "x.deb") == "2:1.0-1"
-    debian.unpack(tmp_path / "x.deb", tmp_path / "unpacked", ".html")
+    assert libreoffice_help.version(tmp_path / "x.deb") == "2:1.0-1"
+    libreoffice_help.unpack(tmp_path / "x.deb", tmp_path / "unpacked", ".html")
     for path in sorted((pages / "usr").rglob("*.html")):
         assert (tmp_path / "unpacked" / path.relative_to(pages)).read_bytes() == path.read_bytes()
 

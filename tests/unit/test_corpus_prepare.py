@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.cli.main import main
-from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.pipeline import Settings, prepare_corpus
-from itersel.corpus.prepare import Preparation, read_preparation
-from itersel.corpus.split import sample, split_of, trainable, unique
+from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
+from itersel.corpus.recase import RecaserCounts
+from itersel.corpus.split import sample, split_of, trainable
 from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS
 from itersel.storage.files import read_lines, write_lines
+
+LANGUAGES = ("--source-language=de", "--target-language=en")
 
 
 @pytest.mark.parametrize(
@@ -54,18 +56,17 @@ def test_tokenized_text_keeps_its_tokens() -> None:
 def test_preparation_file(tmp_path: Path) -> None:
     files = prepare_options(tmp_path, ["haus tür"] * 2 + ["haustür"], ["house door"] * 3)
     out = tmp_path / "out"
-    languages = ["--source-language", "de", "--target-language", "en", "--split-compounds"]
-    train = ["--split", "train", "--deduplicate", "none", "--output", str(out)]
-    assert main(["corpus", "prepare", *files, *languages, *train]) == 0
+    train = ["--split=train", "--split-compounds", "--deduplicate=none", f"--output={out}"]
+    assert main([*files, *LANGUAGES, *train]) == 0
     assert read_lines(out / "train.source.gz") == ["haus tür"] * 3
     write_lines(tmp_path / "source", ["Die Haustür.", "", "Tür"])
     options = ["--preparation", str(out / "preparation.json"), "--split", "dev", "--output", str(out)]
-    assert main(["corpus", "prepare", *files, *options]) == 0
+    assert main([*files, *options]) == 0
     # The words of dev are split by the counts of train; empty lines of dev stay.
     assert read_lines(out / "dev.source.gz") == ["die haus tür .", "", "tür"]
     preparation = read_preparation(out / "preparation.json")
     assert preparation.split_compounds(preparation.source(["Türhaus!"])) == ["tür haus !"]
-    assert main(["corpus", "prepare", *files, *options, "--tokenized"]) == 1
+    assert main([*files, *options, "--tokenized"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -77,9 +78,9 @@ def test_duplicates_in_train(tmp_path: Path, what: str | None, kept: list[int]) 
     source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
     target = ["the house", "this house", "The house", "a door", "a door"]
     files = prepare_options(tmp_path, source, target, list("abcde"))
-    options = ["--source-language", "de", "--target-language", "en", "--split-compounds", "--split", "train"]
+    options = [*LANGUAGES, "--split-compounds", "--split=train"]
     options += ["--deduplicate", what] if what else []
-    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path)]) == 0
+    assert main([*files, *options, "--output", str(tmp_path)]) == 0
     assert read_lines(tmp_path / "train.task.gz") == ["abcde"[index] for index in kept]
     statistics = json.loads((tmp_path / "train.statistics.json").read_text())
     assert statistics["splits"]["train"]["dropped"].get("duplicates", 0) == 5 - len(kept)
@@ -88,9 +89,9 @@ def test_duplicates_in_train(tmp_path: Path, what: str | None, kept: list[int]) 
 @pytest.mark.parametrize("split_compounds", [True, False])
 def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path: Path, split_compounds: bool) -> None:
     files = prepare_options(tmp_path, ["ein haus", "ein haus", "ein haus"], ["", "a " * 40, "a house"])
-    options = ["--source-language", "de", "--target-language", "en", "--split", "train"]
+    options = [*LANGUAGES, "--split", "train"]
     options += ["--deduplicate", "source", *(["--split-compounds"] if split_compounds else [])]
-    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path)]) == 0
+    assert main([*files, *options, "--output", str(tmp_path)]) == 0
     assert read_lines(tmp_path / "train.target.gz") == ["a house"]
 
 
@@ -99,7 +100,7 @@ def prepare_options(
 ) -> list[str]:
     write_lines(folder / "source", source)
     write_lines(folder / "target", target)
-    options = ["--source", str(folder / "source"), "--target", str(folder / "target")]
+    options = ["corpus", "prepare", f"--source={folder / 'source'}", f"--target={folder / 'target'}"]
     if task is not None:
         write_lines(folder / "task", task)
         options += ["--task", str(folder / "task")]
@@ -112,9 +113,8 @@ def prepare_train(
     """Prepare train from pairs, and return the pairs of all splits that are written."""
     folder.mkdir(exist_ok=True)
     files = prepare_options(folder, [source for source, _ in lines], [target for _, target in lines])
-    languages = ["--source-language", "de", "--target-language", "en", "--split", "train"]
     output = folder / "out"
-    assert main(["corpus", "prepare", *languages, "--output", str(output), *files, *options]) == 0
+    assert main([*files, *LANGUAGES, "--split=train", f"--output={output}", *options]) == 0
     splits = [path.name.split(".")[0] for path in output.glob("*.source.gz")]
     return {
         split: list(
@@ -142,8 +142,8 @@ def test_a_bad_line_in_several_processes(
     tmp_path: Path, jobs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = prepare_options(tmp_path, ["haus"] * 9 + ["a\x07b"], ["house"] * 10)
-    options = ["--source-language", "de", "--target-language", "en", "--jobs", jobs]
-    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path / "out")]) == 1
+    options = [*LANGUAGES, "--jobs", jobs]
+    assert main([*files, *options, "--output", str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "source:10: control character U+0007" in error
@@ -177,8 +177,8 @@ def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:
 
 def test_too_few_sentences_to_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = prepare_options(tmp_path, ["eins", "zwei", "zwei"], ["one", "two", "TWO"])
-    options = ["--source-language", "de", "--target-language", "en", "--split", "train", "--cut", "dev=3"]
-    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path / "out")]) == 1
+    options = [*LANGUAGES, "--split", "train", "--cut", "dev=3"]
+    assert main([*files, *options, "--output", str(tmp_path / "out")]) == 1
     message = "train has 2 different sentences, too few to cut 3 for dev"
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -221,8 +221,7 @@ def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = [f"Sentence {number}" for number in range(1000)] + ["sentence 2"]
     task = ["even" if number % 4 < 2 else "odd" for number in range(1000)] + ["odd"]
     options = prepare_options(folder, source, target, task)
-    languages = ["--source-language", "de", "--target-language", "en", "--output", str(folder)]
-    assert main(["corpus", "prepare", *options, *languages]) == 0
+    assert main([*options, *LANGUAGES, f"--output={folder}"]) == 0
     return folder
 
 
@@ -254,8 +253,8 @@ def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFi
     target = [f"Sentence {number}" for number in range(600)] + ["Other", "Another"]
     task = [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"]
     options = prepare_options(tmp_path, source, target, task)
-    options += ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
-    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic,math"]) == 0
+    options += [*LANGUAGES, "--output", str(tmp_path)]
+    assert main([*options, "--held-out-modules", "basic,math"]) == 0
     splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic", "test.math")}
     assert [{pair[2] for pair in splits[split]} for split in SPLITS] == [{"calc"}] * 4
     assert sum(len(splits[split]) for split in SPLITS) == 200
@@ -264,15 +263,15 @@ def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(splits["test.math"]) == 199
     dropped = json.loads((tmp_path / "statistics.json").read_text())["splits"]["test.basic"]["dropped"]
     assert dropped["source in another split"] == 1
-    assert main(["corpus", "prepare", *options, "--held-out-modules", "draw"]) == 1
+    assert main([*options, "--held-out-modules", "draw"]) == 1
     assert "no pair is of module draw; there are basic, calc, math" in capsys.readouterr().err
-    assert main(["corpus", "prepare", *options, "--held-out-modules", "a/b"]) == 1
+    assert main([*options, "--held-out-modules", "a/b"]) == 1
     assert "'a/b' cannot be the name of a test set" in capsys.readouterr().err
-    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic,basic"]) == 1
+    assert main([*options, "--held-out-modules", "basic,basic"]) == 1
     assert "two test sets are named 'basic'" in capsys.readouterr().err
     out = tmp_path / "of modules"
     modules = ["--modules", "math", "--held-out-modules", "basic", "--output", str(out)]
-    assert main(["corpus", "prepare", *options, *modules]) == 0
+    assert main([*options, *modules]) == 0
     assert {pair[2] for pair in read_split(out, "train")} == {"math"}
     assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
 
@@ -285,8 +284,8 @@ def test_shared_pairs_are_not_held_out(tmp_path: Path, first: str) -> None:
     target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
     task = [("calc", "basic")[number // 200] for number in range(400)] + [first, second]
     options = prepare_options(tmp_path, source, target, task)
-    options += ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
-    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic"]) == 0
+    options += [*LANGUAGES, "--output", str(tmp_path)]
+    assert main([*options, "--held-out-modules", "basic"]) == 0
     splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic")}
     places = [split for split, pairs in splits.items() if ("hilfe", "help", "calc") in pairs]
     assert places == [split_of("hilfe")]
@@ -296,8 +295,8 @@ def test_shared_pairs_are_not_held_out(tmp_path: Path, first: str) -> None:
 def test_several_references_stay_parallel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = prepare_options(tmp_path, ["Eins", "Zwei", "Drei"], ["One", "Two", "Three"])
     write_lines(tmp_path / "other", ["1!", "2!", "3!"])
-    languages = ["--source-language", "de", "--target-language", "en", "--max-held-out", "2"]
-    options = ["corpus", "prepare", *files, "--target", str(tmp_path / "other"), *languages]
+    languages = [*LANGUAGES, "--max-held-out", "2"]
+    options = [*files, "--target", str(tmp_path / "other"), *languages]
     assert main([*options, "--split", "test.news", "--output", str(tmp_path / "out")]) == 0
     names = ["test.news.source", "test.news.target", "test.news.target.1"]
     kept = list(zip(*[read_lines(tmp_path / f"out/{name}.gz") for name in names], strict=True))
@@ -357,14 +356,11 @@ def test_only_train_is_filtered(tmp_path: Path) -> None:
     options = prepare_options(tmp_path, ["a b c", ""], ["x", "y"])
     common = [
         *options,
-        "--source-language",
-        "de",
-        "--target-language",
-        "en",
+        *LANGUAGES,
         "--output",
         str(tmp_path / "out"),
     ]
-    assert main(["corpus", "prepare", *common, "--split", "test", "--max-length", "1"]) == 0
+    assert main([*common, "--split", "test", "--max-length", "1"]) == 0
     assert read_lines(tmp_path / "out" / "test.source.gz") == ["a b c", ""]
     assert not (tmp_path / "out" / "preparation.json").exists()
 
@@ -373,23 +369,9 @@ def test_modules_and_bounds(tmp_path: Path) -> None:
     source = [f"satz {number}" for number in range(300)]
     task = ["swriter", "scalc", "smath"] * 100
     options = prepare_options(tmp_path, source, source, task)
-    common = [*options, "--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
-    assert (
-        main(
-            [
-                "corpus",
-                "prepare",
-                *common,
-                "--modules",
-                "swriter,smath",
-                "--max-train",
-                "50",
-                "--max-held-out",
-                "2",
-            ]
-        )
-        == 0
-    )
+    common = [*options, *LANGUAGES, "--output", str(tmp_path)]
+    bounds = ["--max-train=50", "--max-held-out=2"]
+    assert main([*common, "--modules=swriter,smath", *bounds]) == 0
     pairs = {split: read_split(tmp_path, split) for split in SPLITS}
     assert len(pairs["train"]) == 50
     assert all(1 <= len(pairs[split]) <= 2 for split in SPLITS[1:])
@@ -407,39 +389,18 @@ def test_samples_are_nested_and_in_order(pairs: list[tuple[str, str]], count: in
     assert set(chosen) <= set(sample(bitext, count + 1))
 
 
-@given(st.lists(st.tuples(st.text("ab", max_size=2), st.text("xy", max_size=2)), max_size=20))
-def test_unique_keeps_the_first_of_equal_pairs(pairs: list[tuple[str, str]]) -> None:
-    kept = unique(Bitext([source for source, _ in pairs], [target for _, target in pairs]))
-    assert kept == [index for index, pair in enumerate(pairs) if pair not in pairs[:index]]
-
-
 def test_alignment_and_monolingual_text(tmp_path: Path) -> None:
     options = prepare_options(tmp_path, ["Ein Haus", "a " * 81, "Haus"], ["A house", "x " * 80, "House"])
     write_lines(tmp_path / "alignment", ["0-0 1-1", "0-0", "0-0"])
     write_lines(tmp_path / "more.gz", ["One  more", "", "And more"])
-    files = [
-        "--alignment",
-        str(tmp_path / "alignment"),
-        "--monolingual",
-        str(tmp_path / "more.gz"),
-        "--tokenized",
-    ]
-    languages = ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
-    assert main(["corpus", "prepare", *options, *files, *languages, "--split", "train"]) == 0
+    files = [f"--alignment={tmp_path / 'alignment'}", f"--monolingual={tmp_path / 'more.gz'}", "--tokenized"]
+    languages = [*LANGUAGES, "--output", str(tmp_path)]
+    assert main([*options, *files, *languages, "--split", "train"]) == 0
     assert read_lines(tmp_path / "train.alignment.gz") == ["0-0 1-1", "0-0"]
     assert read_lines(tmp_path / "train.source.gz") == ["ein haus", "haus"]
     assert read_lines(tmp_path / "monolingual.gz") == ["one more", "and more"]
     statistics = json.loads((tmp_path / "train.statistics.json").read_text())
     assert statistics["monolingual"] == {"sentences": 2, "tokens": 4, "types": 3, "dropped": {"empty": 1}}
-
-
-def test_same_input_same_bytes(hashed: Path, tmp_path: Path) -> None:
-    files = [f"--{name}={hashed / name}" for name in ("source", "target", "task")]
-    languages = ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
-    assert main(["corpus", "prepare", *files, *languages]) == 0
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert len(names) == 18
-    assert all((tmp_path / name).read_bytes() == (hashed / name).read_bytes() for name in names)
 
 
 def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:
@@ -452,7 +413,8 @@ def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
     preparation = Preparation("de", "en", tokenized=True)
-    splits = prepare_corpus([bitext], preparation, Settings(split_compounds=True)).splits
+    settings = Settings(split_compounds=True)
+    splits = prepare_corpus([bitext], preparation, settings, RecaserCounts(), {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))
     assert sum(split.statistics["dropped"]["source in another split"] for split in splits.values()) > 0

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.corpus.case import capitalize, lower
-from itersel.corpus.prepare import Preparation
-from itersel.corpus.protect import PATTERNS, check_pattern, finder, protected
-from itersel.corpus.recase import learn_recaser
-from itersel.corpus.restore import restore
-from itersel.corpus.tokenization import JOIN, clean, tokenizer
+from itersel.corpus.prepare import Preparation, restore
+from itersel.corpus.recase import capitalize, learn_recaser, lower
+from itersel.corpus.tokenization import JOIN, PATTERNS, check_pattern, clean, finder, protected, tokenizer
 
 # Lines of languages that Moses' rules know, and of others: ordinary text, with what its rules take apart.
 LINES = {

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
 from itersel.corpus.numbers import WordNumbers, read_side
-from itersel.corpus.text import read_parallel
 from itersel.errors import InputError
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import GrammarIndex, build_index, load_index, sort_suffixes
@@ -199,8 +198,6 @@ def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
         read_text([folder / "input"])
     with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
         read_text([folder / "source"], folder / "input")
-    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        read_parallel(folder / "source", folder / "input", tokenized=True)
 
 
 def test_not_an_index(folder: Path) -> None:

@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import itersel.storage.files
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, UNPACKED_BYTES
-from itersel.storage.compression import packing_of
-from itersel.storage.files import line_blocks, read_bytes, read_lines
+from itersel.storage.files import line_blocks, packing_of, read_bytes, read_lines
 from itersel.storage.json_files import read_json
 
 MEBIBYTE = 2**20
@@ -173,10 +171,3 @@ def test_a_json_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "x.json").write_text('{"a": "0123456789"}')
     with pytest.raises(InputError, match=r"x.json: has more than 10 bytes"):
         read_json(tmp_path / "x.json")
-
-
-def test_names_with_a_null_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert itersel.storage.files.BLOCK_BYTES <= MAX_LINE_BYTES
-    for read in (read_bytes, read_lines):
-        with pytest.raises(InputError, match=r"a file name cannot contain U\+0000"):
-            read("a\0b")

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.limits import UNPACKED_BYTES
-from itersel.storage import packing
+from itersel.storage import hdf5
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.hdf5 import read_arrays, write_arrays
-from itersel.storage.packing import read_packed, write_packed
+from itersel.storage.hdf5 import read_arrays, read_packed, write_arrays, write_packed
 
 DTYPES = ("|u1", "<u2", "<i4", "<u8", "<f4", ">i4")
 FORM = FileFormat("numbers", 1, "itersel", {"a": Array("<i4", ("A",), packed=True)})
@@ -45,7 +44,7 @@ def test_hdf5_reads_what_is_packed(
 ) -> None:
     array = numbers(seed, dtype, shape)
     with pytest.MonkeyPatch.context() as patch, in_memory() as stream:
-        patch.setattr(packing, "CHUNK_BYTES", chunk_bytes)
+        patch.setattr(hdf5, "CHUNK_BYTES", chunk_bytes)
         write_packed(stream, "a", array, shuffled)
         for found in (stream["a"][:], read_packed(stream["a"])):
             assert found.dtype == array.dtype

@@ -36,8 +36,8 @@ def test_same_lines(line: str, points: list[tuple[int, int]] | None, tmp_path: P
     if points is None:
         assert bad_line == 1
         with pytest.raises(InputError, match="alignment:2: "):
-            read_alignment(tmp_path / "alignment")
+            list(read_alignment(tmp_path / "alignment"))
     else:
         assert bad_line == -1
         assert [tuple(link) for link in links[offset[1] : offset[2]].tolist()] == points
-        assert read_alignment(tmp_path / "alignment")[1] == points
+        assert list(read_alignment(tmp_path / "alignment"))[1] == points

@@ -9,8 +9,7 @@ from functools import partial
 
 import pytest
 
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.errors import CombinedInputError, InputError
 from itersel.processes import map_blocks
 

@@ -7,9 +7,8 @@ import shlex
 import pytest
 from tests.scored import make_system
 
-from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.report.hints import hints, short_sentence
 from itersel.report.system import write_system
 

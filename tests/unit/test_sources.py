@@ -18,7 +18,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("mix", {"vectors.weights"}, {"decode.output"}),
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract"}),
         ("forest", {"cli.kbest", "tune.forests"}, {"learn.train"}),
-        ("corpus prepare", {"corpus.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
+        ("corpus prepare", {"corpus.pharaoh", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),

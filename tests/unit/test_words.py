@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.cli.main import main
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.corpora import Corpus, Reading
+from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
-from itersel.corpus.text import Bitext, read_parallel, split_words
+from itersel.corpus.text import Bitext, split_words
 from itersel.evaluate.bleu import HIDDEN, make_bleu, score_corpus, signature
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import parse_rule
@@ -91,13 +92,14 @@ def test_raw_text_gets_plain_spaces() -> None:
 
 
 def test_points_count_the_same_words(corpus: Path) -> None:
-    bitext = read_parallel(corpus / "source", corpus / "target", alignment=corpus / "alignment")
+    files = {side: (str(corpus / side),) for side in ("source", "target", "alignment")}
+    [bitext] = corpus_blocks([Corpus(**files)], Reading("de", "en"))
     assert bitext.alignment is not None
     assert bitext.alignment[0] == "0-0 1-1 2-2"
     (corpus / "alignment").write_text("0-0\n" + "2-0\n" * (1 + len(SPACES)))
     message = "2-0 is outside its sentence pair .2 and 2 tokens"
     with pytest.raises(Exception, match=message):
-        read_parallel(corpus / "source", corpus / "target", alignment=corpus / "alignment")
+        list(corpus_blocks([Corpus(**files)], Reading("de", "en")))
 
 
 def test_alignment_of_words_with_spaces(corpus: Path) -> None:

@@ -194,7 +194,7 @@ def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
     Raises
     ------
     InputError
-        See `itersel.corpus.text.tokenized_blocks`; also if the files have different numbers of lines, or a
+        See `itersel.corpus.text.text_blocks`; also if the files have different numbers of lines, or a
         sentence has more than `LONGEST` words.
     """
     numbers = [WordNumbers({"": 0}) for _ in range(2)]

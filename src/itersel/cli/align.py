@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, add_output, output_file, seed
@@ -135,9 +135,9 @@ def _points(text: Text, links: NDArray[np.int16], direction: str) -> Iterator[Se
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
     """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
-    from itersel.corpus.pharaoh import alignment_blocks
+    from itersel.corpus.pharaoh import read_alignment
 
-    sides = (chain.from_iterable(alignment_blocks(path)) for path in (forward, reverse))
+    sides = map(read_alignment, (forward, reverse))
     for number, (left, right) in enumerate(zip_longest(*sides), 1):
         if left is None or right is None:
             longer, shorter = (reverse, forward) if left is None else (forward, reverse)

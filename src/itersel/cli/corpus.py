@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -212,7 +213,7 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:
-    from itersel.corpus.fetch import fetch
+    from itersel.corpus.libreoffice_help import fetch
 
     languages = options.source_language, options.target_language
     collection = fetch(*languages, options.output, options.folder, options.mirror, options.release)
@@ -221,7 +222,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from itersel.corpus.fetch_named import fetch_mtdata, fetch_sacrebleu
+    from itersel.corpus.fetch import fetch_mtdata, fetch_sacrebleu
 
     languages = options.source_language, options.target_language
     if options.mtdata is not None:
@@ -234,11 +235,11 @@ def _fetch(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
-    from itersel.corpus.protect import protected
     from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import text_blocks, tokenized_blocks
+    from itersel.corpus.text import text_blocks
+    from itersel.corpus.tokenization import protected
 
     has_train = options.split in ("train", "hash")
     corpora = corpora_of(options, has_references=not has_train)
@@ -267,8 +268,8 @@ def _prepare(options: argparse.Namespace) -> None:
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
     if options.monolingual:
-        read = tokenized_blocks if preparation.tokenized else text_blocks
-        texts = (read(path, limit=reading.limit, advice=reading.advice) for path in options.monolingual)
+        read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
+        texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
     write_corpus(options.output, prepared, preparation, settings, monolingual, case)
     print(
@@ -277,7 +278,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _pattern(text: str) -> str:
-    from itersel.corpus.protect import check_pattern
+    from itersel.corpus.tokenization import check_pattern
 
     try:
         check_pattern(text)

@@ -34,9 +34,8 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
 
 
 def _detokenize(options: argparse.Namespace) -> None:
-    from itersel.corpus.prepare import read_preparation
+    from itersel.corpus.prepare import read_preparation, restore
     from itersel.corpus.recase import read_recaser
-    from itersel.corpus.restore import restore
     from itersel.storage.files import read_lines, write_lines
 
     if (options.counts is None) != (options.references is None):

@@ -12,7 +12,7 @@ from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
 from itersel.limits import NO_TEST_SETS, is_test_set_name
-from itersel.storage.compression import suffixes
+from itersel.storage.files import suffixes
 
 # The forms of a text: parallel files, or just one of the others.
 PARALLEL = ("source", "target")
@@ -153,7 +153,7 @@ def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
     check_unique(f"{key}.mtdata", text.mtdata)
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
-        from itersel.corpus.sacrebleu_text import language_pair
+        from itersel.corpus.fetch import language_pair
 
         try:
             language_pair(text.sacrebleu, data.source_language, data.target_language)
@@ -196,7 +196,7 @@ def _check_protected(data: Data) -> None:
     if data.protected and data.tokenized:
         raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
     if data.protected:
-        from itersel.corpus.protect import check_pattern
+        from itersel.corpus.tokenization import check_pattern
 
         for pattern in data.protected:
             try:

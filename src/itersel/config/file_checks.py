@@ -15,9 +15,9 @@ from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading
-from itersel.corpus.overlap import HeldOutPairs, Overlap, describe_overlap
 from itersel.corpus.reading import corpus_blocks
-from itersel.corpus.text import text_blocks, tokenized_blocks
+from itersel.corpus.split import HeldOutPairs, Overlap, describe_overlap
+from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER
 
@@ -152,8 +152,8 @@ def _check_readable(key: str, path: str) -> None:
 
 
 def _check_monolingual(config: Config, path: str) -> None:
-    blocks = tokenized_blocks if config.data.tokenized else text_blocks
-    for _ in blocks(path, limit=config.data.max_line_bytes, advice=LONG_LINE):
+    data = config.data
+    for _ in text_blocks(path, limit=data.max_line_bytes, advice=LONG_LINE, is_tokenized=data.tokenized):
         pass
 
 

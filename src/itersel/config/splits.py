@@ -93,7 +93,7 @@ def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
     """Return the names of the target sides of a download: ``target``, ``target.1`` and so on."""
     count = 1
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
-        from itersel.corpus.sacrebleu_text import count_references
+        from itersel.corpus.fetch import count_references
 
         count = count_references(text.sacrebleu, config.data.source_language, config.data.target_language)
     return ["target", *(f"target.{number}" for number in range(1, count))]

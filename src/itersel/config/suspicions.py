@@ -10,9 +10,8 @@ from itertools import chain, islice
 
 from itersel.config.tuners import LineSearch, Mert
 from itersel.config.values import Config
-from itersel.corpus.moses import import_sacremoses
 from itersel.corpus.text import Bitext
-from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES
+from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses
 from itersel.lm.arpa import UNKNOWN, read_unigrams
 
 # Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.compression import without_compression
+from itersel.storage.files import without_compression
 
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
 TSV, TMX, CSV = ".tsv", ".tmx", ".csv"

@@ -1,65 +1,286 @@
-"""Get the LibreOffice Help in two languages, from Debian or from a folder, and write it as parallel text."""
+"""Corpora of mtdata and test sets of sacrebleu, which download and cache them, as files of sentences."""
 
 from __future__ import annotations
 
+import difflib
 import json
-import tempfile
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from itersel.corpus import debian
-from itersel.corpus.libreoffice_help import Collection, check_language, collect, find_pages
+from itersel.corpus.text import FIELD_SEPARATOR, Bitext, clean_text
 from itersel.errors import InputError
-from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE
-from itersel.storage.files import open_output, write_lines
+from itersel.progress import count_up
+from itersel.storage.files import open_output, read_lines, write_lines
+
+# Maximum number of language pairs in a message.
+SHOWN = 8
+INSTALL = "install it with `pip install 'itersel[mtdata]'`"
+_MAX_PAIRS = 10_000
+_MAX_REASON = 100
+_CONNECTION = re.compile(r"^(<[^>]*>|\w+\([^)]*\)): ")
 
 
-def fetch(
-    source_language: str,
-    target_language: str,
-    output: Path,
-    folder: Path | None = None,
-    mirror: str = DEBIAN_MIRROR,
-    release: str = DEBIAN_RELEASE,
-) -> Collection:
-    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`.
+def fetch_mtdata(names: Sequence[str], source_language: str, target_language: str, output: Path) -> int:
+    """Write mtdata datasets to ``source.gz``, ``target.gz`` and ``statistics.json``; return their pairs.
 
-    Parameters
-    ----------
-    source_language, target_language
-        As in Debian's package names: ``de``, ``en-us``.
-    output
-        A folder; created if missing.
-    folder
-        Folder with the unpacked help or the two .deb files; None downloads the packages.
-    mirror, release
-        Where to download them from; see `debian.download`.
+    Runs of white space and control characters become single spaces. Pairs with an empty side or ``|||`` are
+    dropped and counted. The files are kept in mtdata's folder (``~/.mtdata``, or $MTDATA), and downloaded
+    only if they are missing.
 
     Raises
     ------
     InputError
-        If the packages are not available, or contain no help pages in these languages.
+        If mtdata is missing; a dataset is unknown, in other languages, cannot be downloaded or read, or is
+        empty.
     """
-    languages = [check_language(language) for language in (source_language, target_language)]
-    packages = [f"libreoffice-help-{language}" for language in languages]
-    with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
-        files: list[Path] = []
-        if folder is None:
-            files = debian.download(packages, Path(scratch, "download"), mirror, release)
-        elif not folder.is_dir():
-            raise InputError("no such folder", folder)
-        elif any(folder.glob("*.deb")):
-            files = [debian.find_package(package, folder) for package in packages]
-        for file in files:
-            debian.unpack(file, Path(scratch, "help"), ".html")
-        pages = Path(scratch, "help") if files or folder is None else folder
-        collection = collect(*(find_pages(pages, language) for language in languages))
-        versions = [debian.version(file) for file in files]
-    for name, column in collection.bitext.columns().items():
-        write_lines(output / f"{name}.gz", column)
+    dropped: Counter[str] = Counter()
+    pairs = 0
+    sides = [_find(name, source_language, target_language) for name in names]
+    with ExitStack() as files:
+        # the files are opened only after the first block, which raises if there is nothing to write
+        for side in sides:
+            for block in count_up(_blocks(side, dropped), "pairs fetched", lambda block: block.size):
+                if not pairs:
+                    source, target = (
+                        files.enter_context(open_output(output / f"{name}.gz"))
+                        for name in ("source", "target")
+                    )
+                source.writelines(f"{line}\n" for line in block.source)
+                target.writelines(f"{line}\n" for line in block.target)
+                pairs += block.size
+    _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
+    return pairs
+
+
+def fetch_sacrebleu(name: str, source_language: str, target_language: str, output: Path) -> int:
+    """Write a test set, with all references that sacrebleu scores against; return its number of sentences.
+
+    Writes ``source.gz``, ``target.gz``, ``target.1.gz`` and so on, and ``statistics.json``. The test set is
+    kept in sacrebleu's folder (``~/.sacrebleu``, or $SACREBLEU), and downloaded only if it is missing.
+
+    Raises
+    ------
+    InputError
+        If there is no such test set, or it cannot be downloaded.
+    """
+    found = _test_set(name, source_language, target_language)
+    for column, lines in found.columns().items():
+        write_lines(output / f"{column}.gz", lines)
+    _write_statistics(output, "sacrebleu", [name], found.size, {})
+    return found.size
+
+
+def _write_statistics(
+    output: Path, package: str, names: list[str], pairs: int, further: dict[str, Any]
+) -> None:
     with open_output(output / "statistics.json") as stream:
-        packaged = dict(zip(packages, versions, strict=False))
-        json.dump(
-            {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}, stream, indent=1
-        )
+        document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
+        json.dump(document, stream, indent=1)
         stream.write("\n")
-    return collection
+
+
+def _advice(name: str, known: Iterable[str], command: str) -> str:
+    close = difflib.get_close_matches(name, known, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else f"see `{command}`"
+
+
+# ---- mtdata
+
+
+class _Side(NamedTuple):
+    """A dataset, and whether its second language is the source."""
+
+    entry: Any
+    is_swapped: bool
+
+
+def _find(name: str, source_language: str, target_language: str) -> _Side:
+    datasets, languages = _mtdata()
+    try:
+        wanted = languages.bcp47(source_language), languages.bcp47(target_language)
+        dataset = datasets.DatasetId.parse(name)
+    except Exception as error:  # mtdata uses assertions, and raises plain Exception
+        raise InputError(f"mtdata does not understand '{name}' in these languages: {error}") from None
+    if dataset not in datasets.INDEX:
+        known = [str(one) for one in datasets.INDEX.entries if one.langs == dataset.langs]
+        raise InputError(f"mtdata has no dataset '{name}'; {_advice(name, known, 'mtdata list')}")
+    if len(dataset.langs) != 2:
+        raise InputError(f"mtdata's dataset '{name}' has one language; name one with two")
+    reason = f"not in {source_language} and {target_language}"
+    try:
+        fits, is_swapped = languages.BCP47Tag.check_compat_swap(wanted, dataset.langs)
+    except AssertionError as error:
+        fits, is_swapped, reason = False, False, str(error)
+    if not fits:
+        raise InputError(f"mtdata's dataset '{name}' cannot be used: {reason}")
+    return _Side(datasets.INDEX[dataset], is_swapped)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence mtdata, whose errors are reported in one line."""
+    is_disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(is_disabled)
+
+
+def _mtdata() -> tuple[Any, Any]:
+    """Import mtdata, which reads its index of all datasets, or builds it the first time (about a minute)."""
+    with _quiet():
+        try:
+            import mtdata
+            import mtdata.data
+            import mtdata.iso.bcp47
+        except ImportError as error:
+            if error.name != "mtdata":
+                raise InputError(f"the package mtdata does not work ({error}); {INSTALL}") from None
+            raise InputError(f"data.*.mtdata needs the package mtdata; {INSTALL}") from None
+        except Exception as error:
+            import mtdata
+
+            index = str(mtdata.cached_index_file)
+            raise InputError(f"mtdata's index cannot be made or read ({error}); remove it", index) from None
+    mtdata.pbar_man.enabled = False
+    return mtdata.data, mtdata.iso.bcp47
+
+
+def _blocks(side: _Side, dropped: Counter[str]) -> Iterator[Bitext]:
+    pairs: list[tuple[str, str]] = []
+    is_empty = True
+    for first, second in _pairs(side.entry):
+        pair = (second, first) if side.is_swapped else (first, second)
+        if not all(pair):
+            dropped["empty"] += 1
+        elif any(FIELD_SEPARATOR in text for text in pair):
+            dropped[f"with {FIELD_SEPARATOR}"] += 1
+        else:
+            pairs.append(pair)
+        if len(pairs) == _MAX_PAIRS:
+            yield _bitext(pairs)
+            pairs, is_empty = [], False
+    if pairs:
+        yield _bitext(pairs)
+    elif is_empty:
+        raise InputError(f"mtdata's dataset '{side.entry.did}' has no pair of sentences")
+
+
+def _bitext(pairs: list[tuple[str, str]]) -> Bitext:
+    return Bitext(*map(list, zip(*pairs, strict=True)))
+
+
+def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a dataset in the dataset's own language order."""
+    from mtdata import cache_dir
+    from mtdata.cache import Cache
+    from mtdata.parser import Parser
+
+    with _quiet():
+        try:
+            files = Cache(cache_dir).get_entry(entry)
+        except Exception as error:  # requests, archives, and assertions
+            raise InputError(
+                f"mtdata cannot get '{entry.did}' ({_reason(error)}); check the network, or copy this folder "
+                "from a machine that has it",
+                cache_dir,
+            ) from None
+        try:
+            for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
+                if len(record) >= 2:
+                    yield clean_text(record[0] or ""), clean_text(record[1] or "")
+        except Exception as error:
+            raise InputError(
+                f"mtdata cannot read '{entry.did}' ({_reason(error)}); remove its files, to download them "
+                "again",
+                cache_dir,
+            ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return the cause of an error in one line.
+
+    Network errors of requests wrap those of urllib3, whose text begins with the connection object.
+    """
+    cause = error.args[0] if error.args else error
+    cause = getattr(cause, "reason", cause) if isinstance(cause, Exception) else error
+    text = _CONNECTION.sub("", " ".join(str(cause).split())) or type(error).__name__
+    return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 3] + "..."
+
+
+# ---- sacrebleu
+
+
+def language_pair(name: str, source_language: str, target_language: str) -> str:
+    """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``.
+
+    Raises
+    ------
+    InputError
+        If sacrebleu has no such test set, or does not have it in these languages.
+    """
+    pairs = _dataset(name).langpairs
+    sources, targets = (
+        dict.fromkeys([language, language.split("-")[0]]) for language in (source_language, target_language)
+    )
+    for source in sources:
+        for target in targets:
+            found = next((pair for pair in pairs if pair.lower() == f"{source}-{target}"), None)
+            if found is not None:
+                return str(found)
+    there = ", ".join(sorted(pairs)[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")
+    wanted = f"{source_language}-{target_language}"
+    raise InputError(f"sacrebleu's test set '{name}' is not in {wanted}; it is in {there}")
+
+
+def count_references(name: str, source_language: str, target_language: str) -> int:
+    """Return the number of references of a test set, which sacrebleu knows without downloading it."""
+    dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
+    # sets from 2021 on: the files contain all references, the metadata tell which ones are used
+    allowed = getattr(dataset, "_get_langpair_allowed_refs", None)
+    if allowed is not None:
+        return len(allowed(pair))
+    return sum(field.startswith("ref") for field in dataset.fieldnames(pair))
+
+
+def _test_set(name: str, source_language: str, target_language: str) -> Bitext:
+    from sacrebleu.utils import SACREBLEU_DIR
+
+    dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
+    home = os.path.join(SACREBLEU_DIR, name)
+    logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)
+    try:
+        files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]
+    except SystemExit:  # wrong checksum, and other errors that sacrebleu reports itself
+        raise InputError(
+            f"sacrebleu could not download all of '{name}'; remove it and try again", home
+        ) from None
+    except Exception as error:  # network and archive errors
+        reason = " ".join(str(getattr(error, "reason", None) or error).split())
+        raise InputError(
+            f"sacrebleu cannot download '{name}' ({reason}); check the network, or copy this folder from a "
+            "machine that has it",
+            home,
+        ) from None
+    source, target, *further = [list(map(clean_text, read_lines(file))) for file in files]
+    for file, lines in zip(files, (source, target, *further), strict=True):
+        if not lines or len(lines) != len(source):
+            message = f"has {len(lines)} lines, {files[0]} has {len(source)}; remove both, and try again"
+            raise InputError(message, file)
+    return Bitext(source, target, further=list(zip(*further, strict=True)) if further else None)
+
+
+def _dataset(name: str) -> Any:
+    from sacrebleu.dataset import DATASETS
+
+    if name not in DATASETS:
+        raise InputError(f"sacrebleu has no test set '{name}'; {_advice(name, DATASETS, 'sacrebleu --list')}")
+    return DATASETS[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from itersel.errors import InputError
 from itersel.storage.files import read_lines
@@ -16,14 +16,7 @@ SHOWN_LABELS = 5
 def read_labels(
     path: str | os.PathLike[str], lines: int | None = None, text: str | os.PathLike[str] = ""
 ) -> list[str]:
-    """Return the label of each line of a text.
-
-    Parameters
-    ----------
-    path
-        A file with one label per line.
-    lines, text
-        The number of lines of the text, if known, and its file.
+    """Return the label of each line of a text; `lines` is the number of its lines, if known.
 
     Raises
     ------
@@ -44,13 +37,7 @@ def checked_labels(
     before: int = 0,
     numbers: Sequence[int | None] | None = None,
 ) -> list[str]:
-    """Return the labels in lines of a file: those after `before`, or those with the given `numbers`.
-
-    Raises
-    ------
-    InputError
-        If a line is not one word.
-    """
+    """Return the labels in lines of a file, each one word: those after `before`, or with these `numbers`."""
     labels = [line.strip() for line in lines]
     places = numbers or range(before + 1, before + 1 + len(labels))
     for number, label in zip(places, labels, strict=True):
@@ -60,15 +47,9 @@ def checked_labels(
 
 
 def require_label(labels: Sequence[str], name: str, path: str | os.PathLike[str] | None = None) -> None:
-    """Check that `name` is among the labels of a text, read from `path`.
-
-    Raises
-    ------
-    InputError
-        If it is not; the message lists the most frequent labels.
-    """
+    """Raise an InputError with the most frequent labels of a text if `name` is not among them."""
     if name not in labels:
-        known = most_frequent(count_labels(labels)) or "none, as the file is empty"
+        known = most_frequent(Counter(labels)) or "none, as the file is empty"
         raise InputError(f"no sentence has the label '{name}'; the most frequent labels are {known}", path)
 
 
@@ -79,12 +60,14 @@ def refuse_repeats(names: Sequence[str]) -> None:
             raise InputError(f"task '{name}' is named twice; name it once")
 
 
-def count_labels(labels: Sequence[str]) -> dict[str, int]:
+def count_labels(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
     """Return the number of sentences with each label: most frequent first, ties by name."""
     return dict(sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0])))
 
 
 def most_frequent(counts: Mapping[str, int]) -> str:
     """Return the most frequent labels with their sentence counts, for messages."""
-    shown = ", ".join(f"'{label}' ({count})" for label, count in [*counts.items()][:SHOWN_LABELS])
+    shown = ", ".join(
+        f"'{label}' ({count})" for label, count in [*count_labels(counts).items()][:SHOWN_LABELS]
+    )
     return f"{shown} and others" if len(counts) > SHOWN_LABELS else shown

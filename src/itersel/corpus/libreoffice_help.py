@@ -1,28 +1,53 @@
-"""The LibreOffice Help as parallel text.
+"""The LibreOffice Help as parallel text, from Debian or from a folder.
 
 Debian's packages ``libreoffice-help-<language>`` contain the same HTML pages in every language: page names
 and the ids of paragraphs and headings are the same, so paragraphs align exactly. The folder of a page
 (swriter, scalc, ...) is the LibreOffice module that it belongs to, which serves as its natural task.
+
+Packages are downloaded and unpacked in Python, on any system.
 """
 
 from __future__ import annotations
 
+import hashlib
+import http.client
+import io
+import json
+import lzma
 import os
 import re
+import tarfile
+import tempfile
+import urllib.request
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from email.parser import HeaderParser
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from lxml import etree, html
 
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
-from itersel.limits import LANGUAGE_PATTERN
+from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
+from itersel.storage.files import open_output, write_lines
 
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, whose ids differ between languages.
 _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
+
+_ADVICE = (
+    "check the network and the mirror, or fetch the two .deb files elsewhere and name their folder "
+    "(in a config: data.mirror, data.folder; for the command: --mirror, --from)"
+)
+_TIMEOUT = 60  # seconds without data
+_MAX_INDEX = 1 << 29  # bytes, unpacked; the index of a release has about 20 MB
+_MAX_PACKAGE = 1 << 28
+
+# An ar archive starts with this line; a header with fixed columns precedes each file.
+_AR = b"!<arch>\n"
+_AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
+_AR_HEADER_BYTES = 60
 
 Page = dict[tuple[str, int], str]
 
@@ -43,21 +68,64 @@ class Collection(NamedTuple):
     counts: dict[str, int]
 
 
-def check_language(language: str) -> str:
-    """Return a language code as in Debian's package names, such as ``de`` or ``pt-br``."""
-    if not re.fullmatch(LANGUAGE_PATTERN, language):
-        raise InputError(f"'{language}' is not a language code; write it as Debian does, as de or en-us")
-    return language
+def fetch(
+    source_language: str,
+    target_language: str,
+    output: Path,
+    folder: Path | None = None,
+    mirror: str = DEBIAN_MIRROR,
+    release: str = DEBIAN_RELEASE,
+) -> Collection:
+    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`.
 
-
-def find_pages(folder: Path, language: str) -> Path:
-    """Find the folder with the pages of one language, anywhere below `folder`.
+    Parameters
+    ----------
+    source_language, target_language
+        As in Debian's package names: ``de``, ``en-us``.
+    output
+        A folder; created if missing.
+    folder
+        Folder with the unpacked help or the two .deb files; None downloads the packages.
+    mirror, release
+        Where to download them from: URL of a mirror, and name of a release, such as ``bookworm``.
 
     Raises
     ------
     InputError
-        If there is no ``<language>/text`` below `folder`.
+        If the packages are not available, or contain no help pages in these languages.
     """
+    languages = source_language, target_language
+    for language in languages:
+        if not re.fullmatch(LANGUAGE_PATTERN, language):
+            message = f"'{language}' is not a language code; write it as Debian does, as de or en-us"
+            raise InputError(message)
+    packages = [f"libreoffice-help-{language}" for language in languages]
+    with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
+        files: list[Path] = []
+        if folder is None:
+            files = _download(packages, Path(scratch, "download"), mirror, release)
+        elif not folder.is_dir():
+            raise InputError("no such folder", folder)
+        elif any(folder.glob("*.deb")):
+            files = [_find_package(package, folder) for package in packages]
+        for file in files:
+            unpack(file, Path(scratch, "help"), ".html")
+        pages = Path(scratch, "help") if files or folder is None else folder
+        collection = _collect(*(_find_pages(pages, language) for language in languages))
+        versions = [version(file) for file in files]
+    for name, column in collection.bitext.columns().items():
+        write_lines(output / f"{name}.gz", column)
+    with open_output(output / "statistics.json") as stream:
+        packaged = dict(zip(packages, versions, strict=False))
+        json.dump(
+            {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}, stream, indent=1
+        )
+        stream.write("\n")
+    return collection
+
+
+def _find_pages(folder: Path, language: str) -> Path:
+    """Find the folder with the pages of one language, anywhere below `folder`."""
     for path, folders, _ in os.walk(folder):
         folders.sort()
         # Package names are in lower case (en-us), their folders are named like locales (en-US).
@@ -67,8 +135,8 @@ def find_pages(folder: Path, language: str) -> Path:
     raise InputError(message, folder)
 
 
-def collect(source: Path, target: Path) -> Collection:
-    """Align the pages below two folders of `find_pages`."""
+def _collect(source: Path, target: Path) -> Collection:
+    """Align the pages below two folders of `_find_pages`."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
     for page in _page_names(source):
@@ -109,15 +177,7 @@ def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
 
 
 def read_page(path: Path) -> Page:
-    """Return the texts of the paragraphs and headings of a page by id and occurrence of the id.
-
-    Raises
-    ------
-    InputError
-        If the file is empty or not a page.
-    OSError
-        If it cannot be read.
-    """
+    """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
     occurrences: dict[str, int] = defaultdict(int)
     page = {}
     # read here, because an OSError of lxml does not name the file
@@ -149,3 +209,118 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
     if "switchinline" not in (element.get("class") or ""):
         return children
     return [child for child in children if (child.get("id") or "").startswith("default")] or children[:1]
+
+
+# ---- Debian packages
+
+
+def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
+    """Download packages without their dependencies; returns the .deb files in the order of `packages`.
+
+    Size and SHA-256 digest of each file are checked against the mirror's index.
+    """
+    entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for package in packages:
+        if package not in entries:
+            raise InputError(f"Debian {release} has no package {package}; check the languages")
+        entry = entries[package]
+        address = f"{mirror.rstrip('/')}/{entry['Filename']}"
+        content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
+        if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
+            raise InputError(
+                f"{address} is damaged: its digest is not the one in the mirror's index; {_ADVICE}"
+            )
+        files.append(folder / PurePosixPath(entry["Filename"]).name)
+        files[-1].write_bytes(content)
+    return files
+
+
+def _find_package(package: str, folder: Path) -> Path:
+    """Return the .deb file of a package in `folder`; of several versions, the last by name."""
+    files = sorted(folder.glob(f"{package}_*.deb"))
+    if not files:
+        raise InputError(f"holds no {package}_*.deb", folder)
+    return files[-1]
+
+
+def unpack(package: Path, folder: Path, suffix: str) -> None:
+    """Unpack the files of a .deb whose names end in `suffix` into `folder`."""
+    for name, stream in _members(package, "data"):
+        if name.endswith(suffix):
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise InputError(f"has a file outside of the folder: {name}", package)
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(stream.read())
+
+
+def version(package: Path) -> str:
+    """Return the version of a .deb."""
+    for name, stream in _members(package, "control"):
+        if PurePosixPath(name).name == "control":
+            return HeaderParser().parsestr(stream.read().decode(errors="replace")).get("Version", "")
+    return ""
+
+
+def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the entries of packages in the index of a release."""
+    try:
+        decompressor = lzma.LZMADecompressor()
+        text = decompressor.decompress(_fetch(address, _MAX_INDEX), _MAX_INDEX).decode(errors="replace")
+    except lzma.LZMAError:
+        raise InputError(f"{address} is damaged; {_ADVICE}") from None
+    if not decompressor.eof:
+        raise InputError(f"{address} is truncated; {_ADVICE}")
+    entries = {}
+    for package in packages:
+        found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
+        fields = dict(HeaderParser().parsestr(found[0])) if found else {}
+        if {"Filename", "Size", "SHA256"} <= fields.keys() and fields["Size"].isdecimal():
+            entries[package] = fields
+    return entries
+
+
+def _fetch(address: str, size: int) -> bytes:
+    """Return the content at a URL, at most `size` bytes."""
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
+            content: bytes = response.read(size)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise InputError(f"cannot fetch {address} ({reason}); {_ADVICE}") from None
+    return content
+
+
+def _members(package: Path, part: str) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield names and contents of the files in one of the two archives of a .deb, ``control`` or ``data``."""
+    archive = _archive(package, part)
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r|*") as files:
+            for member in files:
+                stream = files.extractfile(member) if member.isfile() else None
+                if stream is not None:
+                    yield member.name, stream
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
+        raise InputError(f"cannot be unpacked ({error}); fetch it again", package) from None
+
+
+def _archive(package: Path, part: str) -> bytes:
+    """Return the archive ``<part>.tar.*`` in a .deb, which is an ar archive."""
+    content = package.read_bytes()
+    position = len(_AR)
+    while content.startswith(_AR) and (header := _AR_HEADER.match(content, position)) is not None:
+        position += _AR_HEADER_BYTES
+        size = int(header["size"])
+        name = header["name"].decode(errors="replace").strip().rstrip("/")
+        if name.startswith(f"{part}.tar"):
+            if name.endswith(".zst"):
+                raise InputError(
+                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files",
+                    package,
+                )
+            return content[position : position + size]
+        position += size + size % 2
+    raise InputError("is no Debian package; fetch it again", package)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import split_words, tokenized_blocks
+from itersel.corpus.text import split_words, text_blocks
 from itersel.storage.ragged import offsets_of
 from itersel.storage.string_kernels import distinct_words
 
@@ -35,15 +35,14 @@ class Side(NamedTuple):
 
 
 def read_side(path: str | os.PathLike[str], numbers: WordNumbers, allow_empty: bool = False) -> Side:
-    """Read tokenised sentences, one per line; new words get the next numbers.
-
-    Raises
-    ------
-    InputError
-        See `itersel.corpus.text.tokenized_blocks`.
-    """
-    blocks = tokenized_blocks(path, allow_empty, is_kept=True)
-    return _joined(number_words(list(map(split_words, lines)), numbers) for lines in blocks)
+    """Read tokenised sentences, one per line, as `text_blocks` does; new words get the next numbers."""
+    blocks = text_blocks(path, allow_empty, is_kept=True, is_tokenized=True)
+    words, lengths = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    for lines in blocks:
+        part = number_words(list(map(split_words, lines)), numbers)
+        words.append(part.words)
+        lengths.append(np.diff(part.offset))
+    return Side(np.concatenate(words), offsets_of(np.concatenate(lengths)))
 
 
 def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Side:
@@ -61,11 +60,3 @@ def word_numbers(text: str, numbers: WordNumbers) -> NDArray[np.int32]:
     begins, ends = bounds.T.tolist()
     distinct = [numbers[content[begin:end].decode()] for begin, end in zip(begins, ends, strict=True)]
     return np.array(distinct, np.int32)[rows]
-
-
-def _joined(parts: Iterable[Side]) -> Side:
-    words, lengths = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-    for part in parts:
-        words.append(part.words)
-        lengths.append(np.diff(part.offset))
-    return Side(np.concatenate(words), offsets_of(np.concatenate(lengths)))

@@ -11,16 +11,12 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from itersel import __version__
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.cut import Cut
-from itersel.corpus.overlap import HeldOutPairs, Overlap
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import RecaserCounts
-from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
@@ -55,7 +51,7 @@ class Settings:
     deduplicate
         Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
     cut
-        Number of sentences to cut from train for each of these splits; see `itersel.corpus.cut.Cut`.
+        Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     drop_overlap
         Drop pairs from train that also stand in a held-out set.
     """
@@ -94,32 +90,31 @@ class Monolingual(NamedTuple):
     empty: int
 
 
+@dataclass
 class _Part:
     """The pairs collected for one split, and the number of dropped pairs by reason."""
 
-    def __init__(self) -> None:
-        self.blocks: list[Bitext] = []
-        self.dropped: Counter[str] = Counter()
+    blocks: list[Bitext] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
 
 
-class _Learned(NamedTuple):
-    """Statistics learned from train."""
+class _Pairs(NamedTuple):
+    """A block with prepared text, except for compounds, and its target before lowercasing."""
 
-    frequency: Counter[str]  # of source words
-    case: RecaserCounts
+    block: Bitext
+    cased: list[str]
 
-    def count_case(self, cased: Iterable[str]) -> None:
-        for line in cased:
-            self.case.add(split_words(line))
+    def take(self, indices: Sequence[int]) -> _Pairs:
+        return _Pairs(self.block.take(indices), [self.cased[index] for index in indices])
 
 
 def prepare_corpus(
     blocks: Iterable[Bitext],
     preparation: Preparation,
     settings: Settings,
-    case: RecaserCounts | None = None,
-    held_out: Mapping[str, Iterable[Bitext]] = MappingProxyType({}),
-    processes: int = 1,
+    case: RecaserCounts,
+    held_out: Mapping[str, Iterable[Bitext]],
+    processes: int,
 ) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
@@ -146,10 +141,11 @@ def prepare_corpus(
     for split, further in held_out.items():
         for block in further:
             others.add(split, _prepared(block, preparation, settings).block)
-    parts = _gather(blocks, preparation, settings, case or RecaserCounts(), others, processes)
+    collected = _Collected(preparation, settings, case, others)
+    collected.add_all(blocks, processes)
     splits: dict[str, Split] = {}
     seen: set[str] = set()
-    for name, part in parts.items():
+    for name, part in collected.parts.items():
         dropped: dict[str, int] = {}
         pairs = concatenate(part.blocks)
         part.blocks.clear()
@@ -157,7 +153,7 @@ def prepare_corpus(
         if settings.split == BY_HASH:
             pairs = _keep(pairs, unique(pairs), "duplicates", dropped)
             dropped["duplicates"] += part.dropped["duplicates"]
-        if len(parts) > 1:
+        if len(collected.parts) > 1:
             # The hash sees unsplit compounds; splitting them can make two sources equal.
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
@@ -179,62 +175,112 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
     return Monolingual(kept, lines - len(kept))
 
 
-def _gather(
-    blocks: Iterable[Bitext],
-    preparation: Preparation,
-    settings: Settings,
-    case: RecaserCounts,
-    held_out: HeldOutPairs,
-    processes: int,
-) -> dict[str, _Part]:
-    """Prepare everything but compounds, learn these, and drop what splitting them cannot make valid."""
-    names: tuple[str, ...] = (settings.split, *settings.cut)
-    if settings.split == BY_HASH:
-        names = (*SPLITS, *map(test_split, settings.held_out_modules))
-    parts = {name: _Part() for name in names}
-    seen: set[tuple[str, str, str]] = set()
-    learned = _Learned(Counter(), case)
-    cut = Cut(settings.cut)
-    raw, empty = _of_modules(blocks, settings), Counter[str]()
-    if settings.split == "train":
-        raw = _with_words(raw, empty)
-    prepared = map_blocks(partial(_preparer, preparation, settings), raw, processes)
-    for block, cased in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
-        if held_out:
-            block, cased = _compare(block, cased, held_out, parts["train"], settings)
-        if settings.cut:
-            offered, _ = _trainable(block, preparation, settings)
-            others = cut.hold_back(block, cased, offered)
-            block, cased = block.take(others), [cased[index] for index in others]
+class _Collected:
+    """The pairs of each split, prepared except for compounds, and what is learned from train.
+
+    What splitting compounds cannot make valid is dropped.
+    """
+
+    def __init__(
+        self, preparation: Preparation, settings: Settings, case: RecaserCounts, held_out: HeldOutPairs
+    ) -> None:
+        names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
-            _distribute(block, cased, parts, seen, learned, settings)
-        else:
-            _add(block, cased, parts[settings.split], learned, preparation, settings)
-    parts[names[0]].dropped.update(empty)
-    if settings.cut:
-        _add(*cut.released(), parts["train"], learned, preparation, settings)
-        for name, held in cut.sets().items():
-            parts[name].blocks.append(held)
-        parts["train"].dropped["source in another split"] += cut.further()
-    if settings.split_compounds:
-        preparation.compounds = CompoundSplitter(learned.frequency)
-    return parts
+            names = (*SPLITS, *map(test_split, settings.held_out_modules))
+        self.parts = {name: _Part() for name in names}
+        self._preparation, self._settings, self._held_out = preparation, settings, held_out
+        self._case = case
+        self._frequency: Counter[str] = Counter()  # of source words
+        # the pairs that the hash has put into splits, with their splits
+        self._seen: set[tuple[str, str, str]] = set()
 
+    def add_all(self, blocks: Iterable[Bitext], processes: int) -> None:
+        """Add a corpus, and learn to split compounds."""
+        settings = self._settings
+        cut = Cut(settings.cut)
+        raw = _of_modules(blocks, settings)
+        if settings.split == "train":
+            raw = self._with_words(raw)
+        prepared = map_blocks(partial(_preparer, self._preparation, settings), raw, processes)
+        for pairs in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
+            if self._held_out:
+                pairs = self._compared(pairs)
+            if settings.cut:
+                offered, _ = self._trainable(pairs.block)
+                pairs = pairs.take(cut.hold_back(pairs.block, pairs.cased, offered))
+            if settings.split == BY_HASH:
+                self._distribute(pairs)
+            else:
+                self._add(pairs)
+        if settings.cut:
+            self._add(_Pairs(*cut.released()))
+            for name, held in cut.sets().items():
+                self.parts[name].blocks.append(held)
+            self.parts["train"].dropped["source in another split"] += cut.further()
+        if settings.split_compounds:
+            self._preparation.compounds = CompoundSplitter(self._frequency)
 
-def _with_words(blocks: Iterable[Bitext], dropped: Counter[str]) -> Iterator[Bitext]:
-    """Yield the blocks from which something can be learned, and count the pairs of the others."""
-    for block in blocks:
-        if any(block.source):
-            yield block
-        else:
-            dropped["empty"] += block.size
+    def _with_words(self, blocks: Iterable[Bitext]) -> Iterator[Bitext]:
+        """Yield the blocks from which something can be learned, and count the pairs of the others."""
+        for block in blocks:
+            if any(block.source):
+                yield block
+            else:
+                self.parts["train"].dropped["empty"] += block.size
 
+    def _distribute(self, pairs: _Pairs) -> None:
+        """Add pairs to the splits that a hash chooses.
 
-class _Pairs(NamedTuple):
-    """A block with prepared text, except for compounds, and its target before lowercasing."""
+        A pair of a held-out module that also occurs in another module stays with the other module.
+        """
+        block = pairs.block
+        chosen: dict[str, list[int]] = {name: [] for name in self.parts}
+        for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
+            name = _place(block, index, self._settings)
+            if (source, target, name) in self._seen:
+                self.parts[name].dropped["duplicates"] += 1
+            else:
+                self._seen.add((source, target, name))
+                chosen[name].append(index)
+            if name == "train":
+                self._frequency.update(split_words(source))
+        for name, indices in chosen.items():
+            if indices:
+                self.parts[name].blocks.append(_of_split(block.take(indices), name))
+        self._count_case(pairs.cased[index] for index in chosen["train"])
 
-    block: Bitext
-    cased: list[str]
+    def _compared(self, pairs: _Pairs) -> _Pairs:
+        """Look for pairs in the held-out sets, and drop those that must not be in train."""
+        block, of_train = pairs.block, list(range(pairs.block.size))
+        if self._settings.split == BY_HASH:
+            of_train = [index for index in of_train if _place(block, index, self._settings) == "train"]
+        found = dict(zip(of_train, self._held_out.find(block.take(of_train)), strict=True))
+        if not self._settings.drop_overlap or not any(found.values()):
+            return pairs
+        self.parts["train"].dropped.update(f"also in {split}" for split in found.values() if split)
+        return pairs.take([index for index in range(block.size) if not found.get(index)])
+
+    def _add(self, pairs: _Pairs) -> None:
+        """Add pairs to the split that all of them belong to."""
+        block, split = pairs.block, self._settings.split
+        if self._settings.split_compounds:
+            self._frequency.update(chain.from_iterable(map(split_words, block.source)))
+        if split == "train":
+            self._count_case(pairs.cased)
+            kept, reasons = self._trainable(block)
+            self.parts[split].dropped.update(reasons)
+            block = block.take(kept)
+        self.parts[split].blocks.append(_of_split(block, split))
+
+    def _count_case(self, cased: Iterable[str]) -> None:
+        for line in cased:
+            self._case.add(split_words(line))
+
+    def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
+        # Splitting compounds only lengthens a source: if it is too long, it stays so; its ratio may change.
+        has_compounds = self._settings.split_compounds or self._preparation.compounds is not None
+        ratio = math.inf if has_compounds else self._settings.max_ratio
+        return trainable(block, self._settings.max_length, ratio)
 
 
 def _preparer(preparation: Preparation, settings: Settings) -> Callable[[Bitext], _Pairs]:
@@ -256,85 +302,15 @@ def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> _P
     return _Pairs(block._replace(source=source, target=target, further=further, raw=raw), cased)
 
 
-def _distribute(
-    block: Bitext,
-    cased: Sequence[str],
-    parts: dict[str, _Part],
-    seen: set[tuple[str, str, str]],
-    learned: _Learned,
-    settings: Settings,
-) -> None:
-    """Add the pairs of a block to their splits; `seen` contains earlier pairs with their splits.
-
-    A pair of a held-out module that also occurs in another module stays with the other module.
-    """
-    chosen: dict[str, list[int]] = {name: [] for name in parts}
-    for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
-        name = _place(block, index, settings)
-        if (source, target, name) in seen:
-            parts[name].dropped["duplicates"] += 1
-        else:
-            seen.add((source, target, name))
-            chosen[name].append(index)
-        if name == "train":
-            learned.frequency.update(split_words(source))
-    for name, indices in chosen.items():
-        if indices:
-            parts[name].blocks.append(_of_split(block.take(indices), name))
-    learned.count_case(cased[index] for index in chosen["train"])
-
-
 def _place(block: Bitext, index: int, settings: Settings) -> str:
     """Return the split of a pair, if a hash decides."""
     task = block.task[index] if block.task else ""
     return test_split(task) if task in settings.held_out_modules else split_of(block.source[index])
 
 
-def _compare(
-    block: Bitext, cased: list[str], held_out: HeldOutPairs, train: _Part, settings: Settings
-) -> tuple[Bitext, list[str]]:
-    """Look for the pairs of a block in the held-out sets, and drop those that must not be in train."""
-    of_train = list(range(block.size))
-    if settings.split == BY_HASH:
-        of_train = [index for index in of_train if _place(block, index, settings) == "train"]
-    found = dict(zip(of_train, held_out.find(block.take(of_train)), strict=True))
-    if not settings.drop_overlap or not any(found.values()):
-        return block, cased
-    train.dropped.update(f"also in {split}" for split in found.values() if split)
-    kept = [index for index in range(block.size) if not found.get(index)]
-    return block.take(kept), [cased[index] for index in kept]
-
-
-def _add(
-    block: Bitext,
-    cased: Sequence[str],
-    part: _Part,
-    learned: _Learned,
-    preparation: Preparation,
-    settings: Settings,
-) -> None:
-    """Add pairs to the split that all of them belong to."""
-    if settings.split_compounds:
-        learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
-    if settings.split == "train":
-        learned.count_case(cased)
-        kept, reasons = _trainable(block, preparation, settings)
-        part.dropped.update(reasons)
-        block = block.take(kept)
-    part.blocks.append(_of_split(block, settings.split))
-
-
 def _of_split(block: Bitext, name: str) -> Bitext:
     """Return a block, without raw text if it is for train, which is never scored."""
     return block._replace(raw=None) if name == "train" else block
-
-
-def _trainable(
-    block: Bitext, preparation: Preparation, settings: Settings
-) -> tuple[list[int], dict[str, int]]:
-    # Splitting compounds only lengthens a source: if it is too long, it stays so, but its ratio may change.
-    has_compounds = settings.split_compounds or preparation.compounds is not None
-    return trainable(block, settings.max_length, math.inf if has_compounds else settings.max_ratio)
 
 
 def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
@@ -343,7 +319,9 @@ def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext
     named = {*settings.modules, *settings.held_out_modules}
     for block in blocks:
         tasks.update(block.task or ())
-        yield block.take(of_tasks(block.task or (), named)) if settings.modules else block
+        if settings.modules:
+            block = block.take([index for index, task in enumerate(block.task or ()) if task in named])
+        yield block
     unknown = sorted(named - tasks)
     if unknown:
         there = ", ".join(sorted(tasks)) or "no tasks"
@@ -379,8 +357,8 @@ def write_corpus(
     prepared: Prepared,
     preparation: Preparation,
     settings: Settings,
-    monolingual: Monolingual | None = None,
-    case: RecaserCounts | None = None,
+    monolingual: Monolingual | None,
+    case: RecaserCounts,
 ) -> None:
     """Write the splits, their preparation and their statistics to `folder`.
 
@@ -395,8 +373,7 @@ def write_corpus(
             write_lines(folder / f"{name}.{column}.gz", lines)
     if "train" in splits:
         preparation.write(folder / "preparation.json")
-        if case is not None:
-            case.recaser().write(folder / "recaser.json")
+        case.recaser().write(folder / "recaser.json")
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": asdict(settings),

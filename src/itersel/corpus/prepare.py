@@ -1,7 +1,11 @@
-"""Text preparation: NFC, tokenisation with Moses' rules, lowercasing, compound splitting.
+"""Text preparation (NFC, tokenisation with Moses' rules, lowercasing, compound splitting), and its reverse.
 
 The preparation of the training corpus is saved to a file (`Preparation.write`), so a trained system can apply
 it to new text.
+
+Compounds are split by corpus frequency (Koehn & Knight 2003, section 3.2): a word is split into known words
+of at least three letters, with the filler letters ``s`` or ``es`` allowed between them. The split whose parts
+have the highest geometric mean frequency wins; the unsplit word is one of the candidates.
 """
 
 from __future__ import annotations
@@ -10,18 +14,96 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from itersel.corpus.case import lower
-from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.protect import check_pattern, protected
+from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
-from itersel.corpus.tokenization import clean, text_of, tokenizer
+from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
 from itersel.errors import InputError
 from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import parse_json
+
+MINIMUM_LENGTH = 3
+# The time to split a word grows with the cube of its length: 8 s for 5,000 letters.
+MAXIMUM_LENGTH = 100
+# Distinct words whose splits are kept, so a long stream of text does not fill the memory.
+KEPT_WORDS = 100_000
+FILLERS = ("", "s", "es")
+
+# (product of the frequencies, parts); products of n frequencies are compared by their n-th roots
+_Split = tuple[int, tuple[str, ...]]
+
+
+class CompoundSplitter:
+    """Splits words into parts that occur in the training corpus, with these frequencies."""
+
+    def __init__(self, frequency: Mapping[str, int]) -> None:
+        self.frequency = dict(frequency)
+        self._parts = lru_cache(KEPT_WORDS)(self._find_parts)
+
+    @classmethod
+    def learn(cls, sentences: Iterable[str]) -> CompoundSplitter:
+        """Count the words of tokenised text."""
+        frequency: Counter[str] = Counter()
+        for sentence in sentences:
+            frequency.update(split_words(sentence))
+        return cls(frequency)
+
+    def split_sentence(self, sentence: str) -> str:
+        """Split every compound of a tokenised sentence."""
+        return " ".join(part for word in split_words(sentence) for part in self.split(word))
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, int]]]:
+        """Return how it is sent to another process: without the words that it has split."""
+        return type(self), (self.frequency,)
+
+    def split(self, word: str) -> tuple[str, ...]:
+        """Return the parts of a word, without fillers, or only the word itself if it is not split.
+
+        Ties are broken by fewer parts, then by the shorter first part, so the result is deterministic.
+        """
+        return self._parts(word)
+
+    def _find_parts(self, word: str) -> tuple[str, ...]:
+        return self._best(word) if word.isalpha() and len(word) <= MAXIMUM_LENGTH else (word,)
+
+    def _best(self, word: str) -> tuple[str, ...]:
+        best: _Split = (self.frequency.get(word, 0), (word,))
+        for _, split in sorted(self._splits(word).items()):
+            # Integers, not logarithms: equal means must compare as equal.
+            if split[0] ** len(best[1]) > best[0] ** len(split[1]):
+                best = split
+        return best[1]
+
+    def _splits(self, word: str) -> dict[int, _Split]:
+        """Return the best split of a word into n known parts, for every possible n.
+
+        Dynamic programming over suffixes: for a fixed n, the best split of a string contains the best split
+        of its suffix.
+        """
+        table: list[dict[int, _Split]] = [{} for _ in range(len(word) + 1)]
+        for start in range(len(word) - MINIMUM_LENGTH, -1, -1):
+            for end in range(start + MINIMUM_LENGTH, len(word) + 1):
+                part = word[start:end]
+                if count := self.frequency.get(part, 0):
+                    self._extend(table, start, word, end, (count, (part,)))
+        return table[0]
+
+    @staticmethod
+    def _extend(table: list[dict[int, _Split]], start: int, word: str, end: int, first: _Split) -> None:
+        """Prepend `first`, which covers start to end, to every split of the rest of the word."""
+        rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
+        if end == len(word):
+            rests = [{0: (1, ())}]
+        for rest in rests:
+            for count, (product, parts) in rest.items():
+                known = table[start].get(count + 1)
+                if known is None or first[0] * product > known[0]:
+                    table[start][count + 1] = (first[0] * product, first[1] + parts)
 
 
 @dataclass
@@ -38,7 +120,7 @@ class Preparation:
     compounds
         Splits compounds of the source; None leaves them whole.
     protected
-        Regular expressions of further text that is one token; see `itersel.corpus.protect`.
+        Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
     """
 
     source_language: str
@@ -110,13 +192,7 @@ class Preparation:
 
 
 def read_preparation(path: str | os.PathLike[str]) -> Preparation:
-    """Read what `Preparation.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file.
-    """
+    """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
     return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
 
 
@@ -151,3 +227,19 @@ def _is_frequency(content: object) -> bool:
     return isinstance(content, dict) and all(
         type(count) is int and 0 < count <= MAX_INTEGER for count in content.values()
     )
+
+
+def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
+    """Recase and detokenise translations, which are tokenised and lowercased, as the decoder writes them.
+
+    If the input of the training corpus was already tokenised, they stay tokenised.
+    """
+    if preparation.tokenized:
+        return [" ".join(recaser.recase(split_words(line))) for line in lines]
+    join = tokenizer(preparation.target_language, preparation.protected).detokenize
+    is_protected = protected(preparation.protected)
+    restored = []
+    for line in lines:
+        words = split_words(line)
+        restored.append(join(recaser.recase(words, [is_protected(text_of(word)) for word in words])))
+    return restored

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from itersel.corpus import records
 from itersel.corpus.corpora import (
     CSV,
     FORMATS,
@@ -13,19 +15,29 @@ from itersel.corpus.corpora import (
     PO,
     TMX,
     TSV,
-    XLIFF,
     XML,
     Corpus,
     Reading,
     check_parts,
     format_of,
 )
-from itersel.corpus.text import Bitext, is_valid, parallel_blocks
+from itersel.corpus.labels import checked_labels
+from itersel.corpus.pharaoh import format_points, parse_points
+from itersel.corpus.records import Pair, pair_blocks
+from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError
-from itersel.storage.compression import suffixes
+from itersel.storage.files import line_blocks, suffixes
 
 # Columns that all pairs have or none; names for messages.
 _OPTIONAL = {"task": "task labels", "alignment": "alignments"}
+_READERS = {
+    TSV: records.tsv_pairs,
+    CSV: records.csv_pairs,
+    JSON_LINES: records.json_pairs,
+    PARQUET: records.parquet_pairs,
+    PO: records.catalogue_pairs,
+    MO: records.catalogue_pairs,
+}
 
 
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
@@ -37,73 +49,125 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
     Raises
     ------
     InputError
-        See `parallel_blocks` and the reader of each format; also if the sides have different numbers of
-        parts, a file has another format, or only some of the pairs have labels or alignments.
+        See `text_blocks` and `pair_blocks`; also if a file has another format or is
+        damaged, the sides differ in their numbers of parts or lines, a task label is empty, an alignment
+        point is malformed or outside its sentence, or only some of the pairs have labels or alignments.
+        Names the file and, if possible, the line.
     """
     expected: set[str] | None = None
     for corpus in corpora:
-        for blocks in _parts(corpus, reading):
-            for block in blocks:
-                if block.task is None and corpus.name:
-                    block = block._replace(task=[corpus.name] * block.size)
-                found = {name for name in _OPTIONAL if getattr(block, name) is not None}
-                if odd := found ^ (expected := found if expected is None else expected):
-                    what = _OPTIONAL[min(odd)]
-                    message = f"some pairs have {what}, others have none; give them for all or for none"
-                    raise InputError(message, corpus.files[0])
-                if reading.dropped is not None:
-                    kept = [i for i in range(block.size) if is_valid(block, i, reading.tokenized)]
-                    reading.dropped["invalid"] += block.size - len(kept)
-                    block = block.take(kept)
-                yield block
+        for block in _blocks(corpus, reading):
+            if block.task is None and corpus.name:
+                block = block._replace(task=[corpus.name] * block.size)
+            found = {name for name in _OPTIONAL if getattr(block, name) is not None}
+            if odd := found ^ (expected := found if expected is None else expected):
+                what = _OPTIONAL[min(odd)]
+                message = f"some pairs have {what}, others have none; give them for all or for none"
+                raise InputError(message, corpus.files[0])
+            if reading.dropped is not None:
+                kept = [i for i in range(block.size) if is_valid(block, i, reading.tokenized)]
+                reading.dropped["invalid"] += block.size - len(kept)
+                block = block.take(kept)
+            yield block
 
 
-def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:
+def _blocks(corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
     for path in corpus.file:
-        yield _reader(path)(path, corpus, reading)
-    if corpus.file:
-        return
-    check_parts(corpus)
-    count = len(corpus.source)
-    for number in range(count):
-        task, alignment = (files[number] if files else None for files in (corpus.task, corpus.alignment))
-        files = corpus.source[number], corpus.target[number], task, alignment
-        yield parallel_blocks(
-            *files,
-            reading.tokenized,
-            reading.limit,
-            reading.advice,
-            further=corpus.further,
-            is_checked=reading.dropped is None,
-        )
+        yield from pair_blocks(_pairs(path, corpus, reading), path, reading)
+    if not corpus.file:
+        check_parts(corpus)
+        for number in range(len(corpus.source)):
+            sides = {"source": corpus.source, "target": corpus.target}
+            columns = sides | {"task": corpus.task, "alignment": corpus.alignment}
+            paths = {name: files[number] for name, files in columns.items() if files}
+            yield from _parallel_blocks(paths, corpus.further, reading)
 
 
-def _reader(path: str) -> Callable[[str, Corpus, Reading], Iterator[Bitext]]:
-    """Return the reader for a file according to its name."""
+def _pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read a file with both sides, in the format that its name tells."""
     found = format_of(path)
     if found is None:
         raise InputError(f"the name must end in {', '.join(FORMATS)}, or one of these and {suffixes()}", path)
-    # modules are imported as needed: libraries for some formats take long to import
-    if found == TSV:
-        from itersel.corpus.tsv import tsv_blocks
+    if found in _READERS:
+        return _READERS[found](path, corpus, reading)
+    # lxml takes long to import
+    from itersel.corpus import xml_formats
 
-        return tsv_blocks
-    if found == TMX:
-        from itersel.corpus.tmx import tmx_blocks
+    readers = {TMX: xml_formats.tmx_pairs, XML: xml_formats.wmt_pairs}
+    return readers.get(found, xml_formats.xliff_pairs)(path, reading)
 
-        return tmx_blocks
-    if found in XLIFF:
-        from itersel.corpus.xliff import xliff_blocks
 
-        return xliff_blocks
-    if found in (PO, MO):
-        from itersel.corpus.catalogue import catalogue_blocks
+def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Reading) -> Iterator[Bitext]:
+    """Read parallel files, by the name of their column, and further references."""
+    references = {f"target.{number}": path for number, path in enumerate(further, 1)}
+    paths = paths | references
+    files = [
+        _Column(
+            line_blocks(path, reading.limit, reading.advice)
+            if name == "alignment"
+            else text_blocks(
+                path,
+                limit=reading.limit,
+                advice=reading.advice,
+                is_tokenized=reading.tokenized and name != "task",
+                is_checked=reading.dropped is None,
+            )
+        )
+        for name, path in paths.items()
+    ]
+    number = 0
+    while count := min([file.available() for file in files]):
+        columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
+        others = [columns.pop(name) for name in references]
+        block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
+        yield _checked(block, paths, number)
+        number += count
+    lines = [range(number + file.rest()) for file in files]
+    for path, count_of_lines in zip(paths.values(), lines, strict=True):
+        check_line_counts({paths["source"]: lines[0], path: count_of_lines})
 
-        return catalogue_blocks
-    if found == XML:
-        from itersel.corpus.wmt_xml import wmt_blocks
 
-        return wmt_blocks
-    from itersel.corpus import records
+class _Column:
+    """Lines of one of several files that are read in parallel."""
 
-    return {CSV: records.csv_blocks, JSON_LINES: records.json_blocks, PARQUET: records.parquet_blocks}[found]
+    def __init__(self, blocks: Iterator[list[str]]) -> None:
+        self.blocks = blocks
+        self.block: list[str] = []
+        self.place = 0
+
+    def available(self) -> int:
+        """Return the number of lines that can be taken now; 0 at the end of the file."""
+        if self.place == len(self.block):
+            self.block, self.place = next(self.blocks, []), 0
+        return len(self.block) - self.place
+
+    def take(self, count: int) -> list[str]:
+        """Return the next `count` of the available lines."""
+        self.place += count
+        return self.block[self.place - count : self.place]
+
+    def rest(self) -> int:
+        """Read to the end, and return the number of lines that were not taken."""
+        return len(self.block) - self.place + sum(map(len, self.blocks))
+
+
+def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
+    """Check pairs and return them normalised; `before` is the number of preceding pairs."""
+    if block.task is not None:
+        block = block._replace(task=checked_labels(block.task, paths["task"], before))
+    if block.alignment is not None:
+        lines, path = [], paths["alignment"]
+        texts = zip(block.alignment, block.source, block.target, strict=True)
+        for number, (line, *sides) in enumerate(texts, before + 1):
+            points = parse_points(line, path, number)
+            words, others = (len(split_words(side)) for side in sides)
+            for i, j in points:
+                if i >= words or j >= others:
+                    message = (
+                        f"alignment point {i}-{j} is outside its sentence pair ({words} and {others} tokens, "
+                        "counted from 0); align this text again"
+                    )
+                    raise InputError(message, path, number)
+            lines.append(format_points(points))
+        block = block._replace(alignment=lines)
+    return block

@@ -6,20 +6,25 @@ independent given the form. A neighbour that w was never seen with is ignored. T
 also after an opening quotation mark or bracket, and after a sentence within the line, gets its most frequent
 form in that position; if it was never seen there, it is capitalised, provided that most sentences of train
 begin with a capital letter. Capitals at the beginning of a sentence are not counted elsewhere. Protected text
-(see `itersel.corpus.protect`) keeps its case.
+(see `itersel.corpus.tokenization`) keeps its case.
+
+Lower and upper case are Unicode's, except for what SpecialCasing.txt lists by language: the dotted and
+dotless i of Turkish and Azeri, and the dot that Lithuanian keeps on an accented i or j. For Greek,
+`str.lower` writes a final sigma.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from itersel.corpus.case import capitalize, lower
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
@@ -37,9 +42,34 @@ MAX_KEPT = 400_000
 _ENDS = frozenset(".!?\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1f")
 _BETWEEN = frozenset("\"'()[]{}<>\u00a1\u00bf\u00ab\u00bb\u2018\u201a\u201c\u201d\u201e\u2022*-")
 
+_TURKIC = ("tr", "az")
+_TO_LOWER = str.maketrans({"İ": "i", "I": "ı"})
+# I, J and Į before a mark above them, and the letters that consist of the two
+_LITHUANIAN = re.compile("[IJ\u012e](?=[\u0300\u0301\u0303])")
+
 Forms = dict[str, int]
 # By neighbour and word, separated by a space.
 Contexts = dict[str, Forms]
+
+
+def lower(text: str, language: str) -> str:
+    """Return a text in lower case."""
+    primary = language.partition("-")[0]
+    if primary in _TURKIC:
+        return text.translate(_TO_LOWER).lower()
+    if primary == "lt" and not text.isascii():
+        apart = unicodedata.normalize("NFD", text).replace("I\u0328", "\u012e")
+        dotted = _LITHUANIAN.sub(lambda match: match.group().lower() + "\u0307", apart)
+        return unicodedata.normalize("NFC", dotted.lower())
+    return text.lower()
+
+
+def capitalize(word: str, language: str) -> str:
+    """Return a word with its first letter in upper case; unlike ``str.capitalize``, the rest stays."""
+    first = word[:1]
+    if first == "i" and language.partition("-")[0] in _TURKIC:
+        return f"İ{word[1:]}"
+    return first.title() + word[1:]
 
 
 @dataclass(frozen=True)
@@ -101,24 +131,12 @@ class Recaser:
 
 
 class _Case(NamedTuple):
-    """The case of a word.
-
-    Attributes
-    ----------
-    lower
-        The word in lower case.
-    is_kept
-        It is protected.
-    begins_large
-        Whether its first character is a capital letter; None if that has no case.
-    is_capitalized
-        Only its beginning is not in lower case.
-    """
+    """The case of a word."""
 
     lower: str
-    is_kept: bool
-    begins_large: bool | None
-    is_capitalized: bool
+    is_kept: bool  # it is protected
+    begins_large: bool | None  # None if its first character has no case
+    is_capitalized: bool  # only its beginning is not in lower case
 
 
 class RecaserCounts:
@@ -213,13 +231,7 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
 
 
 def read_recaser(path: str | os.PathLike[str]) -> Recaser:
-    """Read what `Recaser.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file.
-    """
+    """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
     return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
 
 

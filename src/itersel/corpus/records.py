@@ -1,38 +1,92 @@
-"""Parallel text as CSV, JSON lines and Parquet: a pair in each record, its texts in named fields."""
+"""Pairs of sentences in tables, records with named fields and message catalogues; blocks of such pairs."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
-from itertools import chain
-from typing import Any
+import re
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
-from itersel.corpus.corpora import Corpus, Fields, Reading
-from itersel.corpus.pairs import Pair, pair_blocks
-from itersel.corpus.text import Bitext, clean_text
+from itersel.corpus.corpora import CONTEXT, Corpus, Fields, Reading
+from itersel.corpus.labels import checked_labels
+from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
 from itersel.errors import InputError
-from itersel.storage.compression import compression_of
-from itersel.storage.files import line_blocks
+from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
+
+_MAX_PAIRS = 10_000
+# A line of a catalogue that is not a comment.
+_LINE = re.compile(r'(?:msg[a-z_]+(?:\[[0-9]+\])?\s*)?"(?:[^"\\]|\\.)*"')
+# The label of a message without a context.
+NO_CONTEXT = "none"
 
 
-def csv_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
-    """Read a CSV file, with a header if the corpus names fields, otherwise by numbers of columns.
+class Pair(NamedTuple):
+    """A pair of sentences: its texts, its line if that is known, and its label."""
 
-    Fields may contain commas and line breaks within quotation marks; a line break becomes a space.
+    source: str
+    target: str
+    line: int | None
+    task: str | None = None
+
+
+def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
+    """Yield pairs in blocks.
 
     Raises
     ------
     InputError
-        See `pair_blocks`; also if a record lacks a column, or the header a field.
+        If a text is too long or contains a control character, ``|||`` or, if tokenised, a reserved word; if a
+        label is not one word. Names the line.
     """
-    return pair_blocks(_csv_pairs(path, corpus, reading), path, reading)
+    rest = iter(pairs)
+    while block := list(islice(rest, _MAX_PAIRS)):
+        source, target, lines, tasks = map(list, zip(*block, strict=True))
+        for side in (source, target):
+            for text, line in zip(side, lines, strict=True):
+                # encoding takes long, and a character has at most four bytes
+                if 4 * len(text) > reading.limit and len(text.encode()) > reading.limit:
+                    message = f"is longer than {reading.limit:,} bytes{reading.advice}"
+                    raise InputError(message, path, line)
+            if reading.dropped is None:
+                check_text(side, path, lines)
+                if reading.tokenized:
+                    check_tokens(side, path, lines)
+        labels = None if tasks[0] is None else checked_labels(tasks, path, numbers=lines)
+        yield Bitext(source, target, labels)
 
 
-def _csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    lines = chain.from_iterable(line_blocks(path, reading.limit, reading.advice))
+def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read TSV: a pair per line, fields separated by tabs; quotes have no special meaning."""
+    columns, number = corpus.columns, 0
+    source, target, task = columns.source - 1, columns.target - 1, (columns.task or 0) - 1
+    last = max(source, target, task)
+    for number, line in enumerate(_lines(path, reading), 1):
+        row = line.split("\t")
+        if len(row) <= last:
+            name, column = next(item for item in vars(columns).items() if item[1] and item[1] > len(row))
+            count = "1 column" if len(row) == 1 else f"{len(row)} columns"
+            message = f"has {count}, separated by tabs, but the {name} is column {column}"
+            raise InputError(message, path, number)
+        yield Pair(row[source], row[target], number, None if task < 0 else row[task])
+    if not number:
+        raise InputError("is empty; a pair of sentences per line was expected", path)
+
+
+def _lines(path: str, reading: Reading, factor: int = 1) -> Iterator[str]:
+    return chain.from_iterable(line_blocks(path, factor * reading.limit, reading.advice))
+
+
+def csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read a CSV file, with a header if the corpus names fields, otherwise by numbers of columns.
+
+    Fields may contain commas and line breaks within quotation marks; a line break becomes a space.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), 2 * reading.limit))
-    rows = csv.reader((f"{line}\n" for line in lines), strict=True)
+    rows = csv.reader((f"{line}\n" for line in _lines(path, reading)), strict=True)
     columns = corpus.columns
     places = [columns.source, columns.target, columns.task]
     found = 0
@@ -64,52 +118,30 @@ def _cell(row: list[str], place: int, path: str, line: int) -> str:
     return row[place - 1]
 
 
-def json_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
-    """Read JSON lines: an object on each line. ``a.b`` is field b of the object in field a.
-
-    Raises
-    ------
-    InputError
-        See `pair_blocks`; also if a line is not an object, or lacks a field.
-    """
-    return pair_blocks(_json_pairs(path, corpus.fields, reading), path, reading)
-
-
-def _json_pairs(path: str, fields: Fields, reading: Reading) -> Iterator[Pair]:
+def json_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read JSON lines: an object on each line. ``a.b`` is field b of the object in field a."""
     number = 0
     # an object holds both sides, and perhaps other fields
-    for lines in line_blocks(path, 16 * reading.limit, reading.advice):
-        for line in lines:
-            number += 1
-            if not line.strip():
-                continue
+    for number, line in enumerate(_lines(path, reading, 16), 1):
+        if line.strip():
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError) as error:
                 raise InputError(f"not JSON: {error}", path, number) from None
-            yield _pair(record, fields, path, number)
+            yield _pair(record, corpus.fields, path, number)
     if not number:
         raise InputError("is empty; an object a line was expected", path)
 
 
-def parquet_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
-    """Read the columns of a Parquet file that the corpus names.
-
-    Raises
-    ------
-    InputError
-        See `pair_blocks`; also if pyarrow is missing, the file is damaged, or it lacks a field.
-    """
-    return pair_blocks(_parquet_pairs(path, corpus.fields), path, reading)
-
-
-def _parquet_pairs(path: str, fields: Fields) -> Iterator[Pair]:
+def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read the columns of a Parquet file that the corpus names."""
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise InputError("Parquet needs a package: pip install 'itersel[parquet]'", path) from None
     if compression_of(path):
         raise InputError("is compressed as a whole; Parquet is compressed within, so unpack it", path)
+    fields = corpus.fields
     wanted = [name for name in (*fields.texts, fields.task) if name is not None]
     try:
         with parquet.ParquetFile(path) as file:
@@ -143,3 +175,63 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
         message = f"field '{name}' has half of a surrogate pair, which is no character"
         raise InputError(message, path, line) from None
     return found
+
+
+def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
+    """Read the translated messages of a catalogue of gettext, PO or MO.
+
+    Messages are in the other language than the one in the catalogue's header. Untranslated, fuzzy and
+    obsolete messages and those with plural forms are left out.
+    """
+    catalogue = _catalogue(path)
+    language = catalogue.metadata.get("Language", "").partition("@")[0].partition(".")[0]
+    sides = [matches(language, code) for code in (reading.source_language, reading.target_language)]
+    if not language or sum(sides) != 1:
+        languages = f"{reading.source_language} or {reading.target_language}"
+        what = f"is '{language}', not {languages}" if language else f"is missing; give {languages}"
+        raise InputError(f"the language in the header of the catalogue {what}", path)
+    found = False
+    for entry in catalogue:
+        if entry.obsolete or "fuzzy" in getattr(entry, "flags", ()) or entry.msgid_plural:
+            continue
+        if not entry.msgid or not entry.msgstr:
+            continue
+        texts = clean_text(entry.msgid), clean_text(entry.msgstr)
+        source, target = texts[::-1] if sides[0] else texts
+        has_label = corpus.fields.task == CONTEXT
+        label = re.sub(r"[\s=,{}]+", "_", entry.msgctxt or NO_CONTEXT) if has_label else None
+        found = True
+        yield Pair(source, target, getattr(entry, "linenum", None), label)
+    if not found:
+        raise InputError("has no translated messages", path)
+
+
+def matches(code: str, language: str) -> bool:
+    """Return whether the code in a file matches a language: ``en`` matches ``en-us``, ``en-gb`` does not."""
+    code, language = code.replace("_", "-").lower(), language.lower()
+    return f"{code}-".startswith(f"{language}-") or f"{language}-".startswith(f"{code}-")
+
+
+def _catalogue(path: str) -> Any:
+    """Read a catalogue, which polib does from files only."""
+    import polib
+
+    name, content = without_compression(path).lower(), read_bytes(path)
+    if name.endswith(".po"):
+        try:
+            text = content.decode(polib.detect_encoding(content.decode("latin-1")))
+        except (ValueError, LookupError) as error:
+            raise InputError(f"is not in the encoding of its header: {error}", path) from None
+        # polib would take a line whose quotation marks are not closed
+        for number, line in enumerate(map(str.strip, text.removeprefix("\ufeff").split("\n")), 1):
+            if line and not line.startswith("#") and not _LINE.fullmatch(line):
+                raise InputError("is not a line of a message catalogue, or truncated", path, number)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        try:
+            return polib.mofile(file.name) if name.endswith(".mo") else polib.pofile(file.name)
+        except (OSError, ValueError, LookupError, struct.error) as error:
+            line_number = re.search(r"\(line ([0-9]+)\)", str(error))
+            message = "is not a message catalogue, or damaged"
+            raise InputError(message, path, int(line_number[1]) if line_number else None) from None

@@ -16,21 +16,16 @@ from itersel.corpus.labels import read_labels, require_label
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
+StrPath = str | os.PathLike[str]
+
 # Numbers of the lines that are not in any shard.
 REST = "rest.ids"
 
 
 class NaturalShards(NamedTuple):
-    """Natural tasks and their shards.
+    """Natural tasks: the number of shards by label, and the minimum number of sentences of a task.
 
-    Attributes
-    ----------
-    shards
-        The number of shards of each task, by its label.
-    has_others
-        Whether sentences with other labels form an additional shard; otherwise they are left out.
-    minimum
-        Minimum number of sentences of a task.
+    Sentences with other labels form an additional shard if `has_others`; otherwise they are left out.
     """
 
     shards: Mapping[str, int]
@@ -41,14 +36,7 @@ class NaturalShards(NamedTuple):
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
     """Return the line numbers (from 0) of each shard; sizes differ by at most one.
 
-    Parameters
-    ----------
-    lines
-        Lines of the corpus.
-    shards
-        Number of shards Z.
-    seed
-        Seed of the shuffle before the split, which makes shards alike; `None` keeps the order of the corpus.
+    Lines are shuffled before the split, which makes shards alike, except if `seed` is None.
     """
     if seed is None:
         return np.array_split(np.arange(lines), shards)
@@ -57,16 +45,9 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
 
 
 def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of natural tasks, in task order.
+    """Return the line numbers of the shards of natural tasks, in task order, given the label of each line.
 
-    Parameters
-    ----------
-    labels
-        The task of each line.
-    tasks
-        The tasks, and what to do with other lines.
-    seed
-        Seed of the shuffle; the order within a task does not depend on the other tasks.
+    The order within a task does not depend on the other tasks.
 
     Raises
     ------
@@ -94,18 +75,12 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
 def pooled_lines(
     labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
 ) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of a pool of tasks.
+    """Return the line numbers of the shards of a pool of tasks, given the label of each line.
 
     Parameters
     ----------
-    labels
-        The task of each line.
     names
         The tasks.
-    shards
-        Number of shards to split the pool into.
-    seed
-        Seed of the shuffle.
     size_of_one
         Limit the pool to the average size of a task, with the same number of lines of each; otherwise take
         all.
@@ -119,12 +94,12 @@ def pooled_lines(
     label = np.array(labels)[order]
     for name in names:
         require_label(labels, name)
-    own = {name: np.flatnonzero(label == name) for name in names}
+    own = [np.flatnonzero(label == name) for name in names]
     if size_of_one:
-        sizes = [rows.shape[0] for rows in own.values()]
+        sizes = [rows.shape[0] for rows in own]
         share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))
-        own = {name: rows[:share] for name, rows in own.items()}
-    pool = order[np.sort(np.concatenate(list(own.values())))]
+        own = [rows[:share] for rows in own]
+    pool = order[np.sort(np.concatenate(own))]
     if pool.shape[0] < shards:
         raise InputError(f"the pool of the tasks has {pool.shape[0]} sentences, too few for {shards} shards")
     return np.array_split(pool, shards)
@@ -133,26 +108,19 @@ def pooled_lines(
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
     """Return the files that make up each shard in an epoch, in training order, for resharding.
 
-    Parameters
-    ----------
-    files
-        Number of files, a multiple of `shards`.
-    shards
-        Number of shards Z.
-    seed, epoch
-        The files are reshuffled for each epoch.
+    Their number is a multiple of that of the shards. They are reshuffled for each epoch.
     """
     order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
     return [part.tolist() for part in np.split(order, shards)]
 
 
 def shard_corpus(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
+    source: StrPath,
+    target: StrPath,
     shards: int,
     seed: int | None,
-    output: str | os.PathLike[str],
-    further: Sequence[str | os.PathLike[str]] = (),
+    output: StrPath,
+    further: Sequence[StrPath] = (),
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
@@ -172,32 +140,21 @@ def shard_corpus(
     if lines < shards:
         limit = f"use at most {lines} (in a config: decoder.jobs, or shards of an experiment)"
         raise InputError(f"has {lines} lines, too few for {shards} shards; {limit}", source)
-    with _new_folder(Path(output)) as folder:
-        _write_shards(folder, texts, shard_lines(lines, shards, seed))
+    _write_shards(output, texts, shard_lines(lines, shards, seed))
 
 
 def shard_tasks(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    task: str | os.PathLike[str],
+    source: StrPath,
+    target: StrPath,
+    task: StrPath,
     cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
-    output: str | os.PathLike[str],
-    further: Sequence[str | os.PathLike[str]] = (),
+    output: StrPath,
+    further: Sequence[StrPath] = (),
 ) -> None:
-    """Write shards that depend on labels, as `shard_corpus` does.
+    """Write shards that depend on the labels in the file `task`, as `shard_corpus` does.
 
-    The numbers of lines that are left out are written to ``rest.ids``.
-
-    Parameters
-    ----------
-    source, target, task
-        The text, and the label of each of its lines.
-    cut
-        Returns the line numbers of each shard: `natural_lines` or `pooled_lines`.
-    output
-        A new folder.
-    further
-        Additional references.
+    `cut` returns the line numbers of each shard: `natural_lines` or `pooled_lines`. The numbers of lines that
+    are left out are written to ``rest.ids``.
 
     Raises
     ------
@@ -210,18 +167,10 @@ def shard_tasks(
         parts = cut(labels)
     except InputError as error:
         raise InputError(error.message, task) from None
-    rest = np.setdiff1d(np.arange(len(labels)), np.concatenate(parts))
-    with _new_folder(Path(output)) as folder:
-        _write_shards(folder, texts, parts)
-        if rest.size:
-            write_lines(folder / REST, map(str, rest.tolist()), durable=False)
+    _write_shards(output, texts, parts)
 
 
-def _read_texts(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    further: Sequence[str | os.PathLike[str]],
-) -> dict[str, list[str]]:
+def _read_texts(source: StrPath, target: StrPath, further: Sequence[StrPath]) -> dict[str, list[str]]:
     paths = {"source": source, "target": target}
     paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
     texts = {side: read_lines(path) for side, path in paths.items()}
@@ -251,14 +200,18 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 
 def _write_shards(
-    folder: Path, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
+    output: StrPath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
 ) -> None:
     copies = _copies(texts["source"], texts["target"])
-    for shard, numbers in enumerate(parts):
-        ids = numbers.tolist()
-        for side, text in texts.items():
-            write_lines(folder / f"{shard}.{side}.gz", (text[line] for line in ids), durable=False)
-        write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
+    rest = np.setdiff1d(np.arange(len(texts["source"])), np.concatenate(parts))
+    with _new_folder(Path(output)) as folder:
+        for shard, numbers in enumerate(parts):
+            ids = numbers.tolist()
+            for side, text in texts.items():
+                write_lines(folder / f"{shard}.{side}.gz", (text[line] for line in ids), durable=False)
+            write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
+        if rest.size:
+            write_lines(folder / REST, map(str, rest.tolist()), durable=False)
 
 
 def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:

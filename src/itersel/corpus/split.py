@@ -1,12 +1,15 @@
-"""Assignment of pairs to splits by a hash of the source, filters, samples."""
+"""Assignment of pairs to splits, filters, samples, and pairs that stand in several splits."""
 
 from __future__ import annotations
 
 import hashlib
+import heapq
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from itersel.corpus.text import Bitext, split_words
+from itersel.errors import InputError
 
 # Out of 1000 sources, 28 are dev, 28 devtest and 56 test.
 _BUCKETS = 1000
@@ -25,13 +28,7 @@ def split_of(source: str) -> str:
 
 
 def unique(bitext: Bitext, by: str = "pairs") -> list[int]:
-    """Return the indices of pairs without duplicates, keeping the first of each.
-
-    Parameters
-    ----------
-    by
-        What is the same in duplicates: ``pairs``, both sides; or ``source``.
-    """
+    """Return the indices of the first of equal pairs (``pairs``), or of pairs with equal ``source``."""
     first: dict[tuple[str, ...], int] = {}
     for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
         first.setdefault(pair if by == "pairs" else pair[:1], index)
@@ -52,12 +49,7 @@ def sample(bitext: Bitext, count: int) -> list[int]:
 def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[int], dict[str, int]]:
     """Return the indices of the pairs to train on, and the number of dropped pairs by reason.
 
-    Parameters
-    ----------
-    max_length
-        Maximum number of tokens of a side.
-    max_ratio
-        Maximum length ratio of the longer to the shorter side, in tokens.
+    Lengths are numbers of tokens; the ratio is that of the longer to the shorter side.
     """
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
@@ -74,6 +66,150 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     return kept, dict(dropped)
 
 
-def of_tasks(tasks: Sequence[str], wanted: Collection[str]) -> list[int]:
-    """Return the indices of the pairs whose task is one of `wanted`."""
-    return [index for index, task in enumerate(tasks) if task in wanted]
+class _Row(NamedTuple):
+    """A pair of a block: its columns, and its target side before lowercasing."""
+
+    columns: tuple[Any, ...]
+    cased: str
+
+
+class Cut:
+    """Holds back the pairs with the smallest hashes of their sources, of all that are offered.
+
+    Which pairs these are does not depend on their order. All pairs of a source stay together. `sizes` are the
+    numbers of sentences of the held-out sets.
+    """
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._sizes = sizes
+        self._rows: dict[str, list[_Row]] = {}
+        # the sources of `_rows`, the greatest hash first
+        self._heap: list[tuple[int, str]] = []
+        self._released: list[_Row] = []
+
+    def hold_back(self, block: Bitext, cased: Sequence[str], offered: Sequence[int]) -> list[int]:
+        """Hold back some of the offered pairs of a block, and return the indices of all others."""
+        held = set()
+        for index in offered:
+            source = block.source[index]
+            if source not in self._rows and not self._make_room(source):
+                continue
+            columns = tuple(None if column is None else column[index] for column in block)
+            self._rows[source].append(_Row(columns, cased[index]))
+            held.add(index)
+        return [index for index in range(block.size) if index not in held]
+
+    def _make_room(self, source: str) -> bool:
+        """Take a source if its hash is small enough, and release the one with the greatest if need be."""
+        entry = (-digest(source), source)
+        if len(self._heap) < sum(self._sizes.values()):
+            heapq.heappush(self._heap, entry)
+        else:
+            _, released = heapq.heappushpop(self._heap, entry)
+            if released == source:
+                return False
+            self._released += self._rows.pop(released)
+        self._rows[source] = []
+        return True
+
+    def released(self) -> tuple[Bitext, list[str]]:
+        """Return the pairs for train that were held back at first, and their sides before lowercasing."""
+        return _bitext(self._released), [row.cased for row in self._released]
+
+    def sets(self) -> dict[str, Bitext]:
+        """Return the held-out sets, with one pair of each source.
+
+        Raises
+        ------
+        InputError
+            If there are too few sources.
+        """
+        sources = [source for _, source in sorted(self._heap, reverse=True)]
+        wanted = sum(self._sizes.values())
+        if len(sources) < wanted:
+            raise InputError(
+                f"train has {len(sources):,} different sentences, too few to cut {wanted:,} for "
+                f"{', '.join(self._sizes)}"
+            )
+        found, begin = {}, 0
+        for name, size in self._sizes.items():
+            found[name] = _bitext([self._chosen(source) for source in sources[begin : begin + size]])
+            begin += size
+        return found
+
+    def further(self) -> int:
+        """Return the number of pairs of the sources in the held-out sets that are in no set."""
+        return sum(map(len, self._rows.values())) - len(self._rows)
+
+    def _chosen(self, source: str) -> _Row:
+        """Return the pair of a source whose hash is the smallest, so that order makes no difference."""
+        target = Bitext._fields.index("target")
+        return min(self._rows[source], key=lambda row: (digest(row.columns[target]), row.columns[target]))
+
+
+def _bitext(rows: Sequence[_Row]) -> Bitext:
+    if not rows:
+        return Bitext([], [])
+    columns = [list(column) for column in zip(*(row.columns for row in rows), strict=True)]
+    return Bitext(*(None if column[0] is None else column for column in columns))  # type: ignore[arg-type]
+
+
+class Overlap(NamedTuple):
+    """How many pairs of a held-out set also stand in another split."""
+
+    split: str
+    other: str
+    pairs: int
+
+
+def describe_overlap(overlap: Overlap) -> str:
+    """Return a warning about pairs that two splits share."""
+    pairs = "1 pair" if overlap.pairs == 1 else f"{overlap.pairs:,} pairs"
+    return f"{pairs} of {overlap.split} also in {overlap.other}"
+
+
+class HeldOutPairs:
+    """The pairs of held-out sets; a pair with several references counts as one with each of them."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
+        self._sizes: Counter[str] = Counter()
+        # numbers of the pairs of a split that also stand in another
+        self._shared: dict[tuple[str, str], set[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def add(self, split: str, block: Bitext) -> None:
+        """Add pairs of a held-out set, and compare them with those of the sets before it."""
+        for number, pairs in enumerate(_pairs(block), self._sizes[split]):
+            for pair in pairs:
+                places = self._places.setdefault(pair, {})
+                for other in places.keys() - {split}:
+                    self._shared.setdefault((split, other), set()).add(number)
+                places.setdefault(split, []).append(number)
+        self._sizes[split] += block.size
+
+    def find(self, block: Bitext) -> list[str]:
+        """Return for each pair of train the first held-out set in which it also stands, or ''."""
+        found = []
+        for pairs in _pairs(block):
+            places = self._places.get(pairs[0], {}) if pairs else {}
+            for split, numbers in places.items():
+                self._shared.setdefault((split, "train"), set()).update(numbers)
+            found.append(next(iter(places), ""))
+        return found
+
+    def overlaps(self) -> list[Overlap]:
+        """Return what has been found, in the order of the sets; a pair of sets is listed once."""
+        order = {split: number for number, split in enumerate(self._sizes)}
+        shared = sorted(self._shared.items(), key=lambda item: (order[item[0][0]], order.get(item[0][1], -1)))
+        return [Overlap(split, other, len(numbers)) for (split, other), numbers in shared]
+
+
+def _pairs(block: Bitext) -> Iterator[list[tuple[str, str]]]:
+    """Yield for each pair its source with each of its references, or nothing if it is empty."""
+    further = block.further or [()] * block.size
+    for source, target, others in zip(block.source, block.target, further, strict=True):
+        references = dict.fromkeys((target, *others))
+        yield [(source, reference) for reference in references if source and reference]

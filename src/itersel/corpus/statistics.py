@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.overlap import Overlap, describe_overlap
-from itersel.corpus.text import Bitext, split_words
+from itersel.corpus.split import Overlap, describe_overlap
+from itersel.corpus.text import Bitext, StrPath, split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER
 from itersel.storage.json_files import read_json
@@ -38,11 +38,11 @@ def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
     }
 
 
-def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statistics]:
+def read_statistics(paths: Sequence[StrPath]) -> dict[str, Statistics]:
     """Return the splits of one or more statistics files of ``itersel corpus prepare``, by name."""
     splits: dict[str, Statistics] = {}
     for path in paths:
-        try:
+        with _damage(path, "itersel corpus prepare"):
             found = read_json(path)["splits"]
             for split in found.values():
                 _check_numbers(split["dropped"])
@@ -50,9 +50,15 @@ def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statis
                 for side in ("source", "target"):
                     _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
             splits.update(found)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError("is not a statistics file of itersel corpus prepare", path) from None
     return splits
+
+
+@contextlib.contextmanager
+def _damage(path: StrPath, command: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"is not a statistics file of {command}", path) from None
 
 
 def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
@@ -62,7 +68,7 @@ def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def read_left_out(
-    preparation: Sequence[str | os.PathLike[str]], collection: str | os.PathLike[str] | None = None
+    preparation: Sequence[StrPath], collection: StrPath | None = None
 ) -> list[tuple[str, str, int]]:
     """Return what was dropped: from where, why, and how many pairs (lines, for monolingual text).
 
@@ -74,32 +80,28 @@ def read_left_out(
         The statistics file of ``itersel corpus libreoffice-help``.
     """
     found: list[tuple[str, Mapping[str, int]]] = []
-    try:
-        for path in (collection,) if collection is not None else ():
+    for path in (collection,) if collection is not None else ():
+        with _damage(path, "itersel corpus"):
             counts = read_json(path)
-            found.append(
-                ("collection", _check_numbers({reason: counts[reason] for reason in COLLECTION_REASONS}))
-            )
-        for path in preparation:
+            reasons = _check_numbers({reason: counts[reason] for reason in COLLECTION_REASONS})
+            found.append(("collection", reasons))
+    for path in preparation:
+        with _damage(path, "itersel corpus"):
             document = read_json(path)
             found += [(name, _check_numbers(split["dropped"])) for name, split in document["splits"].items()]
             if "monolingual" in document:
                 found.append(("monolingual", _check_numbers(document["monolingual"]["dropped"])))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("is not a statistics file of itersel corpus", path) from None
     return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]
 
 
-def read_overlaps(paths: Sequence[str | os.PathLike[str]]) -> list[Overlap]:
+def read_overlaps(paths: Sequence[StrPath]) -> list[Overlap]:
     """Return the pairs that splits share, from statistics files of ``itersel corpus prepare``."""
     found = []
     for path in paths:
-        try:
+        with _damage(path, "itersel corpus prepare"):
             for one in read_json(path).get("overlaps", ()):
                 _check_numbers({"pairs": one["pairs"]})
                 found.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError("is not a statistics file of itersel corpus prepare", path) from None
     return found
 
 
@@ -111,15 +113,9 @@ def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] =
         numbers = [split["sentences"]]
         numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
         rows.append([name, *(f"{number:,}" for number in numbers)])
-    return "\n".join(
-        [*aligned(header, rows, left=(0,)), *_dropped_lines(splits), *map(describe_overlap, overlaps)]
-    )
-
-
-def _dropped_lines(splits: Mapping[str, Statistics]) -> list[str]:
-    lines = []
+    dropped = []
     for name, split in splits.items():
         reasons = [f"{reason} {count:,}" for reason, count in split["dropped"].items() if count]
         if reasons:
-            lines.append(f"not in {name}: {', '.join(reasons)}")
-    return lines
+            dropped.append(f"not in {name}: {', '.join(reasons)}")
+    return "\n".join([*aligned(header, rows, left=(0,)), *dropped, *map(describe_overlap, overlaps)])

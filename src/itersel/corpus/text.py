@@ -8,12 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from itersel.corpus.labels import checked_labels
-from itersel.corpus.pharaoh import check_points, format_points, parse_points
-from itersel.corpus.sgml import check_first_line, is_sgml, segments
 from itersel.errors import CombinedInputError, InputError
 from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.files import line_blocks
+from itersel.storage.files import line_blocks, without_compression
 
 StrPath = str | os.PathLike[str]
 
@@ -24,8 +21,19 @@ MAX_LISTED = 10
 # stray second column.
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f]|" + re.escape(FIELD_SEPARATOR))
-
-
+# Test sets of WMT, whose segments are read as lines.
+SGML = (".sgm", ".sgml")
+MAX_SEGMENT = 2**22
+_SEGMENT = re.compile(
+    r"<doc\b[^>]*>|<seg\b(?:[^>]*?\bid=[\"']?([0-9]+))?[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE
+)
+_SYSTEM = re.compile(r"\bsysid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_BEGIN, _END = re.compile(r"<seg\b", re.IGNORECASE), re.compile("</seg>", re.IGNORECASE)
+# How a file begins that is not text. Text may begin with a tag of HTML.
+_MARKUP = re.compile(
+    r"\s*<(?:(?:srcset|refset|tstset|mteval|dataset|tmx|xliff|!DOCTYPE)\b|\?xml|(?:doc|seg|chapter)\s+\w+=)",
+    re.IGNORECASE,
+)
 # Nonterminals of text grammars and special words of language models, in any case because text is lowercased.
 _RESERVED = re.compile(r"\[[^\[\],\s]+,[0-9]+\]|</?s>|<unk>", re.IGNORECASE)
 
@@ -115,35 +123,81 @@ def text_blocks(
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
     is_kept: bool = False,
+    is_tokenized: bool = False,
     is_checked: bool = True,
 ) -> Iterator[list[str]]:
     """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Parameters
     ----------
+    is_tokenized
+        Whether words that are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``,
+        ``<unk>``) are an error, too.
     is_checked
         Whether lines with control characters or ``|||`` are an error.
 
     Raises
     ------
     InputError
-        If the file is empty and must not be, is not UTF-8, or a line is too long or contains a control
-        character or ``|||``.
+        If the file is empty and must not be, is not UTF-8, or a line is too long or contains what it must
+        not. Names the file and the line.
     """
     number = 0
     blocks = line_blocks(path, limit, advice, is_kept)
     name = os.fspath(path)
-    if is_sgml(name):
-        blocks = segments(blocks, name)
+    if without_compression(name).lower().endswith(SGML):
+        blocks = _segments(blocks, name)
     for lines in blocks:
         if number == 0 and (first := next(filter(str.strip, lines), "")):
-            check_first_line(first, name)
+            _check_first_line(first, name)
+        numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
-            check_text(lines, path, range(number + 1, number + len(lines) + 1))
+            check_text(lines, path, numbers)
+            if is_tokenized:
+                check_tokens(lines, path, numbers)
         yield lines
         number += len(lines)
     if not number and not allow_empty:
         raise InputError("is empty; a text of one sentence a line was expected", path)
+
+
+def _check_first_line(line: str, path: str) -> None:
+    """Raise an InputError if the first line of a text shows that it is markup."""
+    if _MARKUP.match(line.removeprefix("\ufeff")):
+        message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
+        raise InputError(message, path, 1)
+
+
+def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
+    """Yield the segments in blocks of the lines of an SGML file."""
+    rest, systems, last, found = "", set[str](), 0, False
+    for lines in blocks:
+        text = rest + "\n".join(lines) + "\n"
+        end = max((match.end() for match in _END.finditer(text)), default=0)
+        whole, rest = text[:end], text[end:]
+        if len(rest) > MAX_SEGMENT:
+            raise InputError(f"no segment ends within {MAX_SEGMENT:,} characters", path)
+        texts = []
+        for match in _SEGMENT.finditer(whole):
+            if match[2] is None:
+                systems.update(_SYSTEM.findall(match.group()))
+                last = 0
+                continue
+            number = int(match[1] or 0)
+            if 0 < number <= last:
+                raise InputError(f"segment {number} follows segment {last}; sort them", path)
+            last = number or last
+            texts.append(" ".join(match[2].split()))
+        if len(systems) > 1:
+            message = f"has several translations ({', '.join(sorted(systems))}); give a file for each"
+            raise InputError(message, path)
+        if texts:
+            found = True
+            yield texts
+    if _BEGIN.search(rest):
+        raise InputError("ends within a segment; the file is truncated", path)
+    if not found:
+        raise InputError("has no segments (<seg>)", path)
 
 
 def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
@@ -170,28 +224,6 @@ def _complaint(forbidden: str) -> str:
     if forbidden == FIELD_SEPARATOR:
         return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token can hold it; replace it"
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
-
-
-def tokenized_blocks(
-    path: StrPath,
-    allow_empty: bool = False,
-    limit: int = MAX_LINE_BYTES,
-    advice: str = "",
-    is_kept: bool = False,
-) -> Iterator[list[str]]:
-    """Yield the lines of tokenised text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks`; also for a word that is reserved in grammars or language models (``[X,1]``,
-        ``<s>``, ``</s>``, ``<unk>``). The error names the file and the line.
-    """
-    number = 1
-    for lines in text_blocks(path, allow_empty, limit, advice, is_kept):
-        check_tokens(lines, path, range(number, number + len(lines)))
-        yield lines
-        number += len(lines)
 
 
 def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
@@ -226,18 +258,6 @@ def clean_text(text: str) -> str:
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 
-def read_parallel(
-    source: StrPath,
-    target: StrPath,
-    task: StrPath | None = None,
-    alignment: StrPath | None = None,
-    tokenized: bool = False,
-) -> Bitext:
-    """Read parallel files; see `parallel_blocks`."""
-    blocks = parallel_blocks(source, target, task, alignment, tokenized, is_kept=True)
-    return concatenate(blocks)
-
-
 def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     """Return the pairs of all blocks, which must have the same columns; no blocks give no pairs."""
     columns: dict[str, list[Any]] = {"source": [], "target": []}
@@ -246,94 +266,6 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
             if lines is not None:
                 columns.setdefault(name, []).extend(lines)
     return Bitext(**columns)
-
-
-def parallel_blocks(
-    source: StrPath,
-    target: StrPath,
-    task: StrPath | None = None,
-    alignment: StrPath | None = None,
-    tokenized: bool = False,
-    limit: int = MAX_LINE_BYTES,
-    advice: str = "",
-    is_kept: bool = False,
-    further: Sequence[StrPath] = (),
-    is_checked: bool = True,
-) -> Iterator[Bitext]:
-    """Read parallel files in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
-
-    Parameters
-    ----------
-    further
-        Additional reference translations of the source.
-    is_checked
-        Whether control characters, ``|||`` and reserved words are an error.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks` and, for `tokenized` text, `tokenized_blocks`; also if the files differ in their
-        number of lines, a task label is empty, or an alignment point is malformed or outside its sentence.
-        The error names the file and the line.
-    """
-    named = {"source": source, "target": target, "task": task, "alignment": alignment}
-    references = {f"target.{number}": path for number, path in enumerate(further, 1)}
-    paths = {name: path for name, path in (named | references).items() if path is not None}
-    files = [
-        _Column(
-            line_blocks(path, limit, advice, is_kept)
-            if name == "alignment"
-            else text_blocks(path, False, limit, advice, is_kept, is_checked)
-        )
-        for name, path in paths.items()
-    ]
-    number = 0
-    while count := min([file.available() for file in files]):
-        columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
-        others = [columns.pop(name) for name in references]
-        block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
-        yield _checked(block, paths, tokenized and is_checked, number)
-        number += count
-    lines = [range(number + file.rest()) for file in files]
-    for path, count_of_lines in zip(paths.values(), lines, strict=True):
-        check_line_counts({source: lines[0], path: count_of_lines})
-
-
-class _Column:
-    """Lines of one of several files that are read in parallel."""
-
-    def __init__(self, blocks: Iterator[list[str]]) -> None:
-        self.blocks = blocks
-        self.block: list[str] = []
-        self.place = 0
-
-    def available(self) -> int:
-        """Return the number of lines that can be taken now; 0 at the end of the file."""
-        if self.place == len(self.block):
-            self.block, self.place = next(self.blocks, []), 0
-        return len(self.block) - self.place
-
-    def take(self, count: int) -> list[str]:
-        """Return the next `count` of the available lines."""
-        self.place += count
-        return self.block[self.place - count : self.place]
-
-    def rest(self) -> int:
-        """Read to the end, and return the number of lines that were not taken."""
-        return len(self.block) - self.place + sum(map(len, self.blocks))
-
-
-def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: int) -> Bitext:
-    """Check pairs and return them normalised; `before` is the number of preceding pairs."""
-    if tokenized:
-        for name, lines in block.columns().items():
-            if name not in ("task", "alignment"):
-                check_tokens(lines, paths[name], range(before + 1, before + 1 + block.size))
-    if block.task is not None:
-        block = block._replace(task=checked_labels(block.task, paths["task"], before))
-    if block.alignment is not None:
-        block = block._replace(alignment=_checked_alignment(block, paths["alignment"], before))
-    return block
 
 
 def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
@@ -346,13 +278,3 @@ def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
             f"has no partner: {lines} lines, but {partners} in {os.fspath(shortest)}; align the files again"
         )
         raise InputError(message, longest, partners + 1)
-
-
-def _checked_alignment(block: Bitext, path: StrPath, before: int) -> list[str]:
-    lines = []
-    for place, line in enumerate(block.alignment or ()):
-        points = parse_points(line, path, before + place + 1)
-        lengths = len(split_words(block.source[place])), len(split_words(block.target[place]))
-        check_points(points, *lengths, path, before + place + 1)
-        lines.append(format_points(points))
-    return lines

@@ -117,7 +117,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     Raises
     ------
     InputError
-        If a text is empty or contains a reserved word (see `itersel.corpus.text.tokenized_blocks`), the files
+        If a text is empty or contains a reserved word (see `itersel.corpus.text.text_blocks`), the files
         differ in their number of lines, or an alignment point is malformed or outside its sentence. Names the
         file and the line.
     """

@@ -18,8 +18,7 @@ from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
-from itersel.storage.compression import packing_of
-from itersel.storage.files import byte_blocks, open_output
+from itersel.storage.files import byte_blocks, open_output, packing_of
 from itersel.storage.strings import StringTable, string_table
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"

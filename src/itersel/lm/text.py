@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
-from itersel.corpus.text import split_words, tokenized_blocks
+from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
@@ -77,18 +77,18 @@ def read_text(
     Raises
     ------
     InputError
-        If a file is empty or contains invalid characters (see `itersel.corpus.text.tokenized_blocks`); if
+        If a file is empty or contains invalid characters (see `itersel.corpus.text.text_blocks`); if
         `vocabulary` has no words; if a line to leave out does not exist.
     """
     ids = _Vocabulary(None if vocabulary is None else _words_of(vocabulary))
     tokens = DiskArray(np.int32, folder)
     for number, path in enumerate(paths):
-        blocks = tokenized_blocks(path)
+        blocks = text_blocks(path, is_tokenized=True)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
         while joined := list(islice(blocks, BLOCKS)):
             if lines := list(chain.from_iterable(joined)):
-                # No word of the text is <s> or </s>: tokenized_blocks refuses them.
+                # No word of the text is <s> or </s>: text_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
                 tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
@@ -111,7 +111,7 @@ def _without(
 
 def _words_of(path: str | os.PathLike[str]) -> set[str]:
     words: set[str] = set()
-    for lines in tokenized_blocks(path):
+    for lines in text_blocks(path, is_tokenized=True):
         words.update(split_words(" ".join(lines)))
     if not words:
         raise InputError("is not a vocabulary: it contains no words", path)

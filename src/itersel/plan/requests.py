@@ -14,7 +14,7 @@ from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets
 from itersel.config.tasks import files_of
 from itersel.config.values import Config
-from itersel.storage.compression import compression_of
+from itersel.storage.files import compression_of
 
 # Of tokenised text, with a space; and how much smaller a compressed file is.
 BYTES_PER_WORD, COMPRESSION = 6.0, 3.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.corpus.overlap import Overlap, describe_overlap
+from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.statistics import read_left_out, read_overlaps, read_statistics
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT

@@ -12,9 +12,8 @@ import numpy as np
 
 from itersel.atomic import atomic_path
 from itersel.corpus.labels import read_labels, require_label
-from itersel.corpus.prepare import read_preparation
+from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.corpus.restore import restore
 from itersel.errors import InputError
 from itersel.evaluate.bleu import (
     CorpusScore,

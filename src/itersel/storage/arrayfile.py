@@ -111,13 +111,7 @@ def is_array_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
-    """Return the header, and the position where the arrays begin.
-
-    Raises
-    ------
-    InputError
-        If the file does not exist, or the header does not match its checksum.
-    """
+    """Return the header, and the position where the arrays begin."""
     try:
         with open(path, "rb") as stream:
             magic, length = stream.read(len(MAGIC)), int.from_bytes(stream.read(8), "little")
@@ -137,13 +131,7 @@ def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
 
 
 def _view(data: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
-    """Return a view of an array in `data`.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        If the header entry does not describe an array.
-    """
+    """Return a view of an array in `data`; an error of Python if the header entry describes none."""
     shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
     dtype = np.dtype(entry["dtype"])
     end = begin + math.prod(shape) * dtype.itemsize

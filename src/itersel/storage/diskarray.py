@@ -77,12 +77,7 @@ class DiskArray:
 def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> DiskArray:
     """Return ``table[index]`` for a table and an index of any size.
 
-    Parameters
-    ----------
-    length
-        Rows of `index` that are read at a time.
-    in_memory
-        Values of `table` that are in memory at a time.
+    `length` rows of `index` are read at a time, and `in_memory` values of `table` are in memory.
     """
     result = DiskArray(table.dtype, table.folder)
     if table.size <= in_memory:

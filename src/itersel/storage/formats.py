@@ -137,17 +137,12 @@ def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) ->
 
 
 def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str, int]:
-    """Compare the arrays of a file with its format.
-
-    Returns
-    -------
-    dict
-        The sizes by name.
+    """Compare the arrays of a file with its format, and return the sizes by name.
 
     Raises
     ------
     InputError
-        If an array is not as declared. Names the file, the first such array, and the reason.
+        Names the file, the first array that is not as declared, and the reason.
     """
     sizes: dict[str, int] = {}
     for name, declared in format.arrays.items():

@@ -138,8 +138,6 @@ def write_rows(
 
     Parameters
     ----------
-    path, format
-        The file and its format.
     columns
         The named second dimension of two-dimensional arrays.
     has_extra

@@ -29,13 +29,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(content: bytes) -> Any:
-    """Return the content of a JSON text.
-
-    Raises
-    ------
-    ValueError
-        If it is not JSON, is too large, or is nested too deeply for Python.
-    """
+    """Return the content of a JSON text; a ValueError if it is none, too large, or nested too deeply."""
     if len(content) > MAX_JSON_BYTES:
         raise ValueError("too large")
     try:

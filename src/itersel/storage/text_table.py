@@ -10,15 +10,7 @@ Content = Mapping[str, Any]
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a table with a rule below its header.
-
-    Parameters
-    ----------
-    header, rows
-        Cells as text.
-    left
-        Columns to align left; the others, such as numbers, are aligned right.
-    """
+    """Return the lines of a table with a rule below its header; columns in `left` are aligned left."""
     table = [header, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
 

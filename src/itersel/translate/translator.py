@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.restore import restore
+from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import feature_values, text_of

@@ -1,21 +1,20 @@
-"""Translation memories (TMX 1.4): streaming reader for the pairs of two languages."""
+"""Pairs of two languages in XML, read one unit at a time: TMX 1.4, XLIFF 1.2 and 2.0, test sets of WMT."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from lxml import etree
 
-from itersel.corpus.corpora import Corpus, Reading
+from itersel.corpus.corpora import Reading
 from itersel.corpus.labels import most_frequent
-from itersel.corpus.languages import matches
-from itersel.corpus.pairs import Pair, pair_blocks
-from itersel.corpus.text import Bitext, clean_text
+from itersel.corpus.records import Pair, matches
+from itersel.corpus.text import clean_text
 from itersel.errors import InputError
 from itersel.limits import MAX_TMX_UNIT
 from itersel.storage.files import byte_blocks
@@ -30,6 +29,11 @@ _MARKUP, _PLACEHOLDERS = ("bpt", "ept"), ("it", "ph", "ut", "x", "bx", "ex")
 # Takes the place of a placeholder, which may separate two words.
 _PLACE = "\ufffc"
 _BETWEEN_WORDS = re.compile(rf"(?<=\w){_PLACE}+(?=\w)")
+# States of a target that is no translation, or not one that somebody vouches for.
+_UNFINISHED = (
+    *("new", "needs-translation", "needs-adaptation", "needs-l10n", "needs-review-translation"),
+    *("needs-review-adaptation", "needs-review-l10n", "initial"),
+)
 
 
 @dataclass
@@ -51,47 +55,34 @@ class _Seen:
     regions: Counter[str] = field(default_factory=Counter)
 
 
-def tmx_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
-    """Read the pairs of two languages from a TMX file in blocks.
+def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
+    """Read the pairs of two languages from a TMX file.
 
     Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If
     a unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise
-    the first. Only one unit is parsed at a time.
-
-    Raises
-    ------
-    InputError
-        If the file is not XML, declares entities, or has no unit in both languages; if a unit is too large;
-        if a text is too long or contains ``|||`` or, if tokenised, a reserved word. Names the line.
+    the first.
     """
-    return pair_blocks(_pairs(path, reading), path, reading)
-
-
-def _pairs(path: str, reading: Reading) -> Iterator[Pair]:
     seen = _Seen()
-    for unit in units(path, _UNIT, "tmx", max(MAX_TMX_UNIT, 4 * reading.limit)):
+    for unit in _units(path, _UNIT, "tmx", reading):
         pair = _pair(unit, reading, path, seen)
         if pair is not None:
             yield pair
     wanted = f"{reading.source_language} and {reading.target_language}"
     if not seen.used:
-        there = _listed(seen.languages) or "none"
+        there = most_frequent(seen.languages) or "none"
         raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
     if seen.used < seen.units:
         number = f"{seen.units - seen.used:,} of {seen.units:,} translation units"
-        regions = f"; {seen.in_other_regions:,} because of the region ({_listed(seen.regions)})"
+        regions = f"; {seen.in_other_regions:,} because of the region ({most_frequent(seen.regions)})"
         print(
             f"{path}: warning: {number} skipped, not in {wanted}{regions if seen.regions else ''}",
             file=sys.stderr,
         )
 
 
-def _listed(codes: Mapping[str, int]) -> str:
-    return most_frequent(dict(sorted(codes.items(), key=lambda item: (-item[1], item[0]))))
-
-
-def units(path: str, tag: str | tuple[str, ...], root_name: str, limit: int) -> Iterator[Any]:
+def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Reading) -> Iterator[Any]:
     """Yield the elements with a tag, in a document with this root; each is emptied before the next one."""
+    limit = max(MAX_TMX_UNIT, 4 * reading.limit)
     # Entities are not resolved, and nothing outside the file is read.
     parser = etree.XMLPullParser(
         ("end",),
@@ -119,18 +110,15 @@ def units(path: str, tag: str | tuple[str, ...], root_name: str, limit: int) -> 
                 raise InputError(f"no translation unit ends within {limit:,} bytes; split the file", path)
         root = parser.close()
     except etree.XMLSyntaxError as error:
-        raise _syntax_error(error, parser.feed_error_log, path) from None
+        # after some problems, the error only tells of the last
+        first = next(iter(parser.feed_error_log), None)
+        problem, line = (first.message, first.line) if first else (error.msg, error.lineno)
+        raise InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None) from None
     if not is_checked:
         _check_root(root, root_name, path)
 
 
-def _syntax_error(error: etree.XMLSyntaxError, log: Any, path: str) -> InputError:
-    """Return the first problem in a parser's log; after some problems, `error` only tells of the last."""
-    problem, line = (log[0].message, log[0].line) if log else (error.msg, error.lineno)
-    return InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None)
-
-
-def line_of(element: Any) -> int | None:
+def _line_of(element: Any) -> int | None:
     """Return the line of an element, or None if it is unknown: libxml2 counts some only up to 65,535."""
     line: int | None = element.sourceline
     return None if line == _LAST_LINE else line
@@ -139,7 +127,7 @@ def line_of(element: Any) -> int | None:
 def _check_root(root: Any, name: str, path: str) -> None:
     found = etree.QName(root).localname
     if found != name:
-        raise InputError(f"is not {name.upper()}: its root is <{found}>, not <{name}>", path, line_of(root))
+        raise InputError(f"is not {name.upper()}: its root is <{found}>, not <{name}>", path, _line_of(root))
     declared = root.getroottree().docinfo.internalDTD
     entity = next(iter(declared.entities()), None) if declared is not None else None
     if entity is not None:
@@ -172,8 +160,12 @@ def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> Pair | None:
             seen.regions.update(regions)
         return None
     seen.used += 1
-    source, target = (_text_of(variant, path) for variant in sides)
-    return Pair(source, target, line_of(unit))
+    segments = [next(variant.iterchildren(_SEGMENT), None) for variant in sides]
+    if None in segments:
+        why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
+        raise InputError(why, path, _line_of(sides[segments.index(None)]))
+    source, target = (_text_of(segment, path) for segment in segments)
+    return Pair(source, target, _line_of(unit))
 
 
 def _primary(code: str) -> str:
@@ -192,25 +184,17 @@ def _side(variants: list[tuple[str, Any]], language: str) -> Any:
     return next(iter([*same, *(variant for _, variant in found)]), None)
 
 
-def _text_of(variant: Any, path: str) -> str:
-    segment = next(variant.iterchildren(_SEGMENT), None)
-    if segment is None:
-        why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
-        raise InputError(why, path, line_of(variant))
-    return clean_text(segment_text(segment, path))
-
-
-def segment_text(segment: Any, path: str) -> str:
-    """Return the text of an element of a translation memory, without markup of the original format."""
-    text = "".join(_texts(segment, path))
-    return _BETWEEN_WORDS.sub(" ", text).replace(_PLACE, "")
+def _text_of(element: Any, path: str) -> str:
+    """Return the text of an element, without markup of the original format."""
+    text = "".join(_texts(element, path))
+    return clean_text(_BETWEEN_WORDS.sub(" ", text).replace(_PLACE, ""))
 
 
 def _texts(element: Any, path: str) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag is etree.Entity:
-            raise InputError(f"unknown entity {child.text}; replace it by its text", path, line_of(child))
+            raise InputError(f"unknown entity {child.text}; replace it by its text", path, _line_of(child))
         name = etree.QName(child).localname
         # any empty element, such as <br/>, stands for something
         if name in _PLACEHOLDERS or not (child.text or len(child) or name in _MARKUP):
@@ -218,3 +202,82 @@ def _texts(element: Any, path: str) -> Iterator[str]:
         elif name not in _MARKUP:
             yield from _texts(child, path)
         yield child.tail or ""
+
+
+def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
+    """Read the translated segments of an XLIFF file in the two languages.
+
+    Segments without a target, with a state that asks for translation or review (1.2) or `initial` (2.0), not
+    approved, or marked as not to be translated are left out.
+    """
+    wanted, found, there = (reading.source_language, reading.target_language), False, set()
+    for unit in _units(path, ("{*}trans-unit", "{*}segment"), "xliff", reading):
+        source, target = (next(unit.iterchildren(f"{{*}}{name}"), None) for name in ("source", "target"))
+        languages = _languages(unit)
+        there.add(languages)
+        same = all(map(matches, languages, wanted))
+        if source is None or target is None or not (same or all(map(matches, languages[::-1], wanted))):
+            continue
+        state = target.get("state") or unit.get("state") or ""
+        if state in _UNFINISHED or unit.get("approved") == "no" or not _is_translatable(unit):
+            continue
+        first, second = (_text_of(one, path) for one in (source, target))
+        if first and second:
+            found = True
+            yield Pair(first, second, _line_of(unit)) if same else Pair(second, first, _line_of(unit))
+    if not found:
+        codes = ", ".join(sorted({f"{one or '?'} to {other or '?'}" for one, other in there})) or "none"
+        raise InputError(
+            f"has no translated segment in {' and '.join(wanted)}; its languages are {codes}", path
+        )
+
+
+def _languages(unit: Any) -> tuple[str, str]:
+    """Return the languages of a unit: attributes of its file (1.2) or of the document (2.0)."""
+    found = ["", ""]
+    for element in unit.iterancestors():
+        if etree.QName(element).localname in ("file", "xliff"):
+            for side, names in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
+                found[side] = found[side] or next(filter(None, map(element.get, names)), "")
+    return found[0], found[1]
+
+
+def _is_translatable(unit: Any) -> bool:
+    """Return whether a unit is to be translated: its attribute, or that of the nearest element around it."""
+    around = (element.get("translate") for element in (unit, *unit.iterancestors()))
+    return next(filter(None, around), "yes") != "no"
+
+
+def wmt_pairs(path: str, reading: Reading) -> Iterator[Pair]:
+    """Read a test set of WMT: of each document, the source and the first reference."""
+    found = False
+    for document in _units(path, "{*}doc", "dataset", reading):
+        source = _text_in(document, "{*}src", reading.source_language)
+        reference = _text_in(document, "{*}ref", reading.target_language)
+        if source is None or reference is None:
+            continue
+        found = True
+        translated = _segments(reference, path)
+        for number, (text, line) in _segments(source, path).items():
+            if number not in translated:
+                raise InputError(f"the reference lacks segment {number}", path, line)
+            yield Pair(text, translated[number][0], line)
+    if not found:
+        languages = f"{reading.source_language} and {reading.target_language}"
+        raise InputError(f"has no document with a source and a reference in {languages}", path)
+
+
+def _text_in(document: Any, tag: str, language: str) -> Any:
+    """Return the first source or reference of a document in a language, or None."""
+    return next((one for one in document.iterchildren(tag) if matches(one.get("lang", ""), language)), None)
+
+
+def _segments(element: Any, path: str) -> dict[str, tuple[str, int | None]]:
+    """Return the segments of a text and their lines, by their numbers."""
+    found: dict[str, tuple[str, int | None]] = {}
+    for segment in element.iterdescendants("{*}seg"):
+        number, line = segment.get("id", ""), _line_of(segment)
+        if not number or number in found:
+            raise InputError(f"a segment has no number of its own, but '{number}'", path, line)
+        found[number] = _text_of(segment, path), line
+    return found
