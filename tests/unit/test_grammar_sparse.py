@@ -11,11 +11,10 @@ from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_
 from itersel.errors import InputError
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.name_kernels import Rules
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
-from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code
+from itersel.grammar.template_kernels import NO_CODE, Rules, bigram_code
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
@@ -42,18 +41,11 @@ def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
     source, target = side(1), side(2)
     alignments = [rule[3] if len(rule) > 3 else () for rule in rules]
     points = np.array([point for points in alignments for point in points], np.uint8).reshape(-1, 2)
-    return rule_features(
-        string_table(vocabulary),
-        kind,
-        *source,
-        *target,
-        category=string_table(()),
-        rule_category=np.zeros((0, 3), np.uint16),
-        rule_alignment=points,
-        rule_alignment_offset=np.cumsum([0, *map(len, alignments)]),
-        rule_bin=count_bins(np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)),
-        templates=templates,
-    )
+    counts = np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)
+    ends, no_category = np.cumsum([0, *map(len, alignments)]), np.zeros((0, 3), np.uint16)
+    tables = string_table(vocabulary), string_table(())
+    arrays = Rules(*tables, no_category, *source, *target, points, ends, count_bins(counts))
+    return rule_features(kind, arrays, templates)
 
 
 def by_rule(features: SparseFeatures) -> list[dict[str, float]]:

@@ -47,7 +47,7 @@ from itersel.grammar.shard_kernels import (
     find_bad_rule,
 )
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
-from itersel.grammar.templates.count_kernels import MAX_BIN
+from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -364,24 +364,26 @@ def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
     """
     templates = tuple(templates) or shard.templates
     computed = tuple(name for name in shard.computed if name in templates)
-    features = rule_features(
-        shard.vocabulary,
-        shard.rule_kind,
-        shard.rule_source,
-        shard.rule_source_offset,
-        shard.rule_target,
-        shard.rule_target_offset,
-        shard.category,
-        shard.rule_category,
-        shard.rule_alignment,
-        shard.rule_alignment_offset,
-        shard.rule_bin,
-        computed,
-    )
+    features = rule_features(shard.rule_kind, _rules(shard), computed)
     if shard.rule_feature_offset.shape[0]:
         listed = [name for name in (*templates, OTHER) if name not in computed]
         features = join_features(features, select_features(_features(shard), listed))
     return replace(shard, **features._asdict(), templates=templates, computed=computed)
+
+
+def _rules(shard: Shard) -> Rules:
+    return Rules(
+        shard.vocabulary,
+        shard.category,
+        shard.rule_category,
+        shard.rule_source,
+        shard.rule_source_offset,
+        shard.rule_target,
+        shard.rule_target_offset,
+        shard.rule_alignment,
+        shard.rule_alignment_offset,
+        shard.rule_bin,
+    )
 
 
 def _features(shard: Shard) -> SparseFeatures:
@@ -469,17 +471,7 @@ def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
     ranks = shard.category_ranks()
     if ranks is None:
         raise damaged(path, "rule_category", "has categories that can be made of themselves")
-    rule, wrong = find_bad_rule(
-        shard.rule_kind,
-        shard.rule_source,
-        shard.rule_source_offset,
-        shard.rule_target,
-        shard.rule_target_offset,
-        shard.rule_alignment,
-        shard.rule_alignment_offset,
-        shard.rule_category,
-        ranks,
-    )
+    rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
     if wrong:
         name, why = RULE_FAULTS[wrong]
         raise damaged(path, name, f"{why} (rule {rule})")
