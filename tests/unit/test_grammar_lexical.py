@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
-from itersel.grammar.index import build_index, load_index
-from itersel.grammar.index_kernels import LINK_BEGIN, LINK_LOW, Links
-from itersel.grammar.lexical import lexical_table, link_counts
+from itersel.grammar.index import build_index, lexical_table, load_index
+from itersel.grammar.index_kernels import COLUMNS, LINK_BEGIN, LINK_LOW
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, INFINITE_COST, find_pair, lexical_costs
 
 
@@ -64,21 +63,19 @@ def test_costs_of_a_rule(folder, corpus, source, target) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
-def counts_of(source, target, linked):
-    """Return the counts of an alignment that links equal positions of both sides."""
-    position = np.full((source.shape[0], 5), -1, np.int32)
+def table_of(source, target, linked):
+    """Return the table of an alignment that links equal positions of both sides."""
+    position = np.full((source.shape[0], COLUMNS), -1, np.int32)
     position[linked, LINK_LOW] = linked
     position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(source.shape[0]))
-    links = Links(position, np.array(linked, np.int32))
-    return link_counts(source, target, links, links._replace(position=position[:, LINK_LOW:].copy()))
+    spans = position[:, LINK_LOW:LINK_BEGIN].copy()
+    return lexical_table(source, target, position, np.array(linked, np.int32), spans)
 
 
 def test_relative_frequencies() -> None:
     """Word 1 has two links to 5 and one to 6; word 2 and word 6 are unaligned once."""
     source, target = np.array([1, 1, 1, 2], np.int32), np.array([5, 5, 6, 6], np.int32)
-    counted = counts_of(source, target, [0, 1, 2])
-    assert [list(column) for column in counted] == [[0, 1, 1, 2], [6, 5, 6, 0], [1, 2, 1, 1]]
-    key, cost = lexical_table(*counted)
+    key, cost = table_of(source, target, [0, 1, 2])
     # p(f|e): 1|5 = 2/2, 1|6 = 1/2, NULL|6 = 1/2, 2|NULL = 1; p(e|f): 5|1 = 2/3, 6|1 = 1/3, 6|NULL = 1
     for pair, given_target, given_source in [
         ((1, 5), 1, 2 / 3),
@@ -95,21 +92,18 @@ def test_relative_frequencies() -> None:
 
 
 def test_more_pairs_than_the_first_table_holds() -> None:
-    words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
+    words = np.arange(1, FIRST_SLOTS)
     linked = np.arange(0, words.shape[0], 2)
-    alone = np.setdiff1d(words, words[linked]).tolist()
-    expected = sorted(
-        [(w, w) for w in words[linked].tolist()] + [(w, 0) for w in alone] + [(0, w) for w in alone]
-    )
-    source, target, count = counts_of(words, words, linked)
-    assert list(zip(source.tolist(), target.tolist(), strict=True)) == expected
-    assert (count == 1).all()
+    alone = np.setdiff1d(words, words[linked])
+    key, _ = table_of(words.astype(np.int32), words.astype(np.int32), linked)
+    pairs = np.concatenate([words[linked] << 32 | words[linked], alone << 32, alone])
+    assert np.array_equal(np.sort(key[key > 0]), np.sort(pairs))
 
 
 def test_infinite_cost() -> None:
     """A word that is linked to none of the words on the other side, nor to NULL, costs 99."""
     source, target = np.array([1, 2], np.int32), np.array([5, 6], np.int32)
-    key, cost = lexical_table(*counts_of(source, target, [0, 1]))
+    key, cost = table_of(source, target, [0, 1])
     found = lexical_costs(
         key, cost, np.array([1, -1], np.int32), np.array([6, -1, 5], np.int32), np.empty(3, np.float32)
     )
@@ -119,5 +113,5 @@ def test_infinite_cost() -> None:
 
 def test_empty_corpus() -> None:
     nothing = np.empty(0, np.int32)
-    key, _ = lexical_table(*counts_of(nothing, nothing, []))
+    key, _ = table_of(nothing, nothing, [])
     assert not key.any()

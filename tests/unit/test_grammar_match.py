@@ -16,8 +16,7 @@ from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.patterns import find_patterns, leave_nothing_out
-from itersel.grammar.rules import RuleTable, extract_rule_table
+from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
 
 WORDS = "abc"
 

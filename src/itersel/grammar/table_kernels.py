@@ -134,3 +134,18 @@ def append_rules(
         for i in range(3):
             rules.end[size[RULES], i] = size[SOURCES + i]
         size[RULES] += 1
+
+
+@kernel
+def place_rows(row: NDArray[np.int32], offset: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the columns of Rules.row, (5, G), stably sorted by sentence.
+
+    offset: (sentences + 1), destination of each sentence's rows.
+    """
+    filled, placed = offset.copy(), np.empty((row.shape[1], row.shape[0]), np.int32)
+    for i in range(row.shape[0]):
+        sentence = row[i, ROW_SENTENCE]
+        for column in range(row.shape[1]):
+            placed[column, filled[sentence]] = row[i, column]
+        filled[sentence] += 1
+    return placed
