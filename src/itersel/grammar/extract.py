@@ -17,7 +17,7 @@ from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.grammar.extract_kernels import Own
+from itersel.grammar.extract_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, Own, place_rows
 from itersel.grammar.index import GrammarIndex, check_parallel, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
@@ -27,7 +27,6 @@ from itersel.grammar.rules import GLUE_RULES, extract_rule_table, leave_nothing_
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates
-from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, place_rows
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath

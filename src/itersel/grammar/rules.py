@@ -8,13 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.grammar.extract_kernels import Own, Patterns, Work, extract_rules
-from itersel.grammar.index_kernels import IndexArrays
-from itersel.grammar.match_kernels import Blocks, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_bad_block, find_blocks, list_patterns
-from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
-from itersel.grammar.sparse import count_bins
-from itersel.grammar.table_kernels import (
+from itersel.grammar.extract_kernels import (
     POINT_END,
     POINTS,
     ROW_COUNT,
@@ -27,8 +21,16 @@ from itersel.grammar.table_kernels import (
     TARGET_END,
     TARGETS,
     Corpus,
+    Own,
+    Patterns,
     Rules,
+    extract_rules,
 )
+from itersel.grammar.index_kernels import IndexArrays
+from itersel.grammar.match_kernels import Blocks, link_blocks
+from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_bad_block, find_blocks, list_patterns
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.sparse import count_bins
 from itersel.storage.ragged import take_rows
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
@@ -208,16 +210,8 @@ def extract_rule_table(
         Number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
-    sample = np.empty((limits.max_samples, 3), np.int32)
-    pairs = _empty_pairs(limits)
-    work = Work(
-        sample,
-        order=np.empty(pairs.pair.shape[0], np.int32),
-        variant_count=np.zeros((2, VARIANTS), np.int64),
-        new=np.empty(pairs.pair.shape[0] + 1, np.int32),
-    )
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
-    rules = extract_rules(corpus, patterns, blocks, limits, batch, pairs, _glue_rules(), work)
+    rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     size, end = rules.size, rules.end[: rules.size[RULES]]
     extracted = RuleTable(
         rules.source[: size[SOURCES], 0],
@@ -232,15 +226,19 @@ def extract_rule_table(
     return _pass_through(extracted, words[~is_block], sentence[~is_block])
 
 
-def _empty_pairs(limits: Limits) -> Pairs:
+def _scratch(limits: Limits) -> Pairs:
     """Return tables large enough for all rules of one pattern."""
     capacity = VARIANTS * limits.max_samples
     return Pairs(
+        sample=np.empty((limits.max_samples, 3), np.int32),
         row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
         symbol=np.empty(capacity * limits.max_span, np.int32),
         pair=np.empty((capacity, PAIR_COLUMNS), np.int32),
         slot=np.zeros(2 << (2 * capacity).bit_length(), np.int32),
         seen=np.empty((limits.max_samples + 1, 2), np.int32),
+        order=np.empty(capacity, np.int32),
+        variant_count=np.zeros((2, VARIANTS), np.int64),
+        new=np.empty(capacity + 1, np.int32),
     )
 
 
