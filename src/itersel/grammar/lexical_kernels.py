@@ -102,44 +102,6 @@ def fill_table(
         pair_cost[slot, 0], pair_cost[slot, 1] = cost[i, 0], cost[i, 1]
 
 
-@leaf_kernel
-def lexical_costs(
-    pair_key: NDArray[np.uint64],
-    pair_cost: NDArray[np.float32],
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    best: NDArray[np.float32],
-) -> tuple[float, float]:
-    """Return MaxLexFgivenE and MaxLexEgivenF of a rule.
-
-    source, target: symbols; negative ones are nonterminals. best: scratch, at least as long as target.
-    """
-    for j in range(target.shape[0]):
-        best[j] = INFINITE_COST
-    source_given_target, target_given_source = 0.0, 0.0
-    # i = -1 is NULL on the source side; the last j is NULL on the target side
-    for i in range(-1, source.shape[0]):
-        word = 0 if i < 0 else source[i]
-        if word < 0:
-            continue
-        best_source = INFINITE_COST
-        for j in range(target.shape[0] + 1):
-            other = target[j] if j < target.shape[0] else 0
-            if other < 0 or (word == 0 and other == 0):
-                continue
-            slot = find_pair(pair_key, word, other)
-            if pair_key[slot] != 0:
-                best_source = min(best_source, pair_cost[slot, 0])
-                if other > 0:
-                    best[j] = min(best[j], pair_cost[slot, 1])
-        if word > 0:
-            source_given_target += best_source
-    for j in range(target.shape[0]):
-        if target[j] > 0:
-            target_given_source += best[j]
-    return source_given_target, target_given_source
-
-
 @kernel
 def rule_costs(
     pair_key: NDArray[np.uint64],
@@ -150,15 +112,37 @@ def rule_costs(
     target_offset: NDArray[np.int64],
     longest: int,
 ) -> NDArray[np.float32]:
-    """Return MaxLexFgivenE and MaxLexEgivenF of rules, (R, 2); `longest`: maximum length of a target side."""
+    """Return MaxLexFgivenE and MaxLexEgivenF of R rules, (R, 2); `longest`: maximum length of a target side.
+
+    source, target: symbols; negative ones are nonterminals. The offsets: int64 (R + 1).
+    """
     cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
     best = np.empty(longest, np.float32)
     for rule in range(cost.shape[0]):
-        cost[rule, 0], cost[rule, 1] = lexical_costs(
-            pair_key,
-            pair_cost,
-            source[source_offset[rule] : source_offset[rule + 1]],
-            target[target_offset[rule] : target_offset[rule + 1]],
-            best,
-        )
+        source_begin, target_begin = source_offset[rule], target_offset[rule]
+        target_length = target_offset[rule + 1] - target_begin
+        for j in range(target_length):
+            best[j] = INFINITE_COST
+        source_given_target, target_given_source = 0.0, 0.0
+        # i = -1 is NULL on the source side; the last j is NULL on the target side
+        for i in range(-1, source_offset[rule + 1] - source_begin):
+            word = 0 if i < 0 else source[source_begin + i]
+            if word < 0:
+                continue
+            best_source = INFINITE_COST
+            for j in range(target_length + 1):
+                other = target[target_begin + j] if j < target_length else 0
+                if other < 0 or (word == 0 and other == 0):
+                    continue
+                slot = find_pair(pair_key, word, other)
+                if pair_key[slot] != 0:
+                    best_source = min(best_source, pair_cost[slot, 0])
+                    if other > 0:
+                        best[j] = min(best[j], pair_cost[slot, 1])
+            if word > 0:
+                source_given_target += best_source
+        for j in range(target_length):
+            if target[target_begin + j] > 0:
+                target_given_source += best[j]
+        cost[rule, 0], cost[rule, 1] = source_given_target, target_given_source
     return cost

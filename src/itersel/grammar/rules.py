@@ -77,32 +77,13 @@ def find_patterns(
 ) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
 
-    Parameters
-    ----------
-    index
-        The corpus.
-    words, offset
-        int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
-        numbers.
-    own
-        The sentences that are copies of each sentence, each once, and the sentence itself if it is in the
-        corpus.
-    limits
-        Which patterns to look for.
-
-    Returns
-    -------
-    tuple
-        Patterns, blocks, and for each of the n words whether it is a block.
+    Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
     """
     low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
     find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
-    block, lows, highs, lengths = _number_blocks(low, high)
-    if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
-        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
-    blocks = _link_blocks(index, block, lows, highs, lengths)
+    block, blocks = _number_blocks(index, low, high)
     if own.span.shape[0]:
-        only_own = _occurrences(block, offset, own) == (highs - lows)[block]
+        only_own = _occurrences(block, offset, own) == (blocks.high - blocks.low)[block]
         # if a block occurs only in what is left out, so does everything that contains it
         block[np.logical_or.accumulate(only_own, axis=1)] = 0
     distinct, begin, sentence = _sort_patterns(block, offset, limits)
@@ -123,17 +104,25 @@ def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) 
     return occurrences
 
 
-def _link_blocks(
-    index: IndexArrays,
-    block: NDArray[np.int32],
-    lows: NDArray[np.int32],
-    highs: NDArray[np.int32],
-    lengths: NDArray[np.int32],
-) -> Blocks:
-    """Return the blocks, with tables to look up words of the corpus among them."""
-    parent = np.zeros_like(lows)
+def _number_blocks(
+    index: IndexArrays, low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], Blocks]:
+    """Return the numbers of blocks, int32 (n, K), and the blocks, given their ranges in the suffix array.
+
+    They are numbered from 1, by position in the suffix array, then by length; 0 means no block.
+    """
+    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
+    code[low < 0] = 0
+    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
+    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
+    block = number[:-1].reshape(low.shape).astype(np.int32)
+    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+    highs, parent = np.zeros_like(lows), np.zeros_like(lows)
+    highs[block] = high
     parent[block[:, 1:]] = block[:, :-1]
-    parent[0] = 0
+    highs[0] = parent[0] = 0
+    if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
+        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     edges = 1 << (2 * lows.shape[0]).bit_length()
     blocks = Blocks(
         lows,
@@ -149,26 +138,7 @@ def _link_blocks(
         room=index.room,
     )
     link_blocks(index.suffix, blocks)
-    return blocks
-
-
-def _number_blocks(
-    low: NDArray[np.int32], high: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Assign numbers to blocks from 1, by position in the suffix array, then by length; 0 means no block.
-
-    Returns the numbers (n, K), and the suffix array range and length of each block.
-    """
-    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
-    code[low < 0] = 0
-    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
-    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
-    block = number[:-1].reshape(low.shape).astype(np.int32)
-    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
-    highs = np.zeros_like(lows)
-    highs[block] = high
-    highs[0] = 0
-    return block, lows, highs, lengths
+    return block, blocks
 
 
 def _sort_patterns(
@@ -204,8 +174,13 @@ def extract_rule_table(
 
     Parameters
     ----------
-    index, words, offset, own, limits
-        As in `find_patterns`.
+    words, offset
+        int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
+        numbers.
+    own
+        For each sentence, the sentences of the corpus that are left out.
+    limits
+        Which patterns to look for.
     batch
         Number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
@@ -284,12 +259,7 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
-    shard.
-
-    Returns
-    -------
-    table, bin
-        The rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
+    shard. Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
     bins = count_bins(table.row[:, ROW_COUNT])
     pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins

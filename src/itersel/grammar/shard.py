@@ -25,13 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.grammar.categories import (
-    CATEGORY,
-    FIXED_CATEGORIES,
-    MAX_CATEGORIES,
-    category_ranks,
-    lone_nonterminals,
-)
+from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
 from itersel.grammar.references import References, grouped_references
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
@@ -40,9 +34,6 @@ from itersel.grammar.shard_kernels import (
     BAD_KIND,
     BAD_SOURCE,
     BAD_TARGET,
-    GLUE,
-    GLUE_START,
-    GRAMMAR_RULE,
     PASS_THROUGH,
     find_bad_rule,
 )
@@ -53,8 +44,6 @@ from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import OTHER
-
-KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
 
 def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
@@ -84,7 +73,7 @@ FORMAT = FileFormat(
         "reference": _packed("<i4", "reference words", least=0, below="V"),
         "reference_offset": _offsets("M+1", "reference words", optional=True),
         "sentence_reference_offset": _offsets("N+1", "M", is_extra=True),
-        "rule_kind": _packed("|u1", "R", most=max(KINDS)),
+        "rule_kind": _packed("|u1", "R", most=PASS_THROUGH),
         "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
         "rule_source_offset": _offsets("R+1", "source symbols"),
         "rule_target": _packed("<i4", "target symbols", least=-2, below="V"),
@@ -255,8 +244,8 @@ class Shard:
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
-        lone = lone_nonterminals(self.rule_source, self.rule_source_offset, self.rule_category)
-        return category_ranks(lone, self.category.count)
+        sides = self.rule_source, self.rule_source_offset
+        return category_ranks(*sides, self.rule_category, self.category.count)
 
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
