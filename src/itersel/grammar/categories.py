@@ -33,25 +33,13 @@ class CategorySet:
         self._made_of: dict[str, set[str]] = {S: {X}}  # by rules with a lone nonterminal
 
     def add(self, name: str) -> int:
-        """Return the number of a category, assigning a new one if needed.
-
-        Raises
-        ------
-        ValueError
-            If there are too many.
-        """
+        """Return the number of a category, a new one if needed; a ValueError if there are too many."""
         if name not in self.numbers and len(self.numbers) == MAX_CATEGORIES:
             raise ValueError(f"more than {MAX_CATEGORIES} categories, [{name}] is one too many")
         return self.numbers.setdefault(name, len(self.numbers))
 
     def add_lone(self, category: str, antecedent: str) -> None:
-        """Record a rule [category] -> [antecedent].
-
-        Raises
-        ------
-        ValueError
-            If the rule closes a cycle.
-        """
+        """Record a rule [category] -> [antecedent]; a ValueError if it closes a cycle."""
         antecedents = self._made_of.setdefault(category, set())
         if antecedent in antecedents:
             return
@@ -70,9 +58,7 @@ def category_ranks(
 ) -> NDArray[np.int32] | None:
     """Order categories so that each comes after those that it can be derived from by lone nonterminals.
 
-    Returns
-    -------
-    int32 (count): the rank of every category; None if there is no such order.
+    Returns the rank of every category, int32 (count); None if there is no such order.
     """
     single = np.flatnonzero(np.diff(source_offset) == 1)
     lone = single[source[source_offset[single]] < 0]

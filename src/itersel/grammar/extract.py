@@ -59,8 +59,6 @@ def extract_shard(
         then excludes the occurrences in these sentence pairs.
     references
         Files with one reference translation per line; see `itersel.grammar.references.join_references`.
-    settings
-        Which rules are extracted.
 
     Raises
     ------
@@ -92,15 +90,7 @@ def extract_shard(
 
 
 class Extractor:
-    """Extracts the grammars of new sentences in memory, some sentences at a time.
-
-    Parameters
-    ----------
-    index
-        Index of the training corpus.
-    settings
-        Which rules are extracted.
-    """
+    """Extracts the grammars of new sentences in memory, some sentences at a time."""
 
     def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
         check_templates(settings.templates)

@@ -218,13 +218,6 @@ def append_rows(
 
 
 @leaf_kernel
-def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
-    """Return whether a pattern has one sentence, and its occurrences `first` to `last` are all left out."""
-    begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
-    return end - begin == 1 and is_in_own(patterns.own, patterns.sentence[begin], first, last)
-
-
-@leaf_kernel
 def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
     """Return the end of a batch of pairs: at most `batch` occurrences, but at least one pair."""
     end = pair + 1
@@ -367,14 +360,19 @@ def extract_rules(
             low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
             first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
             last = int(thirds.last[pattern - pair_begin - 1])
-        if first.shape[0] == 0 or (v > 0 and is_own(patterns, pattern, first[0], last)):
+        begins, ends = patterns.begin[pattern], patterns.begin[pattern + 1]
+        if first.shape[0] == 0:
+            continue
+        # a pattern of one sentence, in which all its occurrences are left out
+        alone = v > 0 and ends - begins == 1
+        if alone and is_in_own(patterns.own, patterns.sentence[begins], first[0], last):
             continue
         samples = take_sample(first, second, third, pairs.sample)
         lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))
         count = extract_pairs(corpus, lengths, limits, samples, pairs)
         is_word = v == 0 and lengths[0] == 1
         if count > 0 or is_word:
-            rules = make_room(rules, count, patterns.begin[pattern + 1] - patterns.begin[pattern], limits)
+            rules = make_room(rules, count, ends - begins, limits)
             new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules)
             append_rules(corpus, blocks, block[pattern], lengths, new, pairs, rules)
     return rules

@@ -84,13 +84,7 @@ class GrammarIndex(NamedTuple):
         return int(self.arrays.source_offset.shape[0]) - 1
 
     def word_numbers(self) -> WordNumbers:
-        """Return the number of each word.
-
-        Raises
-        ------
-        InputError
-            If a word occurs twice.
-        """
+        """Return the number of each word; an InputError if a word occurs twice."""
         numbers = WordNumbers((word, number) for number, word in enumerate(self.words.to_list()))
         if len(numbers) != self.words.count:
             raise damaged(self.path, "words_data", "holds a word twice")
@@ -151,15 +145,8 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
 
 
 def load_index(path: FilePath) -> GrammarIndex:
-    """Map an index read-only.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, truncated, damaged, or not an index. Names the file and the array.
-    """
-    arrays, _ = map_arrays(path, FORMAT)
-    return index_of(arrays, path)
+    """Map an index read-only."""
+    return index_of(map_arrays(path, FORMAT)[0], path)
 
 
 def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:

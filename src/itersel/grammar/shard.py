@@ -315,10 +315,18 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), feat
         computed=tuple(computed),
         attributes=attributes,
     )
-    _check_references(shard, path)
+    if shard.has_references:
+        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
+        grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)
     _check_categories(shard, path)
-    _check_rules(shard, path)
+    ranks = shard.category_ranks()
+    if ranks is None:
+        raise damaged(path, "rule_category", "has categories that can be made of themselves")
+    rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
+    if wrong:
+        name, why = RULE_FAULTS[wrong]
+        raise damaged(path, name, f"{why} (rule {rule})")
     for name in templates:
         if name not in held:
             raise InputError(
@@ -339,17 +347,8 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), feat
 def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
     """Return a shard with the features that it lists and those that follow from its rules.
 
-    Parameters
-    ----------
-    shard
-        A shard with valid rules, and only the features that it lists.
-    templates
-        Those of its templates whose features are wanted (default: all).
-
-    Raises
-    ------
-    InputError
-        If two features have the same key.
+    shard: a shard with valid rules, and only the features that it lists. templates: those of its templates
+    whose features are wanted (default: all). Raises an `InputError` if two features have the same key.
     """
     templates = tuple(templates) or shard.templates
     computed = tuple(name for name in shard.computed if name in templates)
@@ -380,13 +379,7 @@ def _features(shard: Shard) -> SparseFeatures:
 
 
 def count_sentences(path: str | os.PathLike[str]) -> int:
-    """Return the number of sentences of a shard without reading its grammars.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a shard of this version.
-    """
+    """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1
 
@@ -412,13 +405,6 @@ def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str
         raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
-
-
-def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if some sentences have references and others do not."""
-    if shard.has_references:
-        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
-        grouped_references(references, offset, shard.sentence_count, path)
 
 
 def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
@@ -453,14 +439,3 @@ def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
         raise damaged(path, "category", "must hold different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
         raise damaged(path, "category", f"holds {wrong[0]!r}, which is no category")
-
-
-def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if the decoder cannot apply one of the rules."""
-    ranks = shard.category_ranks()
-    if ranks is None:
-        raise damaged(path, "rule_category", "has categories that can be made of themselves")
-    rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
-    if wrong:
-        name, why = RULE_FAULTS[wrong]
-        raise damaged(path, name, f"{why} (rule {rule})")

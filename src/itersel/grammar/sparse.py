@@ -35,16 +35,8 @@ FIXED_BYTES = 32
 class FeatureNames:
     """The names of features of rules; those of identities are written when they are asked for.
 
-    Parameters
-    ----------
-    rules
-        The rules.
-    stored
-        The other names.
-    place
-        int64 (F): a row of `stored`, or -1 - r for the identity of rule r.
-    longest
-        Bytes of the longest possible name.
+    stored: the other names. place: int64 (F), a row of `stored`, or -1 - r for the identity of rule r.
+    longest: bytes of the longest possible name.
     """
 
     def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64], longest: int) -> None:
@@ -69,17 +61,7 @@ class FeatureNames:
 
 
 class SparseFeatures(NamedTuple):
-    """Sparse features of R rules; rows ascend by feature.
-
-    Attributes
-    ----------
-    rule_feature, rule_feature_value, rule_feature_offset
-        int32, float32, int64 (R + 1): rows of the feature table, and counts.
-    feature_key
-        uint64 (F), ascending.
-    feature_name
-        The F names.
-    """
+    """Sparse features of R rules, as in `itersel.grammar.shard.Shard`; rows ascend by feature."""
 
     rule_feature: NDArray[np.int32]
     rule_feature_value: NDArray[np.float32]
@@ -91,20 +73,8 @@ class SparseFeatures(NamedTuple):
 def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str]) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
-    Parameters
-    ----------
-    kind
-        uint8 (R): kinds of the rules.
-    rules
-        The rules, as in the shard. Without rows in `category`, all nonterminals are X, except in the glue
-        rules; without rows in `bin`, no counts are known.
-    templates
-        Templates from `itersel.limits.TEMPLATES`.
-
-    Raises
-    ------
-    InputError
-        If two names have the same 64-bit key.
+    Without rows in `rules.category`, all nonterminals are X, except in the glue rules; without rows in
+    `rules.bin`, no counts are known. Raises an `InputError` if two names have the same 64-bit key.
     """
     if rules.category.shape[0] == 0:
         rules = rules._replace(names=string_table(FIXED_CATEGORIES), category=_fixed_categories(kind))
@@ -162,13 +132,7 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
 
 
 def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatures:
-    """Return the features of both for the same rules; none of a rule is in both.
-
-    Raises
-    ------
-    InputError
-        If two names have the same 64-bit key.
-    """
+    """Return the features of both for the same rules; none of a rule is in both."""
     both = (first, second)
     key, name = unique_features(
         np.concatenate([one.feature_key for one in both]),

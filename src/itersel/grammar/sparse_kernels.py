@@ -166,16 +166,9 @@ def count_features(
 
     Names of identities are not kept: there are as many as rules, and few are ever needed.
 
-    Returns
-    -------
-    occurrences
-        The rows, in which each rule has a feature once.
-    identity
-        uint64 (R): keys of the identities; no rows without this template.
-    names, count
-        The names of all other features, and their number.
-    collision
-        uint8: empty, or a name with the key of an earlier name; the results are then incomplete.
+    Returns the rows, in which each rule has a feature once; the keys of the identities, uint64 (R), no rows
+    without this template; the names of all other features, and their number; and an empty array, or a name
+    with the key of an earlier name (uint8): the results are then incomplete.
     """
     rule_count, slots = rules.category.shape[0], 0
     for rule in range(rule_count):

@@ -215,13 +215,7 @@ def read_grammar(
 
 
 def parse_rule(line: str) -> Rule:
-    """Parse one line.
-
-    Raises
-    ------
-    ValueError
-        If it is not a rule; the message says why.
-    """
+    """Parse one line; a ValueError says why it is not a rule."""
     if found := find_control(line):
         raise ValueError(found)
     fields = line.split(SEPARATOR)
