@@ -1,12 +1,12 @@
 """Small text grammars, and shards made from them."""
 
 import gzip
+import itertools
 from pathlib import Path
 
 from itersel.grammar.shard import Shard, read_shard
-from itersel.grammar.text import (
-    import_grammars,
-)
+from itersel.grammar.sparse import SparseFeatures
+from itersel.grammar.text import import_grammars
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -23,19 +23,30 @@ def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
     return read_shard(folder / "shard.h5")
 
 
+def rule_of(shard: Shard, rule: int) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+    """Return the source and target side of a rule as words."""
+    words = shard.vocabulary.to_list()
+    sides = (
+        side[slice(*offset[rule : rule + 2])].tolist()
+        for side, offset in (
+            (shard.rule_source, shard.rule_source_offset),
+            (shard.rule_target, shard.rule_target_offset),
+        )
+    )
+    source, target = (tuple(symbol if symbol < 0 else words[symbol] for symbol in side) for side in sides)
+    return source, target
+
+
 def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
     """Return the kind, source and target side of the rules of a sentence, as words."""
-    words = shard.vocabulary.to_list()
+    rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])].tolist()
+    return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
 
-    def side(symbols, offset, rule):
-        return tuple(words[s] if s >= 0 else s for s in symbols[offset[rule] : offset[rule + 1]].tolist())
 
-    begin, end = shard.grammar_offset[sentence : sentence + 2]
+def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
+    """Return the sparse features of each rule, by name."""
+    names, feature = table.feature_name.to_list(), table.rule_feature.tolist()
+    value, bounds = table.rule_feature_value.tolist(), table.rule_feature_offset.tolist()
     return [
-        (
-            int(shard.rule_kind[rule]),
-            side(shard.rule_source, shard.rule_source_offset, rule),
-            side(shard.rule_target, shard.rule_target_offset, rule),
-        )
-        for rule in shard.grammar_rule[begin:end].tolist()
+        {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
     ]

@@ -97,7 +97,7 @@ GRAMMAR_FEATURES = (
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 FEATURE_SETS = ("dense", "all")
-# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.templates.
+# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.template_kernels.
 TEMPLATES = {
     "R": "R:",
     "RBS": "RBS:",

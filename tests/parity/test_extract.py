@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.naive import extractor as naive
+from tests.text_grammars import rule_of
 
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
@@ -57,20 +58,17 @@ def read_cdec(path: Path) -> dict[Sides, Entry]:
 
 
 def read_ours(shard: Shard, sentence: int) -> dict[Sides, Entry]:
-    words = shard.vocabulary.to_list()
-
-    def text(symbols: list[int]) -> str:
-        return " ".join(f"[X,{-symbol}]" if symbol < 0 else words[symbol] for symbol in symbols)
-
     entries = {}
     for row in range(*shard.grammar_offset[sentence : sentence + 2]):
         rule = shard.grammar_rule[row]
         if shard.rule_kind[rule] == GRAMMAR_RULE:
-            source = shard.rule_source[slice(*shard.rule_source_offset[rule : rule + 2])].tolist()
-            target = shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])].tolist()
+            source, target = (
+                " ".join(f"[X,{-symbol}]" if isinstance(symbol, int) else symbol for symbol in side)
+                for side in rule_of(shard, rule)
+            )
             points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])].tolist()
             features = dict(zip(GRAMMAR_FEATURES, shard.dense(row, row + 1)[0].tolist(), strict=True))
-            entries[text(source), text(target)] = Entry(features, " ".join(f"{i}-{j}" for i, j in points))
+            entries[source, target] = Entry(features, " ".join(f"{i}-{j}" for i, j in points))
     return entries
 
 

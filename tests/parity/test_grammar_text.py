@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from tests.text_grammars import features_by_rule
 
-from itersel.grammar.export import export_grammars
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.grammar.text import import_grammars, parse_rule, read_grammar
+from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
@@ -52,12 +52,7 @@ def parse_features(text: str) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def rows(shard: Shard) -> list[dict[str, float]]:
-    """Return the sparse features of each rule, by name."""
-    names, bounds = shard.feature_name.to_list(), shard.rule_feature_offset.tolist()
-    feature, value = shard.rule_feature.tolist(), shard.rule_feature_value.tolist()
-    return [
-        {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
-    ]
+    return features_by_rule(shard)
 
 
 @pytest.fixture(scope="module")

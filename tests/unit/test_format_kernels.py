@@ -11,17 +11,22 @@ from tests.naive.checks import is_good_index, is_good_rule
 
 from itersel.grammar.index_kernels import FINE, find_bad_position
 from itersel.grammar.shard_kernels import find_bad_rule
+from itersel.grammar.template_kernels import Rules
 from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 
 
-def rule_arrays(rules: list[tuple[int, list[int], list[int], Any]]) -> list[Any]:
-    """Return kinds, source sides, target sides and alignments in the form of a shard."""
-    arrays: list[Any] = [np.array([rule[0] for rule in rules], np.uint8)]
+def find(rules: list[tuple[int, list[int], list[int], Any]], category: Any, ranks: Any) -> tuple[int, int]:
+    """Check rules given by kind, source side, target side and alignment; `category` may have no rows."""
+    arrays: list[Any] = []
     for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
         rows = [rule[column] for rule in rules]
         flat = np.array([value for row in rows for value in row], dtype)
         arrays += [flat.reshape(-1, 2) if column == 3 else flat, offsets_of([len(row) for row in rows])]
-    return arrays
+    nothing, kind = string_table(()), np.array([rule[0] for rule in rules], np.uint8)
+    category = np.array(category, np.uint16).reshape(-1, 3)
+    found = Rules(nothing, nothing, category, *arrays, bin=np.zeros(0, np.uint8))
+    return find_bad_rule(kind, found, np.array(ranks, np.int32))
 
 
 symbols = st.lists(st.sampled_from([-2, -1, 0, 1]), max_size=4)
@@ -50,7 +55,7 @@ def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: boo
     if glue and data.draw(st.integers(0, 3)):
         drawn[:2] = [(1, 0, 0), (1, 1, 0)]
     bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule, drawn[n], RANKS)]
-    found, wrong = find_bad_rule(*rule_arrays(rules), np.array(drawn, np.uint16), np.array(RANKS, np.int32))
+    found, wrong = find(rules, drawn, RANKS)
     assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
 
 
@@ -58,7 +63,7 @@ def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: boo
 def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
     rules = (GLUE_RULES if glue else []) + rules
     bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule)]
-    found, wrong = find_bad_rule(*rule_arrays(rules), np.zeros((0, 3), np.uint16), np.zeros(0, np.int32))
+    found, wrong = find(rules, (), ())
     if len(rules) < 2:
         assert wrong != FINE
     else:

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import extractor as naive
+from tests.naive.features import sparse_features
+from tests.text_grammars import features_by_rule, rule_of
 
 from itersel.config.search import Grammar
 from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
-from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.storage.strings import StringTable
 
 SOURCE_WORDS = "abc"
 TARGET_WORDS = "xyz"
@@ -61,19 +67,6 @@ def extract(
         settings=chosen,
     )
     return read_shard(folder / "shard.h5")
-
-
-def rule_of(shard: Shard, rule: int) -> naive.Rule:
-    words = shard.vocabulary.to_list()
-
-    def symbols(side: np.ndarray, offset: np.ndarray) -> tuple[naive.Symbol, ...]:
-        row = side[offset[rule] : offset[rule + 1]].tolist()
-        return tuple(symbol if symbol < 0 else words[symbol] for symbol in row)
-
-    return (
-        symbols(shard.rule_source, shard.rule_source_offset),
-        symbols(shard.rule_target, shard.rule_target_offset),
-    )
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
@@ -348,15 +341,6 @@ def test_tables_grow(folder: Path) -> None:
         assert grammar_of(shard, sentence) == grammar_of(alone, 0)
 
 
-def test_same_bytes(folder: Path) -> None:
-    index_corpus(folder, [CHIANG, CHIANG])
-    results = []
-    for _ in range(2):
-        extract(folder, [CHIANG.source, CHIANG.source[2:]], own=None)
-        results.append((folder / "shard.h5").read_bytes())
-    assert results[0] == results[1]
-
-
 def test_bad_leave_one_out(folder: Path) -> None:
     index_corpus(folder, [example("a b", "x", "0-0"), example("b", "x", "0-0")])
     sentences = write(folder / "input", ["b", "a b"])
@@ -411,3 +395,75 @@ def test_bad_text(folder: Path) -> None:
 def test_bad_settings(name: str, value: int) -> None:
     with pytest.raises(InputError, match=f"{name} is {value}; it must be a whole number, between"):
         Grammar(**{name: value})
+
+
+@given(problems())
+def test_all_templates_for_every_sentence(folder, problem) -> None:
+    """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
+    corpus, sentences, own, _ = problem
+    index_corpus(folder, corpus)
+    everything = tuple(TEMPLATES)
+    shard = extract(folder, sentences, own, Grammar(templates=everything))
+    features = features_by_rule(shard)
+    for sentence in range(len(sentences)):
+        grammar = grammar_of(shard, sentence)
+        for row in range(*shard.grammar_offset[sentence : sentence + 2]):
+            rule = int(shard.grammar_rule[row])
+            source, target = rule_of(shard, rule)
+            alignment, count = ((0, 0),), 0
+            if shard.rule_kind[rule] == GRAMMAR_RULE:
+                dense, alignment = grammar[source, target]
+                count = round(10 ** dense[GRAMMAR_FEATURES.index("CountEF")]) - 1
+            expected = sparse_features(source, target, alignment=alignment, count=count, templates=everything)
+            assert features[rule] == expected
+    write_shard(folder / "again.h5", read_shard(folder / "shard.h5"))
+    assert (folder / "again.h5").read_bytes() == (folder / "shard.h5").read_bytes()
+    # the first four templates do not depend on the others
+    plain = extract(folder, sentences, own, Grammar())
+    extract(folder, sentences, own, Grammar(templates=everything))
+    restricted = read_shard(folder / "shard.h5", DEFAULT_TEMPLATES)
+    assert restricted.templates == plain.templates == DEFAULT_TEMPLATES
+    assert restricted.feature_name.to_list() == plain.feature_name.to_list()
+    assert np.array_equal(restricted.dense(), plain.dense())
+    rows = zip(restricted.grammar_rule.tolist(), plain.grammar_rule.tolist(), strict=True)
+    left, right = features_by_rule(restricted), features_by_rule(plain)
+    for one, other in rows:
+        assert rule_of(restricted, one) == rule_of(plain, other)
+        assert left[one] == right[other]
+
+
+def test_templates_that_a_shard_lacks(folder: Path) -> None:
+    index_corpus(folder, [naive.SentencePair(("a",), ("x",), frozenset({(0, 0)}))])
+    shard = extract(folder, [("a",)], chosen=Grammar(templates=("RBS", "Lex")))
+    assert shard.templates == ("RBS", "Lex")
+    assert set(shard.feature_name.to_list()) == {
+        "Lex:a_x", "Lex:a_a", "RBS:<r>_a", "RBS:a_</r>", "RBS:<r>_X", "RBS:X_</r>", "RBS:<r>_S", "RBS:S_X",
+    }  # fmt: skip
+    assert set(read_shard(folder / "shard.h5", ("Lex",)).feature_name.to_list()) == {"Lex:a_x", "Lex:a_a"}
+    with pytest.raises(
+        InputError, match=r"shard\.h5: has no features of template 'R', only of RBS, Lex; ext"
+    ):
+        read_shard(folder / "shard.h5", ("Lex", "R"))
+    with pytest.raises(InputError, match="'R' is named twice"):
+        extract(folder, [("a",)], chosen=Grammar(templates=("R", "R")))
+
+
+def test_only_listed_features_are_stored(folder: Path) -> None:
+    rule = Rule(("a",), ("x",), {"Class:y": 2.0, "Lex:a_x": 3.0}, ((0, 0),))
+    made = make_shard([("a",)], None, [[rule]], templates=("RBS",))
+    assert made.templates == ("RBS", "Lex")
+    computed = {"RBS:<r>_a": 1.0, "RBS:a_</r>": 1.0}
+    assert features_by_rule(made)[2] == {"Class:y": 2.0, "Lex:a_x": 3.0, **computed}
+    write_shard(folder / "shard.h5", made)
+    with h5py.File(folder / "shard.h5") as stream:
+        names = StringTable(stream["feature_name"][:], stream["feature_name_offset"][:])
+        assert sorted(names.to_list()) == ["Class:y", "Lex:a_x"]
+    read = read_shard(folder / "shard.h5")
+    assert features_by_rule(read) == features_by_rule(made)
+    write_shard(folder / "again.h5", read)
+    assert (folder / "again.h5").read_bytes() == (folder / "shard.h5").read_bytes()
+    assert features_by_rule(read_shard(folder / "shard.h5", ("Lex",)))[2] == {"Class:y": 2.0, "Lex:a_x": 3.0}
+    assert features_by_rule(read_shard(folder / "shard.h5", ("RBS",)))[2] == {"Class:y": 2.0, **computed}
+    dense = read_shard(folder / "shard.h5", features="dense")
+    assert dense.feature_key.size == dense.rule_feature.size == 0
+    assert dense.rule_feature_offset.tolist() == [0] * (dense.rule_kind.size + 1)

@@ -1,4 +1,4 @@
-"""Occurrences of patterns: kernels compared with plain Python, for any batch size."""
+"""Occurrences of patterns: kernels compared with plain Python, for any batch size; sorting."""
 
 from __future__ import annotations
 
@@ -11,17 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.corpus.numbers import WordNumbers, read_side
+from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.patterns import find_patterns, leave_nothing_out
-from itersel.grammar.rules import RuleTable, extract_rule_table
+from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
 
 WORDS = "abc"
 
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=5)
+
+
+@given(st.lists(st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1.0, np.inf]), max_size=5 * RUN), st.data())
+def test_sort_stably(keys: list[float], data: st.DataObject) -> None:
+    """Rows beyond the size stay as they are."""
+    rows = data.draw(st.permutations(range(len(keys))))
+    size = len(keys) // 4 * 4
+    order, key = np.array(rows, np.int64), np.array(keys, np.float64)
+    sort_stably(order, key, np.empty_like(order), size)
+    assert order.tolist() == sorted(rows[:size], key=lambda row: keys[row]) + list(rows[size:])
 
 
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=300))

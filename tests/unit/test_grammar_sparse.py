@@ -1,21 +1,19 @@
 """Sparse features of rules: names as in cdec, and the kernels compared with plain Python."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
+from tests.text_grammars import features_by_rule
 
 from itersel.errors import InputError
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.name_kernels import Rules
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
-from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code
+from itersel.grammar.template_kernels import NO_CODE, Rules, bigram_code
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
@@ -42,46 +40,15 @@ def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
     source, target = side(1), side(2)
     alignments = [rule[3] if len(rule) > 3 else () for rule in rules]
     points = np.array([point for points in alignments for point in points], np.uint8).reshape(-1, 2)
-    return rule_features(
-        string_table(vocabulary),
-        kind,
-        *source,
-        *target,
-        category=string_table(()),
-        rule_category=np.zeros((0, 3), np.uint16),
-        rule_alignment=points,
-        rule_alignment_offset=np.cumsum([0, *map(len, alignments)]),
-        rule_bin=count_bins(np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)),
-        templates=templates,
-    )
-
-
-def by_rule(features: SparseFeatures) -> list[dict[str, float]]:
-    names = features.feature_name.to_list()
-    bounds = features.rule_feature_offset.tolist()
-    return [
-        {names[features.rule_feature[i]]: float(features.rule_feature_value[i]) for i in range(begin, end)}
-        for begin, end in itertools.pairwise(bounds)
-    ]
-
-
-def test_names_of_a_hierarchical_rule() -> None:
-    # the names used by cdec
-    [features] = by_rule(compute([(GRAMMAR_RULE, (-1, "haus"), (-1, "house"))]))
-    assert features == {
-        "R:X:NX_haus:N1_house": 1,
-        "RBS:<r>_X": 1,
-        "RBS:X_haus": 1,
-        "RBS:haus_</r>": 1,
-        "RBT:<r>_X1": 1,
-        "RBT:X1_house": 1,
-        "RBT:house_</r>": 1,
-        "Shape_S01100_T01100": 1,
-    }
+    counts = np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)
+    ends, no_category = np.cumsum([0, *map(len, alignments)]), np.zeros((0, 3), np.uint16)
+    tables = string_table(vocabulary), string_table(())
+    arrays = Rules(*tables, no_category, *source, *target, points, ends, count_bins(counts))
+    return rule_features(kind, arrays, templates)
 
 
 def test_names_of_glue_rules() -> None:
-    start, glue = by_rule(compute(GLUE_RULES))
+    start, glue = features_by_rule(compute(GLUE_RULES))
     assert set(start) == {
         "R:S:NX:N1", "RBS:<r>_X", "RBS:X_</r>", "RBT:<r>_X1", "RBT:X1_</r>", "Shape_S01000_T01000",
     }  # fmt: skip
@@ -91,38 +58,17 @@ def test_names_of_glue_rules() -> None:
     }  # fmt: skip
 
 
-def test_swapped_nonterminals_and_all_five_positions_of_a_shape() -> None:
-    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "b", -1, "c", -2, "d"), ("x", -2, -1))]))
-    assert {"R:X:a_b_NX_c_NX_d:x_N2_N1", "RBT:X2_X1", "Shape_S11111_T11010"} <= set(features)
-
-
-def test_repeated_bigrams_count() -> None:
-    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "a", "a"), ("b",))]))
-    assert features["RBS:a_a"] == 2
-
-
 def test_separators_are_escaped_and_equal_names_are_one_feature() -> None:
     features = compute([(GRAMMAR_RULE, ("a=", "a;"), ("=;",)), (GRAMMAR_RULE, ("a_", "a_"), ("__",))])
-    first, second = by_rule(features)
+    first, second = features_by_rule(features)
     assert first == second
     assert first["R:X:a__a_:__"] == 1
     assert features.feature_name.count == 7
 
 
 def test_an_empty_target_side_is_a_bigram_of_its_ends() -> None:
-    [features] = by_rule(compute([(GRAMMAR_RULE, ("a",), ())]))
+    [features] = features_by_rule(compute([(GRAMMAR_RULE, ("a",), ())]))
     assert {"R:X:a:", "RBT:<r>_</r>", "Shape_S10000_T00000"} <= set(features)
-
-
-def test_pass_through_rules_have_the_features_of_other_rules() -> None:
-    copied, rule = by_rule(compute([(PASS_THROUGH, ("a",), ("a",)), (GRAMMAR_RULE, ("a",), ("a",))]))
-    assert copied == rule
-
-
-def test_no_rules() -> None:
-    features = compute([])
-    assert features.rule_feature_offset.tolist() == [0]
-    assert features.feature_name.count == features.feature_key.shape[0] == 0
 
 
 words = st.text("ab=;_ü漢", min_size=1, max_size=4)
@@ -166,7 +112,7 @@ def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str
             for _, source, target, alignment, count in drawn
         ),
     ]
-    assert by_rule(features) == expected
+    assert features_by_rule(features) == expected
 
 
 RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
@@ -184,14 +130,13 @@ EXAMPLES = {
 }
 
 
-def test_each_template_has_an_example() -> None:
-    assert EXAMPLES.keys() == TEMPLATES.keys()
+assert EXAMPLES.keys() == TEMPLATES.keys()
 
 
 @pytest.mark.parametrize(("template", "names"), EXAMPLES.items())
 def test_each_template(template: str, names: set[str], root) -> None:
     """The example of docs/features.md."""
-    [found] = by_rule(compute([RULE], [template]))
+    [found] = features_by_rule(compute([RULE], [template]))
     assert set(found) == names
     assert set(found.values()) == {1.0}
     assert all(name.startswith(TEMPLATES[template]) for name in names)
@@ -200,39 +145,21 @@ def test_each_template(template: str, names: set[str], root) -> None:
     assert all(f"`{name}`" in row for name in names)
 
 
-def test_rules_without_links_delete_nothing() -> None:
-    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "b"), ("c",))], ["Lex", "Del", "Count", "Shape"]))
-    assert set(features) == {"Shape_S10000_T10000"}
-
-
 def test_bins_of_counts() -> None:
     counts = np.array([0, 1, 2, 3, 4, 5, 8, 9, 300, 512, 513, 1_000_000])
     assert count_bins(counts).tolist() == [0, 1, 2, 3, 3, 4, 4, 5, 10, 10, 11, 21]
-    last = by_rule(compute([(GRAMMAR_RULE, ("a",), ("b",), (), 1_000_000)], ["Count"]))
+    last = features_by_rule(compute([(GRAMMAR_RULE, ("a",), ("b",), (), 1_000_000)], ["Count"]))
     assert last == [{"Count:524289-1048576": 1}]
 
 
 def test_names_have_the_categories_of_nonterminals() -> None:
-    rule = Rule((-1, "und", -2), (-2, "and", -1), categories=("NP", "ADJ;", "S"))
-    shard = make_shard([()], None, [[rule]])
-    names = shard.feature_name.to_list()
-    begin, end = shard.rule_feature_offset[2:4]
-    found = {names[i] for i in shard.rule_feature[begin:end].tolist()}
-    assert found == set(sparse_features(rule.source, rule.target, rule.categories))
-    assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found
-
-
-def test_rules_that_differ_in_categories_only() -> None:
-    """Bigrams are cached with the categories of their nonterminals."""
-    source, target = (-1, "a", -2), (-2, "a", -1)
-    categories = [("S", "NP", "VP"), ("S", "VP", "NP"), ("S", "NP", "NP"), ("VP", "VP", "VP")]
+    """Also in rules that differ only in them: bigrams are cached with categories."""
+    source, target = (-1, "und", -2), (-2, "and", -1)
+    categories = [("NP", "ADJ;", "S"), ("S", "NP", "VP"), ("S", "VP", "NP"), ("S", "NP", "NP")]
     shard = make_shard([()], None, [[Rule(source, target, categories=names) for names in categories]])
-    names, bounds = shard.feature_name.to_list(), shard.rule_feature_offset[2:].tolist()
-    found = [
-        {names[i] for i in shard.rule_feature[begin:end].tolist()}
-        for begin, end in itertools.pairwise(bounds)
-    ]
+    found = [set(features) for features in features_by_rule(shard)[2:]]
     assert found == [set(sparse_features(source, target, names)) for names in categories]
+    assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found[0]
 
 
 @pytest.mark.parametrize("on_target", [False, True])
@@ -252,27 +179,13 @@ def test_only_small_word_numbers_have_codes(on_target: bool) -> None:
     assert codes[0] != codes[1]
 
 
-@pytest.mark.parametrize("point", [(0, 1), (1, 0), (0, -1), (-1, 0), (0, 256), (256, 0)])
-def test_an_alignment_outside_the_rule(point: tuple[int, int]) -> None:
-    """Kernels would read out of bounds."""
-    rule = Rule(("a",), ("b",), {}, (point,))
-    with pytest.raises(InputError, match=f"alignment point {point[0]}-{point[1]} is outside the rule"):
-        make_shard([("a",)], None, [[rule]], templates=("Lex",))
-
-
-def test_positions_beyond_a_byte() -> None:
-    rule = Rule(("a",) * 300, ("b",), {}, ((280, 0),))
-    with pytest.raises(InputError, match="280-0 is outside"):
-        make_shard([("a",)], None, [[rule]], templates=("Lex",))
-
-
 def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
     numbers = np.random.default_rng(1).integers(0, 3000, (4000, 4)).astype(str)
     drawn = [(GRAMMAR_RULE, (a, b), (c, d)) for a, b, c, d in numbers.tolist()]
     features = compute(drawn)
     assert np.all(np.diff(features.feature_key.astype(object)) > 0)
     assert np.array_equal(features.feature_key, feature_keys(string_table(features.feature_name.to_list())))
-    assert by_rule(features) == [sparse_features(source, target) for _, source, target in drawn]
+    assert features_by_rule(features) == [sparse_features(source, target) for _, source, target in drawn]
     starts = features.rule_feature_offset[1:-1]
     ascends = np.diff(features.rule_feature) > 0
     ascends[starts - 1] = True

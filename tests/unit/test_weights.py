@@ -96,29 +96,9 @@ def replace(stream: h5py.File, name: str, array: object) -> None:
 
 DAMAGE = {
     "too few values": ("'v' has the shape 4, not 5", lambda stream: replace(stream, "v", stream["v"][1:])),
-    "too few keys": (
-        "'features/name_offset' has the shape 6, not 5",
-        lambda stream: replace(stream, "features/key", stream["features/key"][1:]),
-    ),
-    "too few offsets": (
-        "'features/name_offset' has the shape 5, not 6",
-        lambda stream: replace(stream, "features/name_offset", stream["features/name_offset"][1:]),
-    ),
     "keys out of order": (
         "'features/key' does not rise after row 0",
         lambda stream: replace(stream, "features/key", stream["features/key"][:][::-1]),
-    ),
-    "a key twice": (
-        "'features/key' does not rise after row 0",
-        lambda stream: replace(stream, "features/key", np.zeros(5, np.uint64)),
-    ),
-    "type of values": (
-        "'v' is of type <f4, not <f8",
-        lambda stream: replace(stream, "v", stream["v"][:].astype(np.float32)),
-    ),
-    "shape of values": (
-        "'v' has 2 dimensions, not 1",
-        lambda stream: replace(stream, "v", stream["v"][:][:, None]),
     ),
     "a number": ("'v' cannot be read", lambda stream: replace(stream, "v", 1.0)),
     "a group": (

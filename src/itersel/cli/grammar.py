@@ -115,7 +115,7 @@ def _extract(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from itersel.grammar.export import export_grammars
+    from itersel.grammar.text import export_grammars
 
     export_grammars(options.shard, options.output)
 

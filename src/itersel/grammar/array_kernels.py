@@ -60,17 +60,7 @@ def sort_stably(
     """Sort the first `size` rows of `order` by their keys, ascending; rows with equal keys keep their order.
 
     Compiles much faster than np.argsort, which is compiled anew for every type of key.
-
-    Parameters
-    ----------
-    order
-        Row numbers, shape (at least size,).
-    key
-        Sort key of each row number; not NaN.
-    other
-        Space of the shape of `order`.
-    size
-        How many to sort.
+    order: (at least size); key: of each row number, not NaN; other: space of the shape of `order`.
     """
     for begin in range(0, size, RUN):
         for i in range(begin + 1, min(begin + RUN, size)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CategorySet, S, X
-from itersel.grammar.references import Joined, join_references
+from itersel.grammar.references import join_references
 from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
@@ -24,8 +24,6 @@ from itersel.vectors.features import feature_keys, unique_features
 # a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
-# of a side that alignment points can name
-POSITIONS = 256
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Points = tuple[tuple[int, int], ...]
@@ -65,11 +63,6 @@ class _Row(NamedTuple):
     categories: tuple[int, int, int]
 
 
-def is_dense(name: str) -> bool:
-    """Return whether a feature of a text grammar is dense; all others are sparse features of the rule."""
-    return DENSE_NAME.fullmatch(name) is not None
-
-
 def make_shard(
     sentences: Iterable[Sequence[str]],
     references: Iterable[Sequence[str]] | None,
@@ -97,17 +90,63 @@ def make_shard(
     Raises
     ------
     InputError
-        If there are more than `MAX_DENSE` dense features, feature keys collide, a rule lists a feature of
-        `templates`, or is aligned outside itself.
+        If there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
     builder = _Builder()
     source, grammar = [], []
     for words, rules in zip(sentences, grammars, strict=True):
-        source.append(builder.words(words))
+        source.append(builder.symbols(words))
         grammar.append(builder.sentence(words, rules))
     texts = () if references is None else (references, *further_references)
-    reference = join_references([_ragged([builder.words(words) for words in text]) for text in texts])
-    return builder.finish(source, reference, grammar, attributes or {}, templates)
+    reference = join_references([_ragged([builder.symbols(words) for words in text]) for text in texts])
+    rows = list(builder.rows)
+    kind = np.array([row.kind for row in rows], np.uint8)
+    rule_source, rule_source_offset = _ragged([row.source for row in rows])
+    rule_target, rule_target_offset = _ragged([row.target for row in rows])
+    rule_category = np.array([row.categories for row in rows], np.uint16)
+    category = string_table(builder.categories.numbers)
+    if not rule_category[2:].any():  # only X, except in the glue rules
+        category, rule_category = string_table(()), rule_category[:0]
+    points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
+    alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
+    names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
+    keys = feature_keys(names)
+    key, name = unique_features(keys, names)
+    number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
+    listed = [sorted((number[name], value) for name, value in row.sparse) for row in rows]
+    source_words, source_offset = _ragged(source)
+    grammar_rule, grammar_offset = _ragged(grammar)
+    dense, dense_names = builder.all_dense()
+    shard = Shard(
+        vocabulary=string_table(builder.vocabulary),
+        source=source_words,
+        source_offset=source_offset,
+        reference=reference.word,
+        reference_offset=reference.offset,
+        rule_kind=kind,
+        rule_source=rule_source,
+        rule_source_offset=rule_source_offset,
+        rule_target=rule_target,
+        rule_target_offset=rule_target_offset,
+        rule_alignment=alignment,
+        rule_alignment_offset=alignment_offset,
+        rule_feature=np.array([feature for row in listed for feature, _ in row], np.int32),
+        rule_feature_value=np.array([value for row in listed for _, value in row], np.float32),
+        rule_feature_offset=offsets_of([len(row) for row in listed]),
+        feature_key=key,
+        feature_name=name,
+        grammar_rule=grammar_rule,
+        grammar_offset=grammar_offset,
+        grammar_dense=dense,
+        dense_names=dense_names,
+        templates=builder.templates(templates),
+        computed=tuple(templates),
+        attributes=dict(attributes or {}),
+        category=category,
+        rule_category=rule_category,
+        sentence_reference_offset=reference.sentence_offset,
+    )
+    return add_features(shard)
 
 
 class _Builder:
@@ -122,25 +161,29 @@ class _Builder:
         self._rule(GLUE_START, Rule((-1,), (-1,), categories=(S, X, X)))
         self._rule(GLUE, Rule((-1, -2), (-1, -2), categories=(S, S, X)))
 
-    def words(self, words: Sequence[str]) -> tuple[int, ...]:
-        return tuple(self.vocabulary.setdefault(word, len(self.vocabulary)) for word in words)
+    def symbols(self, symbols: Sequence[Symbol]) -> tuple[int, ...]:
+        vocabulary = self.vocabulary
+        return tuple(
+            symbol if isinstance(symbol, int) else vocabulary.setdefault(symbol, len(vocabulary))
+            for symbol in symbols
+        )
 
     def sentence(self, words: Sequence[str], rules: Iterable[Rule]) -> list[int]:
         """Return the rules of a sentence, including pass-through rules, and store their dense features."""
         by_source: dict[tuple[Any, ...], list[tuple[int, Rule]]] = {}
-        for rule in rules:
-            by_source.setdefault((rule.source, rule.categories[1:]), []).append((GRAMMAR_RULE, rule))
-        for word in dict.fromkeys(words):
-            rule = Rule((word,), (word,), {}, ((0, 0),))
-            by_source.setdefault((rule.source, rule.categories[1:]), []).append((PASS_THROUGH, rule))
-        grouped = [entry for entries in by_source.values() for entry in entries]
+        passed = (Rule((word,), (word,), {}, ((0, 0),)) for word in dict.fromkeys(words))
+        for kind, rule in chain(
+            ((GRAMMAR_RULE, rule) for rule in rules), ((PASS_THROUGH, rule) for rule in passed)
+        ):
+            by_source.setdefault((rule.source, rule.categories[1:]), []).append((kind, rule))
+        grouped = list(chain.from_iterable(by_source.values()))
         self.dense.append(self._dense([rule.features for _, rule in grouped]))
         return [self._rule(kind, rule) for kind, rule in grouped]
 
     def _dense(self, features: Sequence[Mapping[str, float]]) -> NDArray[np.float32]:
         for values in features:
             for name in values:
-                if name not in self.columns and is_dense(name):
+                if name not in self.columns and DENSE_NAME.fullmatch(name):
                     self.columns[name] = len(self.columns)
         if len(self.columns) > MAX_DENSE:
             raise InputError(
@@ -152,90 +195,19 @@ class _Builder:
 
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
-        source, target = self._symbols(rule.source), self._symbols(rule.target)
-        for i, j in rule.alignment:  # kernels do not check
-            if not (0 <= i < min(len(source), POSITIONS) and 0 <= j < min(len(target), POSITIONS)):
-                raise InputError(f"alignment point {i}-{j} is outside the rule")
+        source, target = self.symbols(rule.source), self.symbols(rule.target)
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))
 
-    def _symbols(self, symbols: tuple[Symbol, ...]) -> tuple[int, ...]:
-        vocabulary = self.vocabulary
-        return tuple(
-            symbol if isinstance(symbol, int) else vocabulary.setdefault(symbol, len(vocabulary))
-            for symbol in symbols
-        )
-
-    def finish(
-        self,
-        source: list[tuple[int, ...]],
-        reference: Joined,
-        grammar: list[list[int]],
-        attributes: Mapping[str, Any],
-        templates: Sequence[str],
-    ) -> Shard:
-        vocabulary = string_table(self.vocabulary)
-        kind = np.array([row.kind for row in self.rows], np.uint8)
-        rule_source, rule_source_offset = _ragged([row.source for row in self.rows])
-        rule_target, rule_target_offset = _ragged([row.target for row in self.rows])
-        rule_category = np.array([row.categories for row in self.rows], np.uint16)
-        category = string_table(self.categories.numbers)
-        if not rule_category[2:].any():  # only X, except in the glue rules
-            category, rule_category = string_table(()), rule_category[:0]
-        points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
-        alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
-        names = string_table(dict.fromkeys(name for row in self.rows for name, _ in row.sparse))
-        for feature, template in product(names.to_list(), templates):
-            if feature.startswith(TEMPLATES[template]):
-                why = "follows from the rule, as the shard has its template; do not list it"
-                raise InputError(f"feature '{feature}' {why}")
-        keys = feature_keys(names)
-        key, name = unique_features(keys, names)
-        number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
-        listed = [sorted((number[name], value) for name, value in row.sparse) for row in self.rows]
-        source_words, source_offset = _ragged(source)
-        grammar_rule, grammar_offset = _ragged(grammar)
-        dense, dense_names = self._all_dense()
-        shard = Shard(
-            vocabulary=vocabulary,
-            source=source_words,
-            source_offset=source_offset,
-            reference=reference.word,
-            reference_offset=reference.offset,
-            rule_kind=kind,
-            rule_source=rule_source,
-            rule_source_offset=rule_source_offset,
-            rule_target=rule_target,
-            rule_target_offset=rule_target_offset,
-            rule_alignment=alignment,
-            rule_alignment_offset=alignment_offset,
-            rule_feature=np.array([feature for row in listed for feature, _ in row], np.int32),
-            rule_feature_value=np.array([value for row in listed for _, value in row], np.float32),
-            rule_feature_offset=offsets_of([len(row) for row in listed]),
-            feature_key=key,
-            feature_name=name,
-            grammar_rule=grammar_rule,
-            grammar_offset=grammar_offset,
-            grammar_dense=dense,
-            dense_names=dense_names,
-            templates=self._templates(templates),
-            computed=tuple(templates),
-            attributes=dict(attributes),
-            category=category,
-            rule_category=rule_category,
-            sentence_reference_offset=reference.sentence_offset,
-        )
-        return add_features(shard)
-
-    def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:
+    def templates(self, computed: Sequence[str]) -> tuple[str, ...]:
         """Return the templates of the shard's features, both computed and listed in rules."""
         listed = {name for row in self.rows for name, _ in row.sparse}
         others = [name for name in TEMPLATES if name not in computed]
         found = [name for name in others if any(one.startswith(TEMPLATES[name]) for one in listed)]
         return (*computed, *found)
 
-    def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+    def all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
         """Return the dense features: the seven of the grammar first, then the others by name."""
         own = len(GRAMMAR_FEATURES)
         names = list(self.columns)

@@ -8,7 +8,7 @@ span. The decoder therefore builds the nodes of a span category by category. Cyc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,6 @@ MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 
 
-class CategoryError(ValueError):
-    """A rule has invalid categories; the message says why."""
-
-
 class CategorySet:
     """The categories of a shard while its rules are being read, including X and S."""
 
@@ -37,59 +33,38 @@ class CategorySet:
         self._made_of: dict[str, set[str]] = {S: {X}}  # by rules with a lone nonterminal
 
     def add(self, name: str) -> int:
-        """Return the number of a category, assigning a new one if needed.
-
-        Raises
-        ------
-        CategoryError
-            If there are too many.
-        """
+        """Return the number of a category, a new one if needed; a ValueError if there are too many."""
         if name not in self.numbers and len(self.numbers) == MAX_CATEGORIES:
-            raise CategoryError(f"more than {MAX_CATEGORIES} categories, [{name}] is one too many")
+            raise ValueError(f"more than {MAX_CATEGORIES} categories, [{name}] is one too many")
         return self.numbers.setdefault(name, len(self.numbers))
 
     def add_lone(self, category: str, antecedent: str) -> None:
-        """Record a rule [category] -> [antecedent].
-
-        Raises
-        ------
-        CategoryError
-            If the rule closes a cycle.
-        """
-        if antecedent == category or category in self._all_below(antecedent):
-            raise CategoryError(
+        """Record a rule [category] -> [antecedent]; a ValueError if it closes a cycle."""
+        antecedents = self._made_of.setdefault(category, set())
+        if antecedent in antecedents:
+            return
+        antecedents.add(antecedent)
+        try:
+            TopologicalSorter(self._made_of).prepare()
+        except CycleError:
+            raise ValueError(
                 f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
                 f"[{category}] can be made of itself without end"
-            )
-        self._made_of.setdefault(category, set()).add(antecedent)
-
-    def _all_below(self, category: str) -> set[str]:
-        """Return all categories that a category can be derived from."""
-        found: set[str] = set()
-        waiting = [category]
-        while waiting:
-            new = self._made_of.get(waiting.pop(), set()) - found
-            found |= new
-            waiting += new
-        return found
+            ) from None
 
 
-def category_ranks(lone: Iterable[tuple[int, int]], count: int) -> NDArray[np.int32] | None:
-    """Order categories so that each comes after those that it can be derived from.
+def category_ranks(
+    source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16], count: int
+) -> NDArray[np.int32] | None:
+    """Order categories so that each comes after those that it can be derived from by lone nonterminals.
 
-    Parameters
-    ----------
-    lone
-        Left-hand side and nonterminal of rules with a lone nonterminal; [S] -> [X] may be omitted.
-    count
-        Number of categories.
-
-    Returns
-    -------
-    int32 (count): the rank of every category; None if there is no such order.
+    Returns the rank of every category, int32 (count); None if there is no such order.
     """
+    single = np.flatnonzero(np.diff(source_offset) == 1)
+    lone = single[source[source_offset[single]] < 0]
     below = {category: set[int]() for category in range(count)}
-    for category, antecedent in {*lone, (CATEGORY_S, CATEGORY_X)}:
+    below[CATEGORY_S].add(CATEGORY_X)
+    for category, antecedent in np.unique(rule_category[lone, :2], axis=0).tolist():
         below[category].add(antecedent)
     ranks = np.full(count, -1, np.int32)
     for rank in range(count):
@@ -101,13 +76,3 @@ def category_ranks(lone: Iterable[tuple[int, int]], count: int) -> NDArray[np.in
         for antecedents in below.values():
             antecedents.discard(ready)
     return ranks
-
-
-def lone_nonterminals(
-    source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16]
-) -> list[tuple[int, int]]:
-    """Return the left-hand side and nonterminal of rules whose source side is a lone nonterminal."""
-    length = np.diff(source_offset)
-    single = np.flatnonzero(length == 1)
-    lone = single[source[source_offset[single]] < 0]
-    return [(int(a), int(b)) for a, b in np.unique(rule_category[lone, :2], axis=0)]

@@ -1,6 +1,7 @@
-"""The kernel that extracts the grammars of a whole shard, pattern by pattern.
+"""The kernels that extract the grammars of a whole shard, pattern by pattern.
 
-Shapes: U = distinct patterns, I = pairs of a pattern and a sentence with it, M = max_samples.
+Shapes: U = distinct patterns, I = pairs of a pattern and a sentence with it, M = max_samples, R = rules,
+G = rows (a rule in the grammar of a sentence).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.array_kernels import run_end
+from itersel.grammar.array_kernels import grown, run_end
 from itersel.grammar.match_kernels import (
     Blocks,
     Matches,
@@ -22,39 +23,68 @@ from itersel.grammar.match_kernels import (
 )
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rule_kernels import (
+    AFTER,
+    ALL_OCCURRENCES,
+    BEFORE,
     COUNT,
     FIRST_ROW,
     OWN,
     OWN_FOR,
+    OWN_OCCURRENCES,
     PAIR,
     ROW_BEGIN,
     RULE,
+    SYMBOL_BEGIN,
     VARIANT,
     VARIANT_BITS,
     VARIANTS,
+    VOTED_BEGIN,
+    VOTED_END,
     Pairs,
     find_rows,
     group_rows,
+    vote_alignment,
     write_targets,
-)
-from itersel.grammar.table_kernels import (
-    PASS,
-    ROW_COUNT,
-    ROW_RULE,
-    ROW_SAMPLES,
-    ROW_SENTENCE,
-    ROW_SINGLETON,
-    ROWS,
-    RULES,
-    Corpus,
-    Rules,
-    append_rules,
-    make_room,
 )
 from itersel.jit import kernel, leaf_kernel
 
-# rows of Work.variant_count
-ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
+# elements of Rules.size
+RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)
+# columns of Rules.end
+SOURCE_END, TARGET_END, POINT_END = range(3)
+# columns of Rules.row
+ROW_RULE, ROW_SENTENCE, ROW_SAMPLES, ROW_COUNT, ROW_SINGLETON = range(5)
+# instead of a pair: the pass-through rule of a word
+PASS = -1
+
+
+class Corpus(NamedTuple):
+    """The arrays of `itersel.grammar.index_kernels.IndexArrays` that extraction needs."""
+
+    source: NDArray[np.int32]
+    suffix: NDArray[np.int32]
+    position: NDArray[np.int32]
+    link: NDArray[np.int32]
+    target: NDArray[np.int32]
+
+
+class Rules(NamedTuple):
+    """Extracted rules, and the rows of the grammars in pattern order; grown as needed.
+
+    size: int64 (5), number of RULES, symbols of each side, POINTS and ROWS in use.
+    end: int32 (R, 3), SOURCE_END, TARGET_END, POINT_END of each rule.
+    source, target: int32 (symbols, 1); point: int32 (points, 2), alignments.
+    row: int32 (G, 5), ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0 for
+        a pass-through rule), ROW_COUNT (of the rule), ROW_SINGLETON (1: only one of these occurrences
+        yields rules).
+    """
+
+    size: NDArray[np.int64]
+    end: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    point: NDArray[np.int32]
+    row: NDArray[np.int32]
 
 
 class Own(NamedTuple):
@@ -81,30 +111,15 @@ class Patterns(NamedTuple):
     own: Own
 
 
-class Work(NamedTuple):
-    """Scratch arrays for one pattern.
-
-    sample: int32 (M, 3), begins of the blocks of the sampled occurrences.
-    order: int32 (any), its pairs, sorted by variant.
-    variant_count: int64 (2, VARIANTS), number of ALL_OCCURRENCES and OWN_OCCURRENCES with each variant.
-    new: int32 (any), the pairs whose rules are to be appended.
-    """
-
-    sample: NDArray[np.int32]
-    order: NDArray[np.int32]
-    variant_count: NDArray[np.int64]
-    new: NDArray[np.int32]
-
-
 @kernel
 def extract_pairs(
-    corpus: Corpus, lengths: tuple[int, int, int], limits: Limits, samples: int, pairs: Pairs, work: Work
+    corpus: Corpus, lengths: tuple[int, int, int], limits: Limits, samples: int, pairs: Pairs
 ) -> int:
     """Extract the pairs of all sampled occurrences; fills order and variant_count, returns their number."""
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
     symbols = lengths[0] + lengths[1] + lengths[2] + gaps
     edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
-    rows = find_rows(corpus.position, work.sample[:samples], lengths, limits, edges, pairs.row, pairs.seen)
+    rows = find_rows(corpus.position, pairs.sample[:samples], lengths, limits, edges, pairs.row, pairs.seen)
     write_targets(corpus.target, pairs.row, rows, pairs.symbol)
     mask = 15
     while mask < 2 * rows:
@@ -115,11 +130,11 @@ def extract_pairs(
         occurrences = 0
         for number in range(samples):
             occurrences += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
-        work.variant_count[ALL_OCCURRENCES, variant] = occurrences
+        pairs.variant_count[ALL_OCCURRENCES, variant] = occurrences
         if occurrences > 0:
             for pair in range(count):
                 if pairs.row[pairs.pair[pair, FIRST_ROW], VARIANT] == variant:
-                    work.order[ordered] = pair
+                    pairs.order[ordered] = pair
                     ordered += 1
     return count
 
@@ -139,18 +154,16 @@ def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
 
 
 @leaf_kernel
-def count_own(
-    samples: int, sentence: int, own: Own, pairs: Pairs, sample: NDArray[np.int32], count: NDArray[np.int64]
-) -> int:
+def count_own(samples: int, sentence: int, own: Own, pairs: Pairs) -> int:
     """Count the sampled occurrences that are left out for a sentence, and return their number.
 
-    Fills OWN of their pairs, with OWN_FOR = sentence, and count[OWN_OCCURRENCES], by variant.
+    Fills OWN of their pairs, with OWN_FOR = sentence, and variant_count[OWN_OCCURRENCES].
     """
-    left_out = 0
+    left_out, count = 0, pairs.variant_count
     for variant in range(VARIANTS):
         count[OWN_OCCURRENCES, variant] = 0
     for number in range(samples):
-        if is_in_own(own, sentence, sample[number, 0], sample[number, 0]):
+        if is_in_own(own, sentence, pairs.sample[number, 0], pairs.sample[number, 0]):
             left_out += 1
             for i in range(pairs.seen[number, ROW_BEGIN], pairs.seen[number + 1, ROW_BEGIN]):
                 pair = pairs.row[i, PAIR]
@@ -164,26 +177,19 @@ def count_own(
 
 @leaf_kernel
 def append_rows(
-    patterns: Patterns,
-    pattern: int,
-    is_word: bool,
-    samples: int,
-    count: int,
-    pairs: Pairs,
-    rules: Rules,
-    work: Work,
+    patterns: Patterns, pattern: int, is_word: bool, samples: int, count: int, pairs: Pairs, rules: Rules
 ) -> int:
     """Append the rules of a pattern to the grammars of its sentences; returns how many are `new`.
 
     With leave-one-out, occurrences in the sentence and its copies are left out without being replaced: the
     sample of a pattern never depends on the sentence. A single-word pattern also gets a pass-through rule.
     """
-    pair, order, row, variant_count = pairs.pair, work.order, rules.row, work.variant_count
+    pair, order, row, variant_count = pairs.pair, pairs.order, rules.row, pairs.variant_count
     end, new, passing = rules.size[ROWS], 0, -1
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
         sentence, own, i = patterns.sentence[k], 0, 0
         if patterns.own.group[sentence, 0] < patterns.own.group[sentence, 1]:
-            own = count_own(samples, sentence, patterns.own, pairs, work.sample, variant_count)
+            own = count_own(samples, sentence, patterns.own, pairs)
         for variant in range(VARIANTS):
             others = variant_count[ALL_OCCURRENCES, variant]
             if own > 0:
@@ -195,7 +201,7 @@ def append_rows(
                     continue
                 if pair[this, RULE] < 0:
                     pair[this, RULE] = rules.size[RULES] + new
-                    work.new[new], new = this, new + 1
+                    pairs.new[new], new = this, new + 1
                 row[end, ROW_RULE], row[end, ROW_SENTENCE] = pair[this, RULE], sentence
                 row[end, ROW_SAMPLES], row[end, ROW_COUNT] = samples - own, times
                 row[end, ROW_SINGLETON] = others == 1
@@ -203,19 +209,12 @@ def append_rows(
             if variant == 0 and is_word:
                 if passing < 0:
                     passing = rules.size[RULES] + new
-                    work.new[new], new = PASS, new + 1
+                    pairs.new[new], new = PASS, new + 1
                 row[end, ROW_RULE], row[end, ROW_SENTENCE], row[end, ROW_SAMPLES] = passing, sentence, 0
                 row[end, ROW_COUNT], row[end, ROW_SINGLETON] = 0, 0
                 end += 1
     rules.size[ROWS] = end
     return new
-
-
-@leaf_kernel
-def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
-    """Return whether a pattern has one sentence, and its occurrences `first` to `last` are all left out."""
-    begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
-    return end - begin == 1 and is_in_own(patterns.own, patterns.sentence[begin], first, last)
 
 
 @leaf_kernel
@@ -228,6 +227,83 @@ def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
 
 
 @kernel
+def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules:
+    """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
+    size, count = rules.size, pairs + 1
+    return Rules(
+        size,
+        grown(rules.end, size[RULES] + count),
+        grown(rules.source, size[SOURCES] + count * limits.max_symbols),
+        grown(rules.target, size[TARGETS] + count * limits.max_span),
+        grown(rules.point, size[POINTS] + count * limits.max_span * limits.max_symbols),
+        grown(rules.row, size[ROWS] + count * sentences),
+    )
+
+
+@leaf_kernel
+def write_source(
+    corpus: Corpus,
+    blocks: Blocks,
+    block: NDArray[np.int32],
+    variant: int,
+    source: NDArray[np.int32],
+    end: int,
+) -> int:
+    """Write the source side of a rule to source[end:]; returns its end."""
+    gaps = 0
+    for i in range(3):
+        if (i == 0 and variant & BEFORE) or (i > 0 and block[i] > 0):
+            gaps += 1
+            source[end, 0], end = -gaps, end + 1
+        begin = corpus.suffix[blocks.low[block[i]]]
+        for p in range(begin, begin + blocks.length[block[i]]):
+            source[end, 0], end = corpus.source[p], end + 1
+    if variant & AFTER:
+        source[end, 0], end = -gaps - 1, end + 1
+    return end
+
+
+@kernel
+def append_rules(
+    corpus: Corpus,
+    blocks: Blocks,
+    block: NDArray[np.int32],
+    lengths: tuple[int, int, int],
+    new: int,
+    pairs: Pairs,
+    rules: Rules,
+) -> None:
+    """Append the rules of the first `new` pairs in Pairs.new; block: int32 (3), the pattern."""
+    size = rules.size
+    point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
+    for number in range(new):
+        pair = pairs.new[number]
+        if pair == PASS:
+            variant = 0
+            size[SOURCES] = write_source(corpus, blocks, block, variant, rules.source, size[SOURCES])
+            rules.target[size[TARGETS], 0] = rules.source[size[SOURCES] - 1, 0]
+            rules.point[size[POINTS], 0] = rules.point[size[POINTS], 1] = 0
+            size[TARGETS] += 1
+            size[POINTS] += 1
+        else:
+            row = pairs.pair[pair, FIRST_ROW]
+            variant = int(pairs.row[row, VARIANT])
+            size[SOURCES] = write_source(corpus, blocks, block, variant, rules.source, size[SOURCES])
+            for i in range(pairs.row[row, SYMBOL_BEGIN], pairs.row[row + 1, SYMBOL_BEGIN]):
+                rules.target[size[TARGETS], 0] = pairs.symbol[i]
+                size[TARGETS] += 1
+            point, vote, line = vote_alignment(
+                corpus.position, corpus.link, pairs.row, row, pairs.sample, lengths, point, vote
+            )
+            for i in range(vote[line, VOTED_BEGIN], vote[line, VOTED_END]):
+                rules.point[size[POINTS], 0], rules.point[size[POINTS], 1] = point[i, 0], point[i, 1]
+                size[POINTS] += 1
+        for i in range(3):
+            rules.end[size[RULES], i] = size[SOURCES + i]
+        size[RULES] += 1
+
+
+@kernel
 def extract_rules(
     corpus: Corpus,
     patterns: Patterns,
@@ -236,7 +312,6 @@ def extract_rules(
     batch: int,
     pairs: Pairs,
     rules: Rules,
-    work: Work,
 ) -> Rules:
     """Extract the rules of all patterns; returns `rules`, grown as needed.
 
@@ -285,14 +360,34 @@ def extract_rules(
             low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
             first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
             last = int(thirds.last[pattern - pair_begin - 1])
-        if first.shape[0] == 0 or (v > 0 and is_own(patterns, pattern, first[0], last)):
+        begins, ends = patterns.begin[pattern], patterns.begin[pattern + 1]
+        if first.shape[0] == 0:
             continue
-        samples = take_sample(first, second, third, work.sample)
+        # a pattern of one sentence, in which all its occurrences are left out
+        alone = v > 0 and ends - begins == 1
+        if alone and is_in_own(patterns.own, patterns.sentence[begins], first[0], last):
+            continue
+        samples = take_sample(first, second, third, pairs.sample)
         lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))
-        count = extract_pairs(corpus, lengths, limits, samples, pairs, work)
+        count = extract_pairs(corpus, lengths, limits, samples, pairs)
         is_word = v == 0 and lengths[0] == 1
         if count > 0 or is_word:
-            rules = make_room(rules, count, patterns.begin[pattern + 1] - patterns.begin[pattern], limits)
-            new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules, work)
-            append_rules(corpus, blocks, block[pattern], work.sample, pairs, work.new[:new], rules)
+            rules = make_room(rules, count, ends - begins, limits)
+            new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules)
+            append_rules(corpus, blocks, block[pattern], lengths, new, pairs, rules)
     return rules
+
+
+@kernel
+def place_rows(row: NDArray[np.int32], offset: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the columns of Rules.row, (5, G), stably sorted by sentence.
+
+    offset: (sentences + 1), destination of each sentence's rows.
+    """
+    filled, placed = offset.copy(), np.empty((row.shape[1], row.shape[0]), np.int32)
+    for i in range(row.shape[0]):
+        sentence = row[i, ROW_SENTENCE]
+        for column in range(row.shape[1]):
+            placed[column, filled[sentence]] = row[i, column]
+        filled[sentence] += 1
+    return placed

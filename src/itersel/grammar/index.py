@@ -8,7 +8,7 @@ in bit masks, so checking whether words form a phrase takes one bit.
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,18 @@ from itersel.grammar.index_kernels import (
     BAD_ROOM,
     BAD_SENTENCE,
     COLUMNS,
+    EMPTY,
     IndexArrays,
-    Links,
     find_bad_position,
-    find_outside,
+    induce,
     mark_phrases,
+    mark_smaller,
+    name_substrings,
     parse_alignments,
     sort_links,
+    span_links,
 )
-from itersel.grammar.lexical import lexical_table, link_counts
-from itersel.grammar.suffix_kernels import EMPTY, induce, mark_smaller, name_substrings
+from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
@@ -39,8 +41,6 @@ from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 
 MAX_COST = 1e9
-Value = TypeVar("Value")
-Pair = tuple[Value, Value]
 
 # V words, T source positions, S sentences, L links, H slots; see IndexArrays
 FORMAT = FileFormat(
@@ -84,13 +84,7 @@ class GrammarIndex(NamedTuple):
         return int(self.arrays.source_offset.shape[0]) - 1
 
     def word_numbers(self) -> WordNumbers:
-        """Return the number of each word.
-
-        Raises
-        ------
-        InputError
-            If a word occurs twice.
-        """
+        """Return the number of each word; an InputError if a word occurs twice."""
         numbers = WordNumbers((word, number) for number, word in enumerate(self.words.to_list()))
         if len(numbers) != self.words.count:
             raise damaged(self.path, "words_data", "holds a word twice")
@@ -123,16 +117,16 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     """
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
-    check_parallel(source, sides[0], target, sides[1])
+    check_parallel(source, sides[0].sentence_count, target, sides[1].sentence_count)
     # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
     words = np.insert(sides[0].words, sides[0].offset[1:], 0)
     # first, because it needs much memory besides its result
     suffix = sort_suffixes(words)
-    forward, back = _read_links(alignment, (source, target), sides, (source_offset, sides[1].offset))
-    key, cost = lexical_table(*link_counts(words, sides[1].words, forward, back))
+    position, link, span = _read_links(alignment, (source, target), sides, source_offset)
+    key, cost = lexical_table(words, sides[1].words, position, link, span)
     room = np.zeros(words.shape[0], np.uint8)
-    mark_phrases(source_offset, forward.position, room, back.position)
+    mark_phrases(source_offset, position, room, span)
     arrays = IndexArrays(
         source=words,
         source_offset=source_offset,
@@ -140,8 +134,8 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
         suffix=suffix,
         word_begin=offsets_of(np.bincount(words, minlength=len(ids))),
         target=sides[1].words,
-        position=forward.position,
-        link=forward.link,
+        position=position,
+        link=link,
         pair_key=key,
         pair_cost=cost,
     )
@@ -151,15 +145,8 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
 
 
 def load_index(path: FilePath) -> GrammarIndex:
-    """Map an index read-only.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, truncated, damaged, or not an index. Names the file and the array.
-    """
-    arrays, _ = map_arrays(path, FORMAT)
-    return index_of(arrays, path)
+    """Map an index read-only."""
+    return index_of(map_arrays(path, FORMAT)[0], path)
 
 
 def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
@@ -173,17 +160,6 @@ def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
     content = dict(arrays)
     words = StringTable(content.pop("words_data"), content.pop("words_offset"))
     index = IndexArrays(**content)
-    _check_index(index, path)
-    return GrammarIndex(index, words, os.fspath(path))
-
-
-def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an index as stored in its file."""
-    return {**index.arrays._asdict(), "words_data": index.words.data, "words_offset": index.words.offset}
-
-
-def _check_index(index: IndexArrays, path: FilePath) -> None:
-    """Raise an InputError if extraction could read beyond a sentence or fail to terminate."""
     position, wrong = find_bad_position(
         index.source, index.source_offset, index.room, index.position, index.link
     )
@@ -193,14 +169,16 @@ def _check_index(index: IndexArrays, path: FilePath) -> None:
     slots = index.pair_key.shape[0]
     if slots & (slots - 1) or np.count_nonzero(index.pair_key) == slots:
         raise damaged(path, "pair_key", f"is full, or its {slots} rows are not a power of two")
+    return GrammarIndex(index, words, os.fspath(path))
 
 
-def check_parallel(first: FilePath, first_side: Side, second: FilePath, second_side: Side) -> None:
+def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an index as stored in its file."""
+    return {**index.arrays._asdict(), "words_data": index.words.data, "words_offset": index.words.offset}
+
+
+def check_parallel(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
     """Raise `InputError` if two files differ in their number of lines."""
-    _check_lengths(first, first_side.sentence_count, second, second_side.sentence_count)
-
-
-def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
     if first_lines == second_lines:
         return
     short, long = (first, second) if first_lines < second_lines else (second, first)
@@ -210,51 +188,73 @@ def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_l
 
 
 def _read_links(
-    path: FilePath, names: Pair[FilePath], sides: Pair[Side], begins: Pair[NDArray[np.int64]]
-) -> Pair[Links]:
-    """Return the links of both sides; `begins`: where their sentences begin among the positions."""
+    path: FilePath,
+    names: tuple[FilePath, FilePath],
+    sides: tuple[Side, Side],
+    source_offset: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return position and link of `IndexArrays`, and the spans of `span_links`, from a file of alignments."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
-    _check_lengths(names[0], sides[0].sentence_count, path, lines)
+    check_parallel(names[0], sides[0].sentence_count, path, lines)
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:
         raise InputError("expected alignment points such as '0-0 1-2'", path, bad_line + 1)
     del text
     for column, (side, name) in enumerate(zip(sides, names, strict=True)):
-        line, bad = find_outside(links, offset, side.offset, column)
-        if line >= 0:
-            point = "-".join(map(str, links[bad]))
+        lengths = np.diff(side.offset)
+        outside = np.flatnonzero(links[:, column] >= np.repeat(lengths, np.diff(offset)))
+        if outside.size:
+            line = int(np.searchsorted(offset, outside[0], "right")) - 1
+            point = "-".join(map(str, links[outside[0]]))
             raise InputError(
                 f"point {point} is outside the sentence of {os.fspath(name)}, which has "
-                f"{np.diff(side.offset)[line]} words; align the corpus again",
+                f"{lengths[line]} words; align the corpus again",
                 path,
                 line + 1,
             )
-    # of the target side, only the spans of links are needed
-    back = _sorted_links(links, offset, begins, 1)._replace(link=np.zeros(0, np.int32))
-    return _sorted_links(links, offset, begins, 0), back
+    begins = source_offset, sides[1].offset
+    position = np.zeros((int(source_offset[-1]), COLUMNS), np.int32)
+    link, span = np.empty(links.shape[0], np.int32), np.full((sides[1].words.shape[0], 2), -1, np.int32)
+    cursor = np.empty(int(np.diff(source_offset).max(initial=0)) + 1, np.int64)
+    count = sort_links(links, offset, *begins, cursor, position, link)
+    span_links(links, offset, *begins, span)
+    return position, link[:count], span
 
 
-def _sorted_links(
-    links: NDArray[np.int32], line_begin: NDArray[np.int64], begins: Pair[NDArray[np.int64]], column: int
-) -> Links:
-    """Return the links of one side: all columns for the source, the last three for the target."""
-    own, other = begins[column], begins[1 - column]
-    cursor = np.empty(int(np.diff(own).max(initial=0)) + 1, np.int64)
-    found = Links(
-        np.zeros((int(own[-1]), 3 if column else COLUMNS), np.int32), np.empty(links.shape[0], np.int32)
-    )
-    count = sort_links(links, line_begin, own, other, column, cursor, found)
-    return found._replace(link=found.link[:count])
+def lexical_table(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    span: NDArray[np.int32],
+) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+    """Return the hash table of `lexical_kernels`; arguments as in `count_pairs`.
+
+    p(f|e) = count(f, e) / sum over f' of count(f', e), where NULL is a word on either side.
+    """
+    pair, count = count_pairs(source, target, position, link, span)
+    order = np.flatnonzero(count)
+    order = order[np.argsort(pair[order])]
+    pair, count = pair[order], count[order]
+    f, e = (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32)
+    cost = np.empty((count.shape[0], 2), np.float32)
+    # differences of logarithms would not be exactly 0 where the probability is 1
+    cost[:, 0] = -np.log10(count / np.bincount(e, count)[e]) + 0.0
+    cost[:, 1] = -np.log10(count / np.bincount(f, count)[f]) + 0.0
+    capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())
+    key, value = np.zeros(capacity, np.uint64), np.zeros((capacity, 2), np.float32)
+    fill_table(pair, cost, key, value)
+    return key, value
 
 
 def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the suffix array of a text: all positions, sorted by the suffix that begins there.
 
-    By induction, in linear time; see `itersel.grammar.suffix_kernels`.
+    By induction, in linear time; see `itersel.grammar.index_kernels`.
     """
     size = words.shape[0]
     if size == 0:

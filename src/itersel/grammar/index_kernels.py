@@ -2,6 +2,11 @@
 
 Shapes: T = source positions (the words of all sentences, each followed by a sentence end), S = sentences,
 L = alignment links.
+
+Suffixes are sorted by induction (Nong, Zhang & Chan 2009, SA-IS). Shapes: n = length of the text, K = size
+of its alphabet. Behind the text is an end that is smaller than any symbol. A suffix is of type S if it is
+smaller than the one after it, otherwise of type L. An S whose predecessor is an L is leftmost (LMS): the
+order of these suffixes determines that of all others.
 """
 
 from __future__ import annotations
@@ -18,6 +23,8 @@ SPAN_LIMIT = 30
 
 SPACE, NEWLINE, HYPHEN, ZERO, NINE = 32, 10, 45, 48, 57
 
+# instead of a suffix that is not yet sorted
+EMPTY = -1
 
 # IndexArrays.room stops counting here.
 LONGEST_ROOM = 255
@@ -28,7 +35,7 @@ FINE, BAD_SENTENCE, BAD_ROOM, BAD_LINKS, BAD_PHRASE = range(5)
 # columns of IndexArrays.position
 BEGINS, ENDS, LINK_LOW, LINK_HIGH, LINK_BEGIN = 0, 1, 2, 3, 4
 COLUMNS = 5
-# where there are only the last three
+# columns of the span of source positions that a target position is linked to; -1: unaligned
 LOW, HIGH = 0, 1
 
 
@@ -59,17 +66,6 @@ class IndexArrays(NamedTuple):
     link: NDArray[np.int32]
     pair_key: NDArray[np.uint64]
     pair_cost: NDArray[np.float32]
-
-
-class Links(NamedTuple):
-    """The links of each position of one side, P positions, to positions of the other side.
-
-    position: int32 (P, 5 or 3), with all or the last three columns of `IndexArrays.position`.
-    link: int32, as there.
-    """
-
-    position: NDArray[np.int32]
-    link: NDArray[np.int32]
 
 
 @leaf_kernel
@@ -103,69 +99,68 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
 
 
 @leaf_kernel
-def find_outside(
-    links: NDArray[np.int32], line_begin: NDArray[np.int64], offset: NDArray[np.int64], column: int
-) -> tuple[int, int]:
-    """Return line and row of the first link outside its sentence, or (-1, -1).
-
-    links: (L, 2), line_begin: (S + 1), from `parse_alignments`. offset: (S + 1), the sentences of one side.
-    """
-    for line in range(line_begin.shape[0] - 1):
-        for k in range(line_begin[line], line_begin[line + 1]):
-            if links[k, column] >= offset[line + 1] - offset[line]:
-                return line, k
-    return -1, -1
-
-
-@leaf_kernel
 def sort_links(
     links: NDArray[np.int32],
     line_begin: NDArray[np.int64],
-    own: NDArray[np.int64],
-    other: NDArray[np.int64],
-    column: int,
+    source_offset: NDArray[np.int64],
+    target_offset: NDArray[np.int64],
     cursor: NDArray[np.int64],
-    found: Links,
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
 ) -> int:
-    """Fill `found` with the distinct links of one side, and return their number.
+    """Fill the last three columns of `position` (T, 5), and `link`; returns the number of distinct links.
 
-    links, line_begin: as in `find_outside`; a link has the position of this side in `column`. own, other:
-    (S + 1), begin of each sentence among the positions of this and of the other side. cursor: int64 (longest
-    sentence + 1), scratch.
+    links: (L, 2), line_begin: (S + 1), from `parse_alignments`. source_offset, target_offset: (S + 1).
+    cursor: int64 (longest sentence + 1), scratch.
     """
-    position, link, count = found.position, found.link, 0
-    left_out = COLUMNS - position.shape[1]
-    low_column, high_column, begin_column = LINK_LOW - left_out, LINK_HIGH - left_out, LINK_BEGIN - left_out
+    count = 0
     for line in range(line_begin.shape[0] - 1):
-        first, length = own[line], own[line + 1] - own[line]
+        first, length = source_offset[line], source_offset[line + 1] - source_offset[line]
         for i in range(length + 1):
             cursor[i] = 0
         for k in range(line_begin[line], line_begin[line + 1]):
-            cursor[links[k, column] + 1] += 1
+            cursor[links[k, 0] + 1] += 1
         cursor[0] = count
         for i in range(length):
             cursor[i + 1] += cursor[i]
-            position[first + i, begin_column] = cursor[i]
+            position[first + i, LINK_BEGIN] = cursor[i]
         for k in range(line_begin[line], line_begin[line + 1]):
             # insertion into the links of the position, which ascend
-            i, value = links[k, column], other[line] + links[k, 1 - column]
+            i, value = links[k, 0], target_offset[line] + links[k, 1]
             place = cursor[i]
             cursor[i] += 1
-            while place > position[first + i, begin_column] and link[place - 1] > value:
+            while place > position[first + i, LINK_BEGIN] and link[place - 1] > value:
                 link[place] = link[place - 1]
                 place -= 1
             link[place] = value
         for i in range(length):
-            low, high = position[first + i, begin_column], cursor[i]
-            position[first + i, begin_column] = count
+            low, high = position[first + i, LINK_BEGIN], cursor[i]
+            position[first + i, LINK_BEGIN] = count
             for k in range(low, high):
                 if k == low or link[k] != link[k - 1]:
                     link[count], count = link[k], count + 1
-            position[first + i, low_column] = position[first + i, high_column] = -1
+            position[first + i, LINK_LOW] = position[first + i, LINK_HIGH] = -1
             if high > low:
-                position[first + i, low_column] = link[position[first + i, begin_column]]
-                position[first + i, high_column] = link[count - 1] + 1
+                position[first + i, LINK_LOW] = link[position[first + i, LINK_BEGIN]]
+                position[first + i, LINK_HIGH] = link[count - 1] + 1
     return count
+
+
+@leaf_kernel
+def span_links(
+    links: NDArray[np.int32],
+    line_begin: NDArray[np.int64],
+    source_offset: NDArray[np.int64],
+    target_offset: NDArray[np.int64],
+    span: NDArray[np.int32],
+) -> None:
+    """Fill span (target words, 2), preset to -1, with LOW and HIGH of links; arguments as in `sort_links`."""
+    for line in range(line_begin.shape[0] - 1):
+        for k in range(line_begin[line], line_begin[line + 1]):
+            p, t = source_offset[line] + links[k, 0], target_offset[line] + links[k, 1]
+            if span[t, LOW] < 0 or p < span[t, LOW]:
+                span[t, LOW] = p
+            span[t, HIGH] = max(span[t, HIGH], p + 1)
 
 
 @leaf_kernel
@@ -173,16 +168,13 @@ def mark_phrases(
     source_offset: NDArray[np.int64],
     position: NDArray[np.int32],
     room: NDArray[np.uint8],
-    back: NDArray[np.int32],
+    span: NDArray[np.int32],
 ) -> None:
     """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
-    Fills `room`, too.
-
-    position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. back: the last three columns
-    for the target positions.
-    A phrase is tight if the words at its four edges are aligned; its target side is then the span of its
-    links.
+    Fills `room`, too. position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. span: see
+    `span_links`. A phrase is tight if the words at its four edges are aligned; its target side is then the
+    span of its links.
     """
     for s in range(source_offset.shape[0] - 1):
         stop = source_offset[s + 1] - 1
@@ -198,9 +190,9 @@ def mark_phrases(
                 new_low = min(low, position[end - 1, LINK_LOW])
                 new_high = max(high, position[end - 1, LINK_HIGH])
                 for t in range(new_low, new_high):
-                    if not low <= t < high and back[t, LOW] >= 0:
-                        source_low = min(source_low, back[t, LOW])
-                        source_high = max(source_high, back[t, HIGH])
+                    if not low <= t < high and span[t, LOW] >= 0:
+                        source_low = min(source_low, span[t, LOW])
+                        source_high = max(source_high, span[t, HIGH])
                 low, high = new_low, new_high
                 if source_low < begin or high - low > SPAN_LIMIT:
                     break
@@ -252,3 +244,82 @@ def find_bad_position(
             if position[p, ENDS] & 1 or position[p, ENDS] >> (longest + 1):
                 return p, BAD_PHRASE
     return -1, FINE
+
+
+@leaf_kernel
+def mark_smaller(text: NDArray[np.int32], smaller: NDArray[np.bool_]) -> None:
+    """Set smaller (n), preset to False, where a suffix is of type S."""
+    for i in range(text.shape[0] - 2, -1, -1):
+        smaller[i] = text[i] < text[i + 1] or (text[i] == text[i + 1] and smaller[i + 1])
+
+
+@leaf_kernel
+def induce(
+    text: NDArray[np.int32],
+    smaller: NDArray[np.bool_],
+    leftmost: NDArray[np.int32],
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    order: NDArray[np.int32],
+) -> None:
+    """Fill order (n), preset to `EMPTY`, with all suffixes, given the LMS suffixes in their order.
+
+    begin, end: int64 (K), where the suffixes that begin with each symbol are in `order`; scratch.
+    If the LMS suffixes are in any order, their substrings up to the next LMS become sorted.
+    """
+    size = text.shape[0]
+    for k in range(leftmost.shape[0] - 1, -1, -1):
+        symbol = text[leftmost[k]]
+        end[symbol] -= 1
+        order[end[symbol]] = leftmost[k]
+    # an L is larger than the suffix after it; the first is the last symbol, which the end follows
+    order[begin[text[size - 1]]] = size - 1
+    begin[text[size - 1]] += 1
+    for i in range(size):
+        before = order[i] - 1
+        if before >= 0 and not smaller[before]:
+            symbol = text[before]
+            order[begin[symbol]] = before
+            begin[symbol] += 1
+    # an S is smaller than the suffix after it: filled from the end of a symbol; `begin` is where its S begin
+    for symbol in range(end.shape[0]):
+        end[symbol] = begin[symbol]
+    for i in range(size):
+        if smaller[i]:
+            end[text[i]] += 1
+    for i in range(size - 1, -1, -1):
+        before = order[i] - 1
+        if before >= 0 and smaller[before]:
+            symbol = text[before]
+            end[symbol] -= 1
+            order[end[symbol]] = before
+
+
+@leaf_kernel
+def name_substrings(
+    text: NDArray[np.int32], smaller: NDArray[np.bool_], order: NDArray[np.int32], name: NDArray[np.int32]
+) -> int:
+    """Give each distinct substring from one LMS to the next a number; returns how many there are.
+
+    order: (n), with these substrings sorted. name: int32 (n // 2 + 1), the number of the substring that
+    begins at position p becomes name[p // 2], as no two are adjacent.
+    """
+    size, count, last = text.shape[0], 0, -1
+    for i in range(size):
+        here = order[i]
+        if here < 1 or not smaller[here] or smaller[here - 1]:
+            continue
+        same, k = last >= 0, 0
+        while same:
+            # one that reaches the end is unlike any other
+            a, b = last + k, here + k
+            if max(a, b) == size or text[a] != text[b] or smaller[a] != smaller[b]:
+                same = False
+            elif k > 0 and smaller[b] and not smaller[b - 1]:
+                break
+            k += 1
+        if not same:
+            count += 1
+        name[here // 2] = count - 1
+        last = here
+    return count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.index_kernels import LINK_BEGIN, LOW, Links
+from itersel.grammar.index_kernels import LINK_BEGIN, LOW
 from itersel.jit import kernel, leaf_kernel
 
 # -log10 of a probability of zero, as in cdec
@@ -58,80 +58,91 @@ def doubled(
 
 @kernel
 def count_pairs(
-    source: NDArray[np.int32], target: NDArray[np.int32], forward: Links, back: Links
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    span: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return a table (C) of the counts of all pairs of linked words; 0 in empty slots.
 
-    source, target: words of all positions. forward, back: their links; a word without any is linked to
-    NULL.
+    source, target: words of all positions; a word without links is linked to NULL, except sentence ends.
+    position, link: see `index_kernels.IndexArrays`; span: see `index_kernels.span_links`.
     """
     key, count, filled = np.zeros(FIRST_SLOTS, np.uint64), np.zeros(FIRST_SLOTS, np.int64), 0
     for p in range(source.shape[0]):
-        begin, end = forward.position[p, LINK_BEGIN], forward.link.shape[0]
+        begin, end = position[p, LINK_BEGIN], link.shape[0]
         if p + 1 < source.shape[0]:
-            end = forward.position[p + 1, LINK_BEGIN]
+            end = position[p + 1, LINK_BEGIN]
         while 2 * (filled + end - begin + 1) > key.shape[0]:
             key, count = doubled(key, count)
         for k in range(begin, end):
-            filled += add_pair(key, count, source[p], target[forward.link[k]], 1)
+            filled += add_pair(key, count, source[p], target[link[k]], 1)
         if begin == end and source[p] > 0:
             filled += add_pair(key, count, source[p], 0, 1)
     for p in range(target.shape[0]):
         if 2 * (filled + 1) > key.shape[0]:
             key, count = doubled(key, count)
-        if back.position[p, LOW] < 0:
+        if span[p, LOW] < 0:
             filled += add_pair(key, count, 0, target[p], 1)
     return key, count
 
 
 @leaf_kernel
 def fill_table(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
+    pair: NDArray[np.uint64],
     cost: NDArray[np.float32],
     pair_key: NDArray[np.uint64],
     pair_cost: NDArray[np.float32],
 ) -> None:
-    """Insert distinct word pairs and their costs (pairs, 2) into an empty table."""
-    for i in range(source.shape[0]):
-        slot = find_pair(pair_key, source[i], target[i])
-        pair_key[slot] = (np.uint64(source[i]) << HIGH_HALF) | np.uint64(target[i])
+    """Insert the keys of distinct word pairs and their costs (pairs, 2) into an empty table."""
+    for i in range(pair.shape[0]):
+        slot = find_pair(pair_key, pair[i] >> HIGH_HALF, pair[i] & LOW_HALF)
+        pair_key[slot] = pair[i]
         pair_cost[slot, 0], pair_cost[slot, 1] = cost[i, 0], cost[i, 1]
 
 
-@leaf_kernel
-def lexical_costs(
+@kernel
+def rule_costs(
     pair_key: NDArray[np.uint64],
     pair_cost: NDArray[np.float32],
     source: NDArray[np.int32],
+    source_offset: NDArray[np.int64],
     target: NDArray[np.int32],
-    best: NDArray[np.float32],
-) -> tuple[float, float]:
-    """Return MaxLexFgivenE and MaxLexEgivenF of a rule.
+    target_offset: NDArray[np.int64],
+    longest: int,
+) -> NDArray[np.float32]:
+    """Return MaxLexFgivenE and MaxLexEgivenF of R rules, (R, 2); `longest`: maximum length of a target side.
 
-    source, target: symbols; negative ones are nonterminals. best: scratch, at least as long as target.
+    source, target: symbols; negative ones are nonterminals. The offsets: int64 (R + 1).
     """
-    for j in range(target.shape[0]):
-        best[j] = INFINITE_COST
-    source_given_target, target_given_source = 0.0, 0.0
-    # i = -1 is NULL on the source side; the last j is NULL on the target side
-    for i in range(-1, source.shape[0]):
-        word = 0 if i < 0 else source[i]
-        if word < 0:
-            continue
-        best_source = INFINITE_COST
-        for j in range(target.shape[0] + 1):
-            other = target[j] if j < target.shape[0] else 0
-            if other < 0 or (word == 0 and other == 0):
+    cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
+    best = np.empty(longest, np.float32)
+    for rule in range(cost.shape[0]):
+        source_begin, target_begin = source_offset[rule], target_offset[rule]
+        target_length = target_offset[rule + 1] - target_begin
+        for j in range(target_length):
+            best[j] = INFINITE_COST
+        source_given_target, target_given_source = 0.0, 0.0
+        # i = -1 is NULL on the source side; the last j is NULL on the target side
+        for i in range(-1, source_offset[rule + 1] - source_begin):
+            word = 0 if i < 0 else source[source_begin + i]
+            if word < 0:
                 continue
-            slot = find_pair(pair_key, word, other)
-            if pair_key[slot] != 0:
-                best_source = min(best_source, pair_cost[slot, 0])
-                if other > 0:
-                    best[j] = min(best[j], pair_cost[slot, 1])
-        if word > 0:
-            source_given_target += best_source
-    for j in range(target.shape[0]):
-        if target[j] > 0:
-            target_given_source += best[j]
-    return source_given_target, target_given_source
+            best_source = INFINITE_COST
+            for j in range(target_length + 1):
+                other = target[target_begin + j] if j < target_length else 0
+                if other < 0 or (word == 0 and other == 0):
+                    continue
+                slot = find_pair(pair_key, word, other)
+                if pair_key[slot] != 0:
+                    best_source = min(best_source, pair_cost[slot, 0])
+                    if other > 0:
+                        best[j] = min(best[j], pair_cost[slot, 1])
+            if word > 0:
+                source_given_target += best_source
+        for j in range(target_length):
+            if target[target_begin + j] > 0:
+                target_given_source += best[j]
+        cost[rule, 0], cost[rule, 1] = source_given_target, target_given_source
+    return cost

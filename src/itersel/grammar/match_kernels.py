@@ -160,22 +160,27 @@ def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
 
 
 @leaf_kernel
-def count_seconds(
-    blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, count: NDArray[np.int64]
+def count_blocks(
+    blocks: Blocks,
+    limits: Limits,
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    distance: int,
+    count: NDArray[np.int64],
 ) -> None:
-    """Count the occurrences of u X v in count[number + 1], for the wanted v.
+    """Count the occurrences of each wanted block behind occurrences of a pattern in count[number].
 
-    positions: begins of u, ascending. distance: from the begin of u to the earliest second block.
+    first, last: begins of the pattern's first and last block. distance: from the last block to the earliest
+    begin of the wanted one.
     """
     slot = blocks.slot
-    for k in range(positions.shape[0]):
-        p = positions[k]
-        stop = p + min(limits.max_span, blocks.room[p])
-        for q in range(p + distance, stop):
+    for k in range(first.shape[0]):
+        stop = first[k] + min(limits.max_span, blocks.room[first[k]])
+        for q in range(last[k] + distance, stop):
             block, end = int(blocks.by_word[blocks.source[q]]), q + 1
             while block > 0:
                 if slot[block] >= 0:
-                    count[slot[block] + 1] += 1
+                    count[slot[block]] += 1
                 block = next_block(blocks, block, end, stop)
                 end += 1
 
@@ -190,7 +195,10 @@ def list_seconds(
     first: NDArray[np.int32],
     second: NDArray[np.int32],
 ) -> None:
-    """List the occurrences of u X v for the wanted v; place: next free position of each v, updated."""
+    """List the occurrences of u X v for the wanted v; place: next free position of each v, updated.
+
+    positions: begins of u, ascending. distance: from the begin of u to the earliest second block.
+    """
     slot = blocks.slot
     for k in range(positions.shape[0]):
         p = positions[k]
@@ -213,7 +221,7 @@ def size_seconds(
     """Return the begin of the list of u X v for each distinct v in `seconds` (ascending)."""
     count = fill_slots(blocks, seconds)
     begin = np.zeros(count + 1, np.int64)
-    count_seconds(blocks, limits, positions, distance, begin)
+    count_blocks(blocks, limits, positions, positions, distance, begin[1:])
     clear_slots(blocks, seconds)
     accumulate(begin)
     return begin
@@ -252,7 +260,7 @@ def sample_number(k: int, total: int, size: int) -> int:
 
 
 @leaf_kernel
-def walk_thirds(
+def list_thirds(
     blocks: Blocks,
     limits: Limits,
     first: NDArray[np.int32],
@@ -263,12 +271,12 @@ def walk_thirds(
     found: NDArray[np.int32],
     last: NDArray[np.int32],
 ) -> None:
-    """Count the occurrences of u X v X w in count[number] for the wanted w, or list their samples.
+    """List the samples of the count[number] occurrences of u X v X w for the wanted w.
 
-    state: int64 (wanted, 4), empty to count. Otherwise for each w: occurrences seen, samples taken, the
-    index of the next sample, and its position in `found` (3, any).
+    state: int64 (wanted, 4), for each w: occurrences seen, samples taken, the index of the next sample, and
+    its position in `found` (3, any).
     """
-    slot, write = blocks.slot, state.shape[0] > 0
+    slot = blocks.slot
     for k in range(first.shape[0]):
         p = first[k]
         stop = p + min(limits.max_span, blocks.room[p])
@@ -276,9 +284,7 @@ def walk_thirds(
             block, end = int(blocks.by_word[blocks.source[r]]), r + 1
             while block > 0:
                 number = slot[block]
-                if number >= 0 and not write:
-                    count[number] += 1
-                elif number >= 0:
+                if number >= 0:
                     if state[number, 0] == state[number, 2]:
                         row = state[number, 3]
                         found[0, row], found[1, row], found[2, row] = p, second[k], r
@@ -307,15 +313,14 @@ def match_thirds(
     """
     wanted = fill_slots(blocks, thirds)
     count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
-    nothing, found = np.empty((0, 4), np.int64), np.empty((3, 0), np.int32)
-    walk_thirds(blocks, limits, first, second, distance, count, nothing, found, last)
+    count_blocks(blocks, limits, first, second, distance, count)
     begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
     for number in range(wanted):
         begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
         state[number, 3] = begin[number]
+    found = np.empty((3, begin[wanted]), np.int32)
     if begin[wanted] > 0:
-        found = np.empty((3, begin[wanted]), np.int32)
-        walk_thirds(blocks, limits, first, second, distance, count, state, found, last)
+        list_thirds(blocks, limits, first, second, distance, count, state, found, last)
     clear_slots(blocks, thirds)
     return Matches(begin, found[0], found[1], found[2], last)
 

@@ -50,15 +50,7 @@ def make_references(*references: Sequence[int] | NDArray[np.int32]) -> Reference
 
 
 class Joined(NamedTuple):
-    """The references of all sentences, sentence by sentence; see `itersel.grammar.shard.Shard`.
-
-    Attributes
-    ----------
-    word, offset
-        int32, int64 (M + 1): the words of the M references.
-    sentence_offset
-        int64 (N + 1): the references of each sentence; no rows if each has exactly one.
-    """
+    """The references of all sentences, in the arrays of `itersel.grammar.shard.Shard`."""
 
     word: NDArray[np.int32]
     offset: NDArray[np.int64]
@@ -69,12 +61,7 @@ def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]
     """Join the references of several texts with the same number of lines.
 
     Empty lines are not references, unless all lines of a sentence are empty: then it has one empty reference.
-
-    Parameters
-    ----------
-    texts
-        For each text its words, int32, and the offsets of its lines, int64 (N + 1). No texts give no
-        references.
+    Each text is given by its words and the offsets of its lines, (N + 1).
     """
     none = np.zeros(0, np.int64)
     if not texts:
@@ -95,21 +82,9 @@ def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]
 def grouped_references(
     references: int, offset: NDArray[np.int64], sentences: int, path: FilePath
 ) -> NDArray[np.int64]:
-    """Return the references of each sentence of a file, int64 (N + 1).
+    """Return the references of each sentence of a file, int64 (N + 1), or raise if a sentence has none.
 
-    Parameters
-    ----------
-    references, sentences
-        Number of references and sentences.
-    offset
-        The offsets in the file; no rows if each sentence has one reference.
-    path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If a sentence has no reference.
+    offset: as in the file; no rows if each sentence has one reference. references, sentences: their numbers.
     """
     if offset.shape[0] == 0:
         if references != sentences:

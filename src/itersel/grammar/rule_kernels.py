@@ -1,4 +1,4 @@
-"""Kernels that find the rules of one source pattern in its sampled occurrences.
+"""Kernels that find the rules of one source pattern in its sampled occurrences, and their word alignments.
 
 A pattern u has up to four variants: u, X u, u X, X u X (bits of the variant: 1 = X before, 2 = X after).
 A pair is a variant and a target side; the rules of the grammar are the pairs of all patterns.
@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_HIGH, LINK_LOW
+from itersel.grammar.array_kernels import grown
+from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_BEGIN, LINK_HIGH, LINK_LOW
 from itersel.grammar.pattern_kernels import Limits
-from itersel.jit import leaf_kernel
+from itersel.jit import kernel, leaf_kernel
 
 VARIANTS = 4
 BEFORE, AFTER = 1, 2
@@ -28,14 +29,19 @@ FIRST_ROW, LAST_ROW, SLOT, COUNT, RULE, OWN, OWN_FOR = range(7)
 PAIR_COLUMNS = 7
 # columns of Pairs.seen
 ROW_BEGIN, VARIANT_BITS = 0, 1
+# rows of Pairs.variant_count
+ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
+# columns of the votes: begin and end of an alignment's points, and the number of occurrences with it
+VOTED_BEGIN, VOTED_END, VOTES = range(3)
 
 
 class Pairs(NamedTuple):
-    """The rules found at the sampled occurrences of a pattern, and their pairs.
+    """Scratch arrays for one pattern: the rules found at its sampled occurrences, and their pairs.
 
     An occurrence yields at most one rule of each variant (docs/extraction.md), so there are at most
     F = VARIANTS * max_samples rules and pairs.
 
+    sample: int32 (max_samples, 3), begins of the blocks of the sampled occurrences.
     row: int32 (F + 1, 12), for each rule at an occurrence:
         NUMBER of the occurrence in the sample; VARIANT;
         LOW, HIGH; LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the rule, and of its gaps in
@@ -44,16 +50,23 @@ class Pairs(NamedTuple):
         DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1.
     symbol: int32 (F * max_span), target sides.
     pair: int32 (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows;
-        RULE, OWN, OWN_FOR: used by the caller; RULE and OWN_FOR are preset to -1.
+        RULE, its number in the shard, or -1; OWN rows that are left out for sentence OWN_FOR, or -1.
     slot: int32 (a power of two >= 2 F), hash table of pair + 1; 0: empty.
     seen: int32 (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v).
+    order: int32 (F), the pairs, sorted by variant.
+    variant_count: int64 (2, VARIANTS), number of ALL_OCCURRENCES and OWN_OCCURRENCES with each variant.
+    new: int32 (F + 1), the pairs whose rules are to be appended to those of the shard.
     """
 
+    sample: NDArray[np.int32]
     row: NDArray[np.int32]
     symbol: NDArray[np.int32]
     pair: NDArray[np.int32]
     slot: NDArray[np.int32]
     seen: NDArray[np.int32]
+    order: NDArray[np.int32]
+    variant_count: NDArray[np.int64]
+    new: NDArray[np.int32]
 
 
 class Spans(NamedTuple):
@@ -285,3 +298,102 @@ def group_rows(
     for i in range(pairs):
         slot[pair[i, SLOT]] = 0
     return pairs
+
+
+@leaf_kernel
+def write_points(
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    row: NDArray[np.int32],
+    i: int,
+    begins: NDArray[np.int32],
+    lengths: tuple[int, int, int],
+    point: NDArray[np.int32],
+    end: int,
+) -> int:
+    """Write the alignment of row i to point[end:]; returns its end.
+
+    row: see rule_kernels.Pairs. begins, lengths: (3), begin and length of each block of its occurrence.
+    point: (any, 2), symbols of the source and the target side.
+    """
+    symbol = row[i, VARIANT] & BEFORE
+    for block in range(3):
+        for p in range(begins[block], begins[block] + lengths[block]):
+            for k in range(position[p, LINK_BEGIN], position[p + 1, LINK_BEGIN]):
+                place = link[k] - row[i, LOW]
+                if row[i, LOW_1] >= 0 and link[k] >= row[i, HIGH_1]:
+                    place -= row[i, HIGH_1] - row[i, LOW_1] - 1
+                if row[i, LOW_2] >= 0 and link[k] >= row[i, HIGH_2]:
+                    place -= row[i, HIGH_2] - row[i, LOW_2] - 1
+                point[end, 0], point[end, 1] = symbol, place
+                end += 1
+            symbol += 1
+        symbol += 1
+    return end
+
+
+@leaf_kernel
+def compare_points(point: NDArray[np.int32], first: int, first_end: int, second: int, second_end: int) -> int:
+    """Return -1, 0 or 1 if the first alignment is less than, equal to, or greater than the second."""
+    result, i = 0, 0
+    length = min(first_end - first, second_end - second)
+    while i < 2 * length and result == 0:
+        result = np.sign(point[first + i // 2, i % 2] - point[second + i // 2, i % 2])
+        i += 1
+    return np.sign(first_end - first - second_end + second) if result == 0 else result
+
+
+@kernel
+def vote_alignment(
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    row: NDArray[np.int32],
+    i: int,
+    sample: NDArray[np.int32],
+    lengths: tuple[int, int, int],
+    point: NDArray[np.int32],
+    vote: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """Find the most frequent alignment of the pair whose first row is i.
+
+    Ties go to the smallest alignment, compared point by point. sample: (samples, 3), begins of blocks.
+    point: (any, 2), vote: (any, 3), scratch.
+
+    Returns point and vote, grown if needed, and the row of the result in `vote`: the alignment is
+    point[vote[line, VOTED_BEGIN] : vote[line, VOTED_END]].
+    """
+    count, end = 0, 0
+    while i >= 0:
+        begin, links = end, 0
+        for block in range(3):
+            first = sample[row[i, NUMBER], block]
+            links += position[first + lengths[block], LINK_BEGIN] - position[first, LINK_BEGIN]
+        point, vote = grown(point, end + links), grown(vote, count + 1)
+        end = write_points(position, link, row, i, sample[row[i, NUMBER]], lengths, point, begin)
+        line = 0
+        while line < count and compare_points(
+            point, vote[line, VOTED_BEGIN], vote[line, VOTED_END], begin, end
+        ):
+            line += 1
+        if line == count:
+            vote[line, VOTED_BEGIN], vote[line, VOTED_END] = begin, end
+            vote[line, VOTES] = 0
+            count += 1
+        else:
+            end = begin
+        vote[line, VOTES] += 1
+        i = row[i, NEXT]
+    best = 0
+    for line in range(1, count):
+        more = vote[line, VOTES] - vote[best, VOTES]
+        if more == 0:
+            more = compare_points(
+                point,
+                vote[best, VOTED_BEGIN],
+                vote[best, VOTED_END],
+                vote[line, VOTED_BEGIN],
+                vote[line, VOTED_END],
+            )
+        if more > 0:
+            best = line
+    return point, vote, best

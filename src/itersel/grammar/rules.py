@@ -1,4 +1,4 @@
-"""Extraction of all rules of a shard, without features, for `itersel.grammar.extract`."""
+"""The source patterns of a shard of sentences and their rules, without features."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.extract_kernels import Own, Work, extract_rules
-from itersel.grammar.index_kernels import IndexArrays
-from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.patterns import find_patterns
-from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
-from itersel.grammar.sparse import count_bins
-from itersel.grammar.table_kernels import (
+from itersel.errors import InputError
+from itersel.grammar.extract_kernels import (
     POINT_END,
     POINTS,
     ROW_COUNT,
@@ -26,17 +21,31 @@ from itersel.grammar.table_kernels import (
     TARGET_END,
     TARGETS,
     Corpus,
+    Own,
+    Patterns,
     Rules,
+    extract_rules,
 )
+from itersel.grammar.index_kernels import IndexArrays
+from itersel.grammar.match_kernels import Blocks, link_blocks
+from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_bad_block, find_blocks, list_patterns
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.sparse import count_bins
 from itersel.storage.ragged import take_rows
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
 BATCH = 1 << 23
 
+BLOCK_MASK = (1 << BLOCK_BITS) - 1
+# greater than the number of words of any block
+LENGTH_RADIX = 64
+# the first rules of every table: [S] -> [X] and [S] -> [S] [X]
+GLUE_RULES = 2
+
 
 class RuleTable(NamedTuple):
-    """R rules, and G rows that list the rules of each sentence.
+    """R rules, with the glue rules first, and G rows that list the rules of each sentence.
 
     Attributes
     ----------
@@ -59,6 +68,100 @@ class RuleTable(NamedTuple):
     row: NDArray[np.int32]
 
 
+def find_patterns(
+    index: IndexArrays,
+    words: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    own: Own,
+    limits: Limits,
+) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
+    """Find all patterns of sentences, and where their blocks begin in the corpus.
+
+    Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
+    """
+    low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
+    find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
+    block, blocks = _number_blocks(index, low, high)
+    if own.span.shape[0]:
+        only_own = _occurrences(block, offset, own) == (blocks.high - blocks.low)[block]
+        # if a block occurs only in what is left out, so does everything that contains it
+        block[np.logical_or.accumulate(only_own, axis=1)] = 0
+    distinct, begin, sentence = _sort_patterns(block, offset, limits)
+    return Patterns(distinct, begin, sentence, own), blocks, block[:, 0] > 0
+
+
+def leave_nothing_out(sentences: int) -> Own:
+    """Return what is left out of the grammars of sentences that are not in the corpus."""
+    return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
+
+
+def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) -> NDArray[np.int64]:
+    """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
+    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
+    key = sentence * (int(block.max(initial=0)) + 1) + block
+    _, number, count = np.unique(key, return_inverse=True, return_counts=True)
+    occurrences: NDArray[np.int64] = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
+    return occurrences
+
+
+def _number_blocks(
+    index: IndexArrays, low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], Blocks]:
+    """Return the numbers of blocks, int32 (n, K), and the blocks, given their ranges in the suffix array.
+
+    They are numbered from 1, by position in the suffix array, then by length; 0 means no block.
+    """
+    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
+    code[low < 0] = 0
+    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
+    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
+    block = number[:-1].reshape(low.shape).astype(np.int32)
+    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+    highs, parent = np.zeros_like(lows), np.zeros_like(lows)
+    highs[block] = high
+    parent[block[:, 1:]] = block[:, :-1]
+    highs[0] = parent[0] = 0
+    if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
+        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
+    edges = 1 << (2 * lows.shape[0]).bit_length()
+    blocks = Blocks(
+        lows,
+        highs,
+        lengths,
+        parent,
+        slot=np.full(lows.shape[0], -1, np.int32),
+        longer=np.zeros(lows.shape[0], np.bool_),
+        by_word=np.zeros(index.word_begin.shape[0] - 1, np.int32),
+        edge=np.zeros(edges, np.int64),
+        by_edge=np.zeros(edges, np.int32),
+        source=index.source,
+        room=index.room,
+    )
+    link_blocks(index.suffix, blocks)
+    return block, blocks
+
+
+def _sort_patterns(
+    block: NDArray[np.int32], offset: NDArray[np.int64], limits: Limits
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
+    if block.max(initial=0) > BLOCK_MASK:
+        raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
+    wide = block.astype(np.int64)
+    count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
+    key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
+    list_patterns(wide, offset, limits, key, sentence)
+    # stable: the sentences of a pattern stay in ascending order
+    order = np.argsort(key, kind="stable")
+    key, sentence = key[order], sentence[order]
+    new_pattern = np.diff(key, prepend=-1) != 0
+    kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
+    begin = np.flatnonzero(new_pattern[kept])
+    key = key[new_pattern]
+    distinct = np.stack([key >> 2 * BLOCK_BITS, key >> BLOCK_BITS & BLOCK_MASK, key & BLOCK_MASK], axis=1)
+    return distinct.astype(np.int32), np.append(begin, kept.sum()), sentence[kept]
+
+
 def extract_rule_table(
     index: IndexArrays,
     words: NDArray[np.int32],
@@ -71,22 +174,19 @@ def extract_rule_table(
 
     Parameters
     ----------
-    index, words, offset, own, limits
-        As in `itersel.grammar.patterns.find_patterns`.
+    words, offset
+        int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
+        numbers.
+    own
+        For each sentence, the sentences of the corpus that are left out.
+    limits
+        Which patterns to look for.
     batch
         Number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
-    sample = np.empty((limits.max_samples, 3), np.int32)
-    pairs = _empty_pairs(limits)
-    work = Work(
-        sample,
-        order=np.empty(pairs.pair.shape[0], np.int32),
-        variant_count=np.zeros((2, VARIANTS), np.int64),
-        new=np.empty(pairs.pair.shape[0] + 1, np.int32),
-    )
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
-    rules = extract_rules(corpus, patterns, blocks, limits, batch, pairs, _empty_rules(), work)
+    rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     size, end = rules.size, rules.end[: rules.size[RULES]]
     extracted = RuleTable(
         rules.source[: size[SOURCES], 0],
@@ -101,26 +201,32 @@ def extract_rule_table(
     return _pass_through(extracted, words[~is_block], sentence[~is_block])
 
 
-def _empty_pairs(limits: Limits) -> Pairs:
+def _scratch(limits: Limits) -> Pairs:
     """Return tables large enough for all rules of one pattern."""
     capacity = VARIANTS * limits.max_samples
     return Pairs(
+        sample=np.empty((limits.max_samples, 3), np.int32),
         row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
         symbol=np.empty(capacity * limits.max_span, np.int32),
         pair=np.empty((capacity, PAIR_COLUMNS), np.int32),
         slot=np.zeros(2 << (2 * capacity).bit_length(), np.int32),
         seen=np.empty((limits.max_samples + 1, 2), np.int32),
+        order=np.empty(capacity, np.int32),
+        variant_count=np.zeros((2, VARIANTS), np.int64),
+        new=np.empty(capacity + 1, np.int32),
     )
 
 
-def _empty_rules() -> Rules:
+def _glue_rules() -> Rules:
+    """Return a table of the glue rules, whose two sides are the same."""
+    symbols = np.array([[-1], [-1], [-2]], np.int32)
     return Rules(
-        size=np.zeros(5, np.int64),
-        end=np.empty((1024, 3), np.int32),
-        source=np.empty((1024, 1), np.int32),
-        target=np.empty((1024, 1), np.int32),
-        point=np.empty((1024, 2), np.int32),
-        row=np.empty((1024, 5), np.int32),
+        size=np.array([GLUE_RULES, 3, 3, 0, 0]),
+        end=np.array([[1, 1, 0], [3, 3, 0]], np.int32),
+        source=symbols,
+        target=symbols.copy(),
+        point=np.empty((0, 2), np.int32),
+        row=np.empty((0, 5), np.int32),
     )
 
 
@@ -153,18 +259,14 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
-    shard.
-
-    Returns
-    -------
-    table, bin
-        The rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
+    shard. Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
     bins = count_bins(table.row[:, ROW_COUNT])
     pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins
-    distinct, number = np.unique(pair, return_inverse=True)
+    glue = np.arange(GLUE_RULES) << 8
+    distinct, number = np.unique(np.append(glue, pair), return_inverse=True)
     row = table.row.copy()
-    row[:, ROW_RULE] = number.reshape(-1)
+    row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
     source, source_offset = take_rows(table.source, table.source_offset, rules)
     target, target_offset = take_rows(table.target, table.target_offset, rules)

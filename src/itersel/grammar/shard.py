@@ -25,13 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.grammar.categories import (
-    CATEGORY,
-    FIXED_CATEGORIES,
-    MAX_CATEGORIES,
-    category_ranks,
-    lone_nonterminals,
-)
+from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
 from itersel.grammar.references import References, grouped_references
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
@@ -40,21 +34,16 @@ from itersel.grammar.shard_kernels import (
     BAD_KIND,
     BAD_SOURCE,
     BAD_TARGET,
-    GLUE,
-    GLUE_START,
-    GRAMMAR_RULE,
     PASS_THROUGH,
     find_bad_rule,
 )
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
-from itersel.grammar.templates.count_kernels import MAX_BIN
+from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import OTHER
-
-KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
 
 def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
@@ -84,7 +73,7 @@ FORMAT = FileFormat(
         "reference": _packed("<i4", "reference words", least=0, below="V"),
         "reference_offset": _offsets("M+1", "reference words", optional=True),
         "sentence_reference_offset": _offsets("N+1", "M", is_extra=True),
-        "rule_kind": _packed("|u1", "R", most=max(KINDS)),
+        "rule_kind": _packed("|u1", "R", most=PASS_THROUGH),
         "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
         "rule_source_offset": _offsets("R+1", "source symbols"),
         "rule_target": _packed("<i4", "target symbols", least=-2, below="V"),
@@ -255,8 +244,8 @@ class Shard:
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
-        lone = lone_nonterminals(self.rule_source, self.rule_source_offset, self.rule_category)
-        return category_ranks(lone, self.category.count)
+        sides = self.rule_source, self.rule_source_offset
+        return category_ranks(*sides, self.rule_category, self.category.count)
 
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
@@ -326,10 +315,18 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), feat
         computed=tuple(computed),
         attributes=attributes,
     )
-    _check_references(shard, path)
+    if shard.has_references:
+        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
+        grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)
     _check_categories(shard, path)
-    _check_rules(shard, path)
+    ranks = shard.category_ranks()
+    if ranks is None:
+        raise damaged(path, "rule_category", "has categories that can be made of themselves")
+    rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
+    if wrong:
+        name, why = RULE_FAULTS[wrong]
+        raise damaged(path, name, f"{why} (rule {rule})")
     for name in templates:
         if name not in held:
             raise InputError(
@@ -350,38 +347,31 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), feat
 def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
     """Return a shard with the features that it lists and those that follow from its rules.
 
-    Parameters
-    ----------
-    shard
-        A shard with valid rules, and only the features that it lists.
-    templates
-        Those of its templates whose features are wanted (default: all).
-
-    Raises
-    ------
-    InputError
-        If two features have the same key.
+    shard: a shard with valid rules, and only the features that it lists. templates: those of its templates
+    whose features are wanted (default: all). Raises an `InputError` if two features have the same key.
     """
     templates = tuple(templates) or shard.templates
     computed = tuple(name for name in shard.computed if name in templates)
-    features = rule_features(
-        shard.vocabulary,
-        shard.rule_kind,
-        shard.rule_source,
-        shard.rule_source_offset,
-        shard.rule_target,
-        shard.rule_target_offset,
-        shard.category,
-        shard.rule_category,
-        shard.rule_alignment,
-        shard.rule_alignment_offset,
-        shard.rule_bin,
-        computed,
-    )
+    features = rule_features(shard.rule_kind, _rules(shard), computed)
     if shard.rule_feature_offset.shape[0]:
         listed = [name for name in (*templates, OTHER) if name not in computed]
         features = join_features(features, select_features(_features(shard), listed))
     return replace(shard, **features._asdict(), templates=templates, computed=computed)
+
+
+def _rules(shard: Shard) -> Rules:
+    return Rules(
+        shard.vocabulary,
+        shard.category,
+        shard.rule_category,
+        shard.rule_source,
+        shard.rule_source_offset,
+        shard.rule_target,
+        shard.rule_target_offset,
+        shard.rule_alignment,
+        shard.rule_alignment_offset,
+        shard.rule_bin,
+    )
 
 
 def _features(shard: Shard) -> SparseFeatures:
@@ -389,13 +379,7 @@ def _features(shard: Shard) -> SparseFeatures:
 
 
 def count_sentences(path: str | os.PathLike[str]) -> int:
-    """Return the number of sentences of a shard without reading its grammars.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a shard of this version.
-    """
+    """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1
 
@@ -421,13 +405,6 @@ def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str
         raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
-
-
-def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if some sentences have references and others do not."""
-    if shard.has_references:
-        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
-        grouped_references(references, offset, shard.sentence_count, path)
 
 
 def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
@@ -462,24 +439,3 @@ def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
         raise damaged(path, "category", "must hold different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
         raise damaged(path, "category", f"holds {wrong[0]!r}, which is no category")
-
-
-def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if the decoder cannot apply one of the rules."""
-    ranks = shard.category_ranks()
-    if ranks is None:
-        raise damaged(path, "rule_category", "has categories that can be made of themselves")
-    rule, wrong = find_bad_rule(
-        shard.rule_kind,
-        shard.rule_source,
-        shard.rule_source_offset,
-        shard.rule_target,
-        shard.rule_target_offset,
-        shard.rule_alignment,
-        shard.rule_alignment_offset,
-        shard.rule_category,
-        ranks,
-    )
-    if wrong:
-        name, why = RULE_FAULTS[wrong]
-        raise damaged(path, name, f"{why} (rule {rule})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.grammar.template_kernels import Rules
 from itersel.jit import leaf_kernel
 
 # kinds of rules
@@ -31,21 +32,11 @@ def fits(category: NDArray[np.uint16], rule: int, kind: int, nonterminals: int) 
 
 
 @leaf_kernel
-def find_bad_rule(
-    kind: NDArray[np.uint8],
-    source: NDArray[np.int32],
-    source_offset: NDArray[np.int64],
-    target: NDArray[np.int32],
-    target_offset: NDArray[np.int64],
-    point: NDArray[np.uint8],
-    point_offset: NDArray[np.int64],
-    category: NDArray[np.uint16],
-    rank: NDArray[np.int32],
-) -> tuple[int, int]:
+def find_bad_rule(kind: NDArray[np.uint8], rules: Rules, rank: NDArray[np.int32]) -> tuple[int, int]:
     """Return the first rule that the decoder could not apply, and its error; or (-1, FINE).
 
-    Arrays as in `itersel.grammar.shard.Shard`; the caller has checked the bounds of offsets, symbols and
-    categories. `rank`, int32 (categories), orders the categories by unary rules.
+    The caller has checked the bounds of offsets, symbols and categories. kind: (R); rank: (categories), their
+    order by unary rules.
 
     The first two rules are [S] -> [X] and [S] -> [S] [X]. For every other rule, the source side is not
     empty; if it is a single nonterminal, that has a lower rank (the rule could apply endlessly otherwise);
@@ -53,17 +44,18 @@ def find_bad_rule(
     and alignment points lie within both sides. Categories of absent nonterminals are X, and pass-through
     rules have the left-hand side X.
     """
+    source, target, category = rules.source, rules.target, rules.category
     if kind.shape[0] < 2:
         return 0, BAD_GLUE
     for rule in range(kind.shape[0]):
-        begin, end = source_offset[rule], source_offset[rule + 1]
+        begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
         nonterminals = 0
         for i in range(begin, end):
             if source[i] < 0:
                 nonterminals += 1
                 if source[i] != -nonterminals:
                     return rule, BAD_SOURCE
-        target_begin, target_end = target_offset[rule], target_offset[rule + 1]
+        target_begin, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
         seen = 0  # a bit for each nonterminal
         for j in range(target_begin, target_end):
             if target[j] < 0:
@@ -89,7 +81,7 @@ def find_bad_rule(
                 return rule, BAD_SOURCE
         if category.shape[0] > 0 and not fits(category, rule, kind[rule], nonterminals):
             return rule, BAD_CATEGORY
-        for k in range(point_offset[rule], point_offset[rule + 1]):
-            if point[k, 0] >= end - begin or point[k, 1] >= target_end - target_begin:
+        for k in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
+            if rules.point[k, 0] >= end - begin or rules.point[k, 1] >= target_end - target_begin:
                 return rule, BAD_ALIGNMENT
     return -1, FINE

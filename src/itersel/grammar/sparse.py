@@ -8,18 +8,17 @@ feature.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
-from itersel.grammar.name_kernels import Rules
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import count_features, renumber, take_names
-from itersel.grammar.templates.count_kernels import MAX_BIN
+from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, concatenate, string_table
@@ -36,16 +35,8 @@ FIXED_BYTES = 32
 class FeatureNames:
     """The names of features of rules; those of identities are written when they are asked for.
 
-    Parameters
-    ----------
-    rules
-        The rules.
-    stored
-        The other names.
-    place
-        int64 (F): a row of `stored`, or -1 - r for the identity of rule r.
-    longest
-        Bytes of the longest possible name.
+    stored: the other names. place: int64 (F), a row of `stored`, or -1 - r for the identity of rule r.
+    longest: bytes of the longest possible name.
     """
 
     def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64], longest: int) -> None:
@@ -70,17 +61,7 @@ class FeatureNames:
 
 
 class SparseFeatures(NamedTuple):
-    """Sparse features of R rules; rows ascend by feature.
-
-    Attributes
-    ----------
-    rule_feature, rule_feature_value, rule_feature_offset
-        int32, float32, int64 (R + 1): rows of the feature table, and counts.
-    feature_key
-        uint64 (F), ascending.
-    feature_name
-        The F names.
-    """
+    """Sparse features of R rules, as in `itersel.grammar.shard.Shard`; rows ascend by feature."""
 
     rule_feature: NDArray[np.int32]
     rule_feature_value: NDArray[np.float32]
@@ -89,63 +70,19 @@ class SparseFeatures(NamedTuple):
     feature_name: StringTable | FeatureNames
 
 
-def rule_features(
-    vocabulary: StringTable,
-    rule_kind: NDArray[np.uint8],
-    rule_source: NDArray[np.int32],
-    rule_source_offset: NDArray[np.int64],
-    rule_target: NDArray[np.int32],
-    rule_target_offset: NDArray[np.int64],
-    category: StringTable,
-    rule_category: NDArray[np.uint16],
-    rule_alignment: NDArray[np.uint8],
-    rule_alignment_offset: NDArray[np.int64],
-    rule_bin: NDArray[np.uint8],
-    templates: Sequence[str],
-) -> SparseFeatures:
+def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str]) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
-    Parameters
-    ----------
-    vocabulary
-        The words that symbols refer to.
-    rule_kind, rule_source, rule_source_offset, rule_target, rule_target_offset
-        The rules, as in `itersel.grammar.shard.Shard`.
-    category, rule_category
-        Their categories, likewise; no rows if all nonterminals are X, except in the glue rules.
-    rule_alignment, rule_alignment_offset
-        Their alignments, likewise, within the rules.
-    rule_bin
-        uint8 (R): bin of the count of each rule, see `count_bins`; no rows if unknown.
-    templates
-        Templates from `itersel.limits.TEMPLATES`.
-
-    Raises
-    ------
-    InputError
-        If two names have the same 64-bit key.
+    Without rows in `rules.category`, all nonterminals are X, except in the glue rules; without rows in
+    `rules.bin`, no counts are known. Raises an `InputError` if two names have the same 64-bit key.
     """
-    if rule_category.shape[0] == 0:
-        category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
-    if rule_bin.shape[0] == 0:
-        rule_bin = np.zeros(rule_kind.shape[0], np.uint8)
-    rules = Rules(
-        _escape(vocabulary),
-        _escape(category),
-        *(
-            np.require(array, dtype, ("C", "W"))
-            for array, dtype in (
-                (rule_category, np.uint16),
-                (rule_source, np.int32),
-                (rule_source_offset, np.int64),
-                (rule_target, np.int32),
-                (rule_target_offset, np.int64),
-                (rule_alignment, np.uint8),
-                (rule_alignment_offset, np.int64),
-                (rule_bin, np.uint8),
-            )
-        ),
-    )
+    if rules.category.shape[0] == 0:
+        rules = rules._replace(names=string_table(FIXED_CATEGORIES), category=_fixed_categories(kind))
+    if rules.bin.shape[0] == 0:
+        rules = rules._replace(bin=np.zeros(kind.shape[0], np.uint8))
+    # kernels would be compiled again for read-only arrays
+    arrays: Iterator[Any] = (np.require(array, None, ("C", "W")) for array in rules[2:])
+    rules = Rules(_escape(rules.words), _escape(rules.names), *arrays)
     numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
     longest = _longest_name(rules)
     rows, identity, names, other_count, collision = count_features(rules, numbers, longest)
@@ -195,13 +132,7 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
 
 
 def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatures:
-    """Return the features of both for the same rules; none of a rule is in both.
-
-    Raises
-    ------
-    InputError
-        If two names have the same 64-bit key.
-    """
+    """Return the features of both for the same rules; none of a rule is in both."""
     both = (first, second)
     key, name = unique_features(
         np.concatenate([one.feature_key for one in both]),

@@ -7,12 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.name_kernels import Rules, put
-from itersel.grammar.templates.alignment_kernels import deletion_slots, pair_slots, put_deletion, put_pair
-from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code, bigram_slots, put_bigram
-from itersel.grammar.templates.count_kernels import count_slots, put_count
-from itersel.grammar.templates.identity_kernels import put_identity
-from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape, shape_code
+from itersel.grammar.template_kernels import (
+    NO_CODE,
+    Rules,
+    bigram_code,
+    bigram_slots,
+    find_deletion,
+    find_pair,
+    put,
+    put_bigram,
+    put_count,
+    put_deletion,
+    put_identity,
+    put_pair,
+    put_shape,
+    shape_code,
+)
 from itersel.jit import inline_kernel, kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
@@ -20,6 +30,8 @@ from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
 COLLISION = -1
+# Of a direct-mapped cache from codes to numbers of names: a new code replaces the one in its place. Most
+# features are bigrams, and few of those are distinct; one in the cache is found without writing its name.
 MEMO_BITS = 16
 MEMO_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -27,14 +39,8 @@ MEMO_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Names(NamedTuple):
     """Distinct names in the order of their first occurrence; the arrays have spare capacity.
 
-    Attributes
-    ----------
-    slot
-        int32 (power of two): open-addressing hash table of name numbers, -1 where free.
-    key
-        uint64: keys of the names.
-    data, offset
-        uint8, int64: bytes of the names.
+    slot: int32 (power of two), open-addressing hash table of name numbers, -1 where free.
+    key: uint64, keys of the names; data, offset: uint8, int64, their bytes.
     """
 
     slot: NDArray[np.int32]
@@ -109,11 +115,11 @@ def slot_count(rules: Rules, rule: int, template: int) -> int:
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return bigram_slots(rules, rule, template == BIGRAMS_TARGET)
     if template == PAIRS:
-        return pair_slots(rules, rule)
+        return -1 - find_pair(rules, rule, -1)
     if template == DELETIONS:
-        return deletion_slots(rules, rule)
+        return -1 - find_deletion(rules, rule, -1)
     if template == COUNT:
-        return count_slots(rules, rule)
+        return 1 if rules.bin[rule] > 0 else 0
     return 1
 
 
@@ -122,31 +128,13 @@ def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int,
     """Write the name of a feature of a rule, other than its identity; returns its length."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return put_bigram(name, rules, rule, slot, template == BIGRAMS_TARGET)
-    if template == SHAPE:
-        return put_shape(name, rules, rule)
-    if template == TARGET_SHAPE:
-        return put_target_shape(name, rules, rule)
+    if template in (SHAPE, TARGET_SHAPE):
+        return put_shape(name, rules, rule, template == TARGET_SHAPE)
     if template == PAIRS:
         return put_pair(name, rules, rule, slot)
     if template == DELETIONS:
         return put_deletion(name, rules, rule, slot)
     return put_count(name, rules, rule)
-
-
-class Memo(NamedTuple):
-    """A direct-mapped cache from codes to numbers of names: a new code replaces the one in its place.
-
-    Most features are bigrams, and few of those are distinct. A bigram in the cache is found without writing
-    its name.
-
-    Attributes
-    ----------
-    code, number
-        int64, int32 (2^`MEMO_BITS` + 1): a free place has `NO_CODE`; the last one is always free.
-    """
-
-    code: NDArray[np.int64]
-    number: NDArray[np.int32]
 
 
 @inline_kernel
@@ -174,29 +162,13 @@ def memo_place(code: int) -> int:
 def count_features(
     rules: Rules, templates: NDArray[np.int64], longest: int
 ) -> tuple[Occurrences, NDArray[np.uint64], Names, int, NDArray[np.uint8]]:
-    """Count the features of every rule.
+    """Count the features of every rule; `longest`: bytes of the longest possible name.
 
     Names of identities are not kept: there are as many as rules, and few are ever needed.
 
-    Returns
-    -------
-    occurrences
-        The rows, in which each rule has a feature once.
-    identity
-        uint64 (R): keys of the identities; no rows without this template.
-    names, count
-        The names of all other features, and their number.
-    collision
-        uint8: empty, or a name with the key of an earlier name; the results are then incomplete.
-
-    Parameters
-    ----------
-    rules
-        The rules.
-    templates
-        Numbers of the templates.
-    longest
-        Bytes of the longest possible name.
+    Returns the rows, in which each rule has a feature once; the keys of the identities, uint64 (R), no rows
+    without this template; the names of all other features, and their number; and an empty array, or a name
+    with the key of an earlier name (uint8): the results are then incomplete.
     """
     rule_count, slots = rules.category.shape[0], 0
     for rule in range(rule_count):
@@ -208,8 +180,8 @@ def count_features(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
     identity = np.empty(rule_count if (templates == IDENTITY).any() else 0, np.uint64)
-    places = (1 << MEMO_BITS) + 1
-    memo = Memo(np.full(places, NO_CODE, np.int64), np.empty(places, np.int32))
+    places = (1 << MEMO_BITS) + 1  # the last one is always free
+    memo_code, memo_number = np.full(places, NO_CODE, np.int64), np.empty(places, np.int32)
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
         for template in templates:
@@ -227,8 +199,8 @@ def count_features(
             for slot in range(more):
                 code = feature_code(rules, rule, template, slot)
                 remembered = memo_place(code)
-                if code != NO_CODE and memo.code[remembered] == code:
-                    number = int(memo.number[remembered])
+                if code != NO_CODE and memo_code[remembered] == code:
+                    number = int(memo_number[remembered])
                 else:
                     length = put_feature(name, rules, rule, template, slot)
                     key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
@@ -236,7 +208,7 @@ def count_features(
                     if number == COLLISION:
                         return Occurrences(feature, value, offset), identity, names, count, name[:length]
                     count = max(count, number + 1)
-                    memo.code[remembered], memo.number[remembered] = code, number
+                    memo_code[remembered], memo_number[remembered] = code, number
                 place = first
                 while place < filled and feature[place] != number:
                     place += 1

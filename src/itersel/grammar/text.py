@@ -18,6 +18,7 @@ Interpretation:
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,16 +26,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from itersel import __version__
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.grammar.build import Points, Rule, Symbol, make_shard
-from itersel.grammar.categories import CATEGORY, MAX_CATEGORY_SENTENCE, CategorySet, X
-from itersel.grammar.shard import write_shard
+from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
+from itersel.grammar.shard import Shard, read_shard, write_shard
+from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.numerals import parse_number
-from itersel.storage.files import read_lines
+from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
@@ -173,7 +178,8 @@ def read_input(
         elif "grammar" in attributes:
             own = Path(attributes["grammar"])
         elif grammars is not None:
-            own = _grammar_path(Path(grammars), attributes.get("id", str(number)))
+            own = Path(grammars) / f"grammar.{attributes.get('id', number)}"
+            own = own if own.is_file() else own.with_name(own.name + ".gz")
         else:
             raise InputError(
                 'names no grammar; give --grammars or --grammar, or <seg grammar="..."', path, number + 1
@@ -182,26 +188,14 @@ def read_input(
     return sentences
 
 
-def _grammar_path(folder: Path, identifier: str) -> Path:
-    plain = folder / f"grammar.{identifier}"
-    return plain if plain.is_file() else folder / f"grammar.{identifier}.gz"
-
-
 def read_grammar(
     path: str | os.PathLike[str],
     categories: CategorySet | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> Iterator[Rule]:
-    """Read the rules of one grammar.
+    """Read the rules of one grammar, and add its categories to `categories`.
 
-    Parameters
-    ----------
-    path
-        The grammar.
-    categories
-        Categories found so far; those of this grammar are added.
-    templates
-        Computed templates, whose features the grammar must not list.
+    It must not list features of `templates`, which are computed.
     """
     categories = CategorySet() if categories is None else categories
     computed = tuple(TEMPLATES[name] for name in templates)
@@ -221,13 +215,7 @@ def read_grammar(
 
 
 def parse_rule(line: str) -> Rule:
-    """Parse one line.
-
-    Raises
-    ------
-    ValueError
-        If it is not a rule; the message says why.
-    """
+    """Parse one line; a ValueError says why it is not a rule."""
     if found := find_control(line):
         raise ValueError(found)
     fields = line.split(SEPARATOR)
@@ -319,3 +307,64 @@ def _alignment(text: str) -> Points:
             raise ValueError(f"alignment point '{item}', expected two positions as in 0-1")
         points.append((int(match[1]), int(match[2])))
     return tuple(points)
+
+
+def export_grammars(shard: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
+    """Write the grammars of a shard to the folder `output` as ``grammar.0.gz`` and so on.
+
+    Glue and pass-through rules, and the sparse features that cdec computes itself, are left out. Numbers have
+    the shortest form that is read back exactly.
+    """
+    for sentence, lines in enumerate(grammar_lines(read_shard(shard))):
+        with open_output(Path(output) / f"grammar.{sentence}.gz") as stream:
+            stream.writelines(lines)
+
+
+def grammar_lines(shard: Shard) -> Iterator[list[str]]:
+    """Yield the lines of the grammar of each sentence of a shard; see `export_grammars`."""
+    words = shard.vocabulary.to_list()
+    for word in words:
+        if SEPARATOR in word or NONTERMINAL.fullmatch(word):
+            raise InputError(NO_WORD.format(word))
+    categories = shard.category.to_list() or list(FIXED_CATEGORIES)
+    names = shard.feature_name.to_list()
+    listed = [COMPUTED_FEATURE.match(name) is None for name in names]
+
+    def symbols(side: NDArray[np.int32], offset: NDArray[np.int64], rule: int, used: Sequence[str]) -> str:
+        return " ".join(
+            words[symbol] if symbol >= 0 else f"[{used[-symbol]},{-symbol}]"
+            for symbol in side[offset[rule] : offset[rule + 1]].tolist()
+        )
+
+    def line(rule: int, dense: NDArray[np.float32]) -> str:
+        features = [f"{name}={_number(value)}" for name, value in zip(shard.dense_names, dense, strict=True)]
+        row = slice(shard.rule_feature_offset[rule], shard.rule_feature_offset[rule + 1])
+        for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
+            if listed[feature]:
+                features.append(f"{names[feature]}={_number(value)}")
+        numbers = shard.rule_category[rule].tolist() if shard.rule_category.shape[0] else (0, 0, 0)
+        used = [categories[number] for number in numbers]
+        source = symbols(shard.rule_source, shard.rule_source_offset, rule, used)
+        target = symbols(shard.rule_target, shard.rule_target_offset, rule, used)
+        for word in split_words(target):
+            if word in TARGET_NONTERMINALS:
+                raise InputError(NO_WORD.format(word))
+        fields = [f"[{used[0]}]", source, target, " ".join(features)]
+        points = slice(shard.rule_alignment_offset[rule], shard.rule_alignment_offset[rule + 1])
+        if alignment := shard.rule_alignment[points].tolist():
+            fields.append(" ".join(f"{i}-{j}" for i, j in alignment))
+        return f" {SEPARATOR} ".join(fields) + "\n"
+
+    for begin, end in itertools.pairwise(shard.grammar_offset.tolist()):
+        rows = zip(shard.grammar_rule[begin:end].tolist(), shard.dense(begin, end), strict=True)
+        yield [line(rule, dense) for rule, dense in rows if shard.rule_kind[rule] == GRAMMAR_RULE]
+
+
+def _number(value: np.float32) -> str:
+    # The cache must distinguish 0 from -0, which compare as equal.
+    return _format(value, bool(np.signbit(value)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _format(value: np.float32, _negative: bool) -> str:
+    return np.format_float_positional(value, unique=True, trim="-")

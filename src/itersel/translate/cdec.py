@@ -11,7 +11,7 @@ from pathlib import Path
 
 from itersel.atomic import atomic_path
 from itersel.errors import InputError
-from itersel.grammar.export import grammar_lines
+from itersel.grammar.text import grammar_lines
 from itersel.lm.binary import LanguageModel
 from itersel.progress import count_up
 from itersel.report.resources import Settings, read_resources

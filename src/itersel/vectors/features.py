@@ -26,13 +26,7 @@ def feature_key(name: str) -> int:
 
 
 def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
-    """Return the group of each feature, as its position in `GROUPS`.
-
-    Parameters
-    ----------
-    key, name
-        uint64 (D), and the D names.
-    """
+    """Return the group of each feature, as its position in `GROUPS`."""
     group = np.full(key.shape[0], GROUPS.index(OTHER), np.int8)
     group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = GROUPS.index(DENSE)
     begin, length = name.offset[:-1], np.diff(name.offset)
@@ -47,10 +41,7 @@ def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
 def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArray[np.uint64], StringTable]:
     """Sort features by key and remove duplicates.
 
-    Raises
-    ------
-    InputError
-        If two different names have the same key; otherwise their weights would be silently mixed up.
+    Raises an `InputError` if two different names have the same key: their weights would be mixed up.
     """
     order = np.argsort(keys, kind="stable")
     keys, names = keys[order], names.take(order)
@@ -69,10 +60,7 @@ def common_features(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows, left and right, of the features that both tables (ascending keys) have.
 
-    Raises
-    ------
-    InputError
-        If a key has different names in the two tables.
+    Raises an `InputError` if a key has different names in the two tables.
     """
     place = np.searchsorted(left_key, right_key)
     inside = np.flatnonzero(place < left_key.shape[0])

@@ -117,13 +117,7 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
 
 
 def weights_of(arrays: Arrays, path: FilePath) -> Weights:
-    """Make weights from the arrays of a file, which must be as `FORMAT` declares.
-
-    Raises
-    ------
-    InputError
-        If a weight is not finite or is beyond `MAX_MAGNITUDE`; names the file and the feature.
-    """
+    """Make weights from the arrays of a file that `FORMAT` declares; none may be beyond `MAX_MAGNITUDE`."""
     name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     weights = Weights(arrays["features/key"], arrays["v"], name)
     bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))
