@@ -5,19 +5,25 @@ They are thin wrappers of the code behind the command line, so results are byte-
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import InputError, check_choice
+from itersel.limits import CASES, METRICS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
+    from itersel.config.tuners import Batch
     from itersel.evaluate.bleu import CorpusScore
+    from itersel.evaluate.compare import MetricScores
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
     from itersel.lm.binary import LanguageModel
     from itersel.storage.formats import FilePath
+    from itersel.translate.system import TrainedSystem
+    from itersel.tune.tuner import Tuned
     from itersel.vectors.weights import Weights
 
 
@@ -238,6 +244,201 @@ def mix_weights(
     )
     mix([os.fspath(path) for path in inputs], output, settings, previous)
     return read_weights(output)
+
+
+class System:
+    """A trained system; see `load_system`."""
+
+    def __init__(self, system: TrainedSystem) -> None:
+        self._system = system
+
+    def translate(
+        self,
+        lines: Sequence[str],
+        *,
+        k_best: int = 1,
+        features: bool = False,
+        alignments: bool = False,
+        derivations: bool = False,
+    ) -> list[Any]:
+        """Translate raw text, as ``itersel translate`` does.
+
+        Parameters
+        ----------
+        lines
+            One sentence per line.
+        k_best
+            Number of different translations of each sentence.
+        features, alignments, derivations
+            Whether to return these, too.
+
+        Returns
+        -------
+        list
+            The best translation of each line. With any option, a mapping for each line instead, with the
+            keys that docs/translate.md describes.
+
+        Raises
+        ------
+        InputError
+            If a line has too many words, or cannot be translated.
+        """
+        from itersel.translate.translator import Block, Details, Translator
+
+        details = Details(k_best, features, alignments, derivations)
+        is_plain = details == Details()
+        translator = Translator(self._system, details=None if is_plain else details)
+        found = translator.translate(Block(1, list(lines)), "lines")
+        return list(found) if is_plain else list(map(json.loads, found))
+
+
+def load_system(path: FilePath) -> System:
+    """Load a trained system.
+
+    Parameters
+    ----------
+    path
+        Folder ``experiments/NAME/best`` of a run, or a file written by ``itersel bundle``.
+
+    Raises
+    ------
+    InputError
+        If the system is missing or damaged.
+    """
+    from itersel.translate import system
+
+    return System(system.load_system(path))
+
+
+def tune_nbest(
+    lists: Sequence[FilePath],
+    *references: Sequence[str],
+    tuner: Batch | None = None,
+    start: Weights | None = None,
+    scores: Mapping[str, FilePath] | None = None,
+    quality: str = "bleu",
+    seed: int = 1,
+) -> Tuned:
+    """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
+
+    Parameters
+    ----------
+    lists
+        Files of lists, such as those of several iterations.
+    *references
+        One or more reference translations, each with one line per sentence, tokenised as the lists are.
+    tuner
+        `Mert`, `Pro` or `KBestMira` (default: `KBestMira` with its default settings).
+    start
+        Weights to start from (default: all 0; for `Mert`, 1).
+    scores
+        Further features: for each, a file with a number for each line of the lists.
+    quality
+        ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
+    seed
+        Random seed.
+
+    Returns
+    -------
+    Tuned
+        Weights, and the score of the best translations in the lists under these.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read, or nothing can be learned from them.
+    """
+    from itersel.config.tuners import KBestMira
+    from itersel.evaluate.bleu import without_empty
+    from itersel.tune import nbest
+
+    options: dict[str, Any] = {"start": start, "scores": scores, "quality": quality, "seed": seed}
+    return nbest.tune_nbest(tuner or KBestMira(), lists, without_empty(_same_length(references)), **options)[
+        0
+    ]
+
+
+def rescore(
+    lists: Sequence[FilePath], weights: Weights, *, scores: Mapping[str, FilePath] | None = None
+) -> list[str]:
+    """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
+
+    Parameters
+    ----------
+    lists, scores
+        See `tune_nbest`.
+    weights
+        Feature weights; other features weigh 0.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read.
+    """
+    from itersel.nbest import rescore
+    from itersel.nbest.lists import read_nbest
+
+    read = read_nbest(lists, scores=scores)
+    return list(rescore.best_texts(read, rescore.scores(read, weights)))
+
+
+def compare(
+    outputs: Mapping[str, Sequence[str]],
+    *references: Sequence[str],
+    metrics: Sequence[str] = METRICS,
+    lowercase: bool = False,
+    tokenize: str = "13a",
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[MetricScores]:
+    """Score systems, and test their differences from the first, as ``itersel compare`` does.
+
+    Parameters
+    ----------
+    outputs
+        Translations by name of the system, one per sentence; the first system is the baseline.
+    *references
+        One or more reference translations, each with one line per sentence.
+    metrics
+        Some of ``BLEU``, ``chrF2++`` and ``TER``.
+    lowercase
+        Ignore case.
+    tokenize
+        sacrebleu's tokenizer for BLEU.
+    trials, seed
+        Number and seed of the random exchanges.
+
+    Returns
+    -------
+    list of MetricScores
+        For each metric, the scores of all systems with 95 % intervals, differences and p-values.
+
+    Raises
+    ------
+    InputError
+        If the numbers of lines differ, or there are none.
+    """
+    from itersel.evaluate.bleu import without_empty
+    from itersel.evaluate.compare import compare_outputs
+
+    return compare_outputs(
+        outputs,
+        without_empty(_same_length(references)),
+        metrics=metrics,
+        case=CASES[lowercase],
+        tokenizer=tokenize,
+        trials=trials,
+        seed=seed,
+    )
+
+
+def _same_length(references: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    for number, lines in enumerate(references):
+        if isinstance(lines, str):
+            raise InputError(f"reference {number} is a string, a list of lines was expected")
+        if len(lines) != len(references[0]):
+            raise InputError(f"reference {number} has {len(lines)} lines, the first has {len(references[0])}")
+    return references
 
 
 def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.systems import sentences
+from tests.systems import raw_text, sentences, translate
 
 import itersel
 from itersel.cli.main import main
@@ -82,8 +83,13 @@ def test_steps_do_not_use_the_exports() -> None:
                 assert node.value.id != "itersel" or node.attr == "__version__" or path.name == "api.py", path
 
 
-def test_documented_example(results: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documented_example(results: Path, system: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(results.parents[1])
+    run("bundle", system, "selected.bundle")
+    Path("dev.en").write_text("the small house at the river\n" * 3)
+    texts = ("the house at small the river", 2), ("the small house at the river", 1), ("river", 9)
+    lines = [f"{i} ||| {text} ||| LM={value} TM={i} ||| 0\n" for i in range(3) for text, value in texts]
+    Path("dev.nbest").write_text("".join(lines))
     blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs/api.md").read_text(), flags=re.M | re.S)
     code = "\n".join(blocks)
     used = set(re.findall(r"itersel\.(\w+)", code))
@@ -91,6 +97,32 @@ def test_documented_example(results: Path, root: Path, monkeypatch: pytest.Monke
     assert functions <= used
     exec(compile(code, "docs/api.md", "exec"), {})
     assert Path("mixed.h5").is_file()
+
+
+def test_systems_translate_like_the_command(system: Path, tmp_path: Path) -> None:
+    lines, loaded = raw_text(5), itersel.load_system(system)
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
+    assert loaded.translate(lines) == translate(system, tmp_path / "text", tmp_path / "out")
+    found = translate(system, tmp_path / "text", tmp_path / "out", "--k-best", "3", "--alignments")
+    assert loaded.translate(lines, k_best=3, alignments=True) == list(map(json.loads, found))
+    assert loaded.translate([]) == []
+    with pytest.raises(itersel.InputError, match="lines:2: a sentence of 2999 words"):
+        loaded.translate(["a", "b " * 2999])
+
+
+def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
+    lists, reference, weights = (tmp_path / name for name in ("lists", "reference", "weights.json"))
+    lists.write_text("0 ||| a b c d ||| f=1\n0 ||| a b c e ||| f=2\n1 ||| e ||| f=1\n")
+    reference.write_text("a b c d\ne\n")
+    files = ("--nbest", lists, "--references", reference, "--output", weights)
+    run("tune", "--tuner", "mert", *files)
+    tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner=itersel.Mert())
+    assert tuned.weights.to_dict() == json.loads(weights.read_text()) == {"f": -1.0}
+    assert itersel.rescore([lists], tuned.weights) == ["a b c d", "e"]
+    with pytest.raises(itersel.InputError, match="reference 0 is a string"):
+        itersel.tune_nbest([lists], "a b c d")
+    with pytest.raises(itersel.InputError, match="reference 1 has 1 lines, the first has 2"):
+        itersel.tune_nbest([lists], ["a", "b"], ["a"])
 
 
 def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:

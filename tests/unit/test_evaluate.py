@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu, read_references, score_corpus, signature
@@ -100,17 +103,35 @@ def test_command_bleu(tmp_path, capsys):
 
 
 def test_command_compare(tmp_path, capsys):
-    reference = write(tmp_path / "ref", REFERENCES)
+    """All metrics, as sacrebleu computes them, with intervals and tests."""
+    references = [write(tmp_path / "ref", REFERENCES), write(tmp_path / "other", ["", *REFERENCES[1:]])]
     better, worse = write(tmp_path / "better", BETTER), write(tmp_path / "worse", WORSE)
     same = write(tmp_path / "same", BETTER)
-    arguments = ["compare", "--reference", reference, "--trials", "200", "--seed", "3", better, worse, same]
+    options = ["--reference", references[0], "--reference", references[1], "--trials", "200", "--seed", "3"]
+    arguments = ["compare", *options, better, worse, same]
     assert main(arguments) == 0
-    first = capsys.readouterr().out
-    rows = [line.split("\t") for line in first.splitlines()]
-    assert [row[-1] for row in rows[1:4]] == [better, worse, same]
-    assert float(rows[2][1]) == pytest.approx(-bleu_difference(BETTER, WORSE), abs=0.005)
-    assert rows[3][1:3] == ["+0.00", "1.0000"]
-    assert rows[4][0].endswith("|ar:200|seed:3")
-    assert main(arguments) == 0
-    assert capsys.readouterr().out == first
-    assert main(["compare", "--reference", reference, "--trials", "0", better, worse]) == 2
+    table = capsys.readouterr().out
+    assert main([*arguments, "--json", "--lowercase", "--metrics", "TER,BLEU"]) == 0
+    lowercased = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in lowercased["metrics"]] == ["BLEU", "TER"]
+    assert "case:lc" in lowercased["metrics"][0]["signature"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    lines = read_references(references)
+    metrics = (
+        BLEU(references=lines),
+        CHRF(word_order=2, references=lines),
+        TER(case_sensitive=True, references=lines),
+    )
+    for one, metric in zip(found["metrics"], metrics, strict=True):
+        first, second, third = one["systems"]
+        assert [first["system"], second["system"], third["system"]] == [better, worse, same]
+        assert first["score"] == pytest.approx(metric.corpus_score(BETTER, None).score)
+        assert second["difference"] == pytest.approx(metric.corpus_score(WORSE, None).score - first["score"])
+        assert first["interval"][0] <= first["score"] <= first["interval"][1]
+        assert (first["p"], third["p"], third["difference"]) == (None, 1, 0)
+        assert one["signature"] in table
+        assert f"{second['difference']:+.2f}  {second['p']:.4f}" in table
+    assert main([*arguments, better]) == 1
+    assert "better: is given twice" in capsys.readouterr().err
+    assert main(["compare", "--reference", references[0], "--trials", "0", better, worse]) == 2

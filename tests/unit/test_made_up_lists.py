@@ -45,7 +45,7 @@ def test_tuners_learn_from_them(tmp_path: Path) -> None:
     start = pool.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
     tuned = tune(KBestMira(passes=3), lists, output, shards=1, iteration=2, before=before)
-    assert tuned.bleu > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
+    assert tuned.score > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
 
 
 def test_seeds(tmp_path: Path) -> None:

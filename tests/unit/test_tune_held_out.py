@@ -16,7 +16,7 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
-from itersel.tune.accumulate import find_files
+from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
@@ -47,7 +47,7 @@ def tuned(
         "last": None if last is None else make_weights(last),
     }
     found = tune(how, [path], folder / "out.h5", shards=1, iteration=1, is_summed=True, **weights)
-    return read_weights(folder / "out.h5").to_dict(), found.bleu / 100
+    return read_weights(folder / "out.h5").to_dict(), found.score / 100
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_last=st.booleans())
@@ -123,7 +123,7 @@ def test_columns_score_the_same_as_their_weights(
     sentences = random_sentences(seed)
     sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    task = Task(files, *sums, is_summed=True)
+    task = Task(FileLists(files), *sums, is_summed=True)
     value = task.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor

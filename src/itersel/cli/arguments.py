@@ -225,6 +225,22 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
 
 
+def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> None:
+    """Add the options for n-best lists of other decoders."""
+    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
+    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=required)
+    scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
+    add_options(parser, {"--scores NAME=FILE": scores}, type=_named_file, action="append", default=[])
+
+
+def _named_file(text: str) -> tuple[str, str]:
+    """Parse ``NAME=FILE``."""
+    name, _, path = text.partition("=")
+    if not name or not path or " " in name:
+        refuse(text, "NAME=FILE")
+    return name, path
+
+
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     """Add the input and output options of a step that turns text into text."""
     parser.add_argument(
@@ -241,15 +257,15 @@ def add_text_output(
     add_options(parser, {"--output": explanation}, type=output_file, default="-")
 
 
+def add_reference(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the references of one text."""
+    reference = "reference translation, one sentence per line, plain or compressed; may be repeated"
+    add_options(parser, {"--reference FILE": reference}, required=True, action="append")
+
+
 def add_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of steps that compute BLEU of tokenised translations."""
-    parser.add_argument(
-        "--reference",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="reference translation, one sentence per line, plain or compressed; may be repeated",
-    )
+    add_reference(parser)
     add_tokenize(parser)
 
 

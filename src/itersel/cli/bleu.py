@@ -1,10 +1,24 @@
-"""``itersel bleu`` and ``itersel compare``: BLEU, and significance of the differences from a baseline."""
+"""``itersel bleu`` and ``itersel compare``: scores, and significance of the differences from a baseline."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_randomization_arguments, add_scoring
+from itersel.cli.arguments import (
+    add_options,
+    add_randomization_arguments,
+    add_reference,
+    add_scoring,
+    different_names,
+)
+from itersel.errors import InputError
+from itersel.limits import CASES, METRICS, TOKENIZERS
+
+if TYPE_CHECKING:
+    from itersel.evaluate.compare import MetricScores, SystemScore
 
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
@@ -34,31 +48,62 @@ def _bleu(options: argparse.Namespace) -> None:
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compute lowercased BLEU of a baseline and other systems, and for each system the p-value of its "
-        "difference from the baseline by approximate randomization (paired, two-sided)."
+        "Score the outputs of systems with sacrebleu: BLEU, chrF2++ and TER, 95 % intervals (bootstrap), and "
+        "for each system the p-value of its difference from the baseline by approximate randomization "
+        "(paired, two-sided)."
     )
-    add_scoring(parser)
+    add_reference(parser)
+    metrics = {"--metrics NAMES": f"some of {', '.join(METRICS)}, separated by commas (default: all)"}
+    add_options(parser, metrics, type=different_names(METRICS), default=METRICS)
+    tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
+    add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
+    flags = {"--lowercase": "ignore case", "--json": "print JSON"}
+    add_options(parser, flags, action="store_true")
     add_randomization_arguments(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-    from itersel.evaluate.metrics import tokenized_bleu
-    from itersel.evaluate.significance import p_values
+    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.evaluate.compare import compare_outputs
 
-    references = read_references(options.reference)
-    metric = make_bleu(references, options.tokenize)
-    paths = [options.baseline, *options.systems]
-    texts = {path: read_translations(path, references, options.reference[0]) for path in paths}
-    baseline = texts[options.baseline]
-    others = {path: texts[path] for path in options.systems}
-    p_value = p_values(tokenized_bleu(metric), baseline, others, options.trials, options.seed)
-    observed = score_corpus(metric, baseline).bleu
-    print("BLEU\tdifference\tp\tsystem")
-    print(f"{observed:.2f}\t\t\t{options.baseline}")
-    for path, translations in others.items():
-        bleu = score_corpus(metric, translations).bleu
-        print(f"{bleu:.2f}\t{bleu - observed:+.2f}\t{p_value[path]:.4f}\t{path}")
-    print(f"# {signature(metric)}|ar:{options.trials}|seed:{options.seed}")
+    references, outputs = read_references(options.reference), {}
+    for path in (options.baseline, *options.systems):
+        if path in outputs:
+            raise InputError("is given twice; give each system once", path)
+        outputs[path] = read_translations(path, references, options.reference[0])
+    trials = {"trials": options.trials, "seed": options.seed}
+    settings = {"metrics": options.metrics, "case": CASES[options.lowercase], "tokenizer": options.tokenize}
+    found = compare_outputs(outputs, references, **settings, **trials)
+    if options.json:
+        metrics = [one._asdict() | {"systems": list(map(_record, one.systems))} for one in found]
+        about = {"sentences": len(references[0]), **trials, "metrics": metrics}
+        print(json.dumps(about, ensure_ascii=False, indent=2))
+        return
+    print("\n\n".join("\n".join(_table(one)) for one in found))
+    print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
+
+
+def _record(one: SystemScore) -> dict[str, object]:
+    return one._asdict() | {"interval": list(one.interval)}
+
+
+def _table(found: MetricScores) -> Iterator[str]:
+    """Yield the table of a metric, and sacrebleu's signature."""
+    from tabulate import tabulate
+
+    rows = [
+        (
+            one.system,
+            f"{one.score:.2f}",
+            f"{one.interval.low:.2f} to {one.interval.high:.2f}",
+            "" if one.difference is None else f"{one.difference:+.2f}",
+            "" if one.p is None else f"{one.p:.4f}",
+        )
+        for one in found.systems
+    ]
+    headers = ("system", found.name, "95 % interval", "difference", "p")
+    right = ("left", *["right"] * 4)
+    yield tabulate(rows, headers, tablefmt="simple", colalign=right, disable_numparse=True)
+    yield found.signature

@@ -35,6 +35,7 @@ STEPS = {
     "kbest": ("kbest", "write the k-best lists of a shard for tuning"),
     "forest": ("kbest", "write the pruned forests of a shard for tuning"),
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
+    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "weights": ("weights", "show and export weights"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),

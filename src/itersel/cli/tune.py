@@ -1,4 +1,4 @@
-"""``itersel tune``: tune weights on the k-best lists or forests of all shards and iterations."""
+"""``itersel tune``: tune weights on k-best lists or forests, or on the n-best lists of another decoder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from itersel.cli.arguments import add_chosen_section, add_options, add_output, positive, seed
+from itersel.cli.arguments import add_chosen_section, add_nbest, add_options, add_output, positive, seed
 from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
@@ -21,8 +21,10 @@ CHOICES = {**TUNERS, "line-search": LineSearch}
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Tune weights on the k-best lists or forests of all shards and all iterations so far. Equal "
-        "translations of a sentence count once."
+        "Tune weights on the k-best lists or forests of all shards and all iterations so far (--lists), or "
+        "on the n-best lists of another decoder (--nbest): those of Moses, Marian, cdec or Joshua, "
+        "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
+        "once."
     )
     parser.add_argument(
         "--tuner",
@@ -31,28 +33,43 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         help="tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
         "'itersel forest', the others from 'itersel kbest'",
     )
+    add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
+    add_output(parser, "output file for the weights, .h5 or text; with --nbest also .json or .ini (Moses)")
+    own = parser.add_argument_group("lists of itersel")
     lists = (
         "text file that lists one file of k-best lists (or forests) per line, for all shards and iterations "
         "in any order; - is standard input"
     )
-    add_options(parser, {"--lists LIST": lists}, required=True)
+    add_options(own, {"--lists LIST": lists})
     numbers = {"--shards Z": "number of shards", "--iteration T": "number of the iteration, from 1"}
-    add_options(parser, numbers, required=True, type=positive)
+    add_options(own, numbers, type=positive)
     weights = {
         "--previous FILE": "weights that decoded the newest lists, .h5 or text (default: those of 'itersel "
         "kbest')",
         "--last FILE": "line-search with --sum-sparse: weights of the previous epoch; without them, the "
         "direction 'step' is left out",
     }
-    add_options(parser, weights)
-    parser.add_argument(
+    add_options(own, weights)
+    own.add_argument(
         "--sum-sparse",
         action="store_true",
         help="tune the dense features and one factor for all sparse features (forests: only those of "
         "iteration T); requires --previous",
     )
-    add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
-    add_output(parser, "output file for the weights, .h5 or text")
+    others = parser.add_argument_group("lists of other decoders")
+    add_nbest(others)
+    references = "reference translations, one sentence per line; several files for several references"
+    add_options(others, {"--references FILE": references}, nargs="+", default=[])
+    start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
+    add_options(others, start)
+    quality = (
+        "what to tune for: bleu, chrf, ter, or a file with a number for each line of the lists, higher is "
+        "better (default: bleu)"
+    )
+    add_options(others, {"--quality": quality}, default="bleu")
+    add_options(others, {"--lowercase": "ignore case in BLEU"}, action="store_true")
+    tokenize = "tokenisation for BLEU (default: none, words are separated by spaces)"
+    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"), default="none")
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -60,7 +77,49 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "tuner", CHOICES)
 
 
+# Options of lists of itersel, and of other decoders.
+OWN = ("lists", "shards", "iteration", "previous", "last", "sum_sparse")
+OTHERS = ("nbest", "scores", "references", "start")
+
+
 def _tune(options: argparse.Namespace) -> None:
+    unused, needed = (OWN, ("nbest",)) if options.nbest else (OTHERS, OWN[:3])
+    for name in unused:
+        if getattr(options, name):
+            raise InputError(f"--{name.replace('_', '-')} cannot be combined with --{needed[0]}")
+    for name in needed:
+        if getattr(options, name) is None:
+            raise InputError(f"--{name} is missing" + (", or --nbest" if name == "lists" else ""))
+    if options.nbest:
+        _tune_nbest(options)
+    else:
+        _tune_lists(options)
+
+
+def _tune_nbest(options: argparse.Namespace) -> None:
+    from sacrebleu.metrics.bleu import BLEU
+
+    from itersel.evaluate.bleu import read_references
+    from itersel.nbest.weights import read_any_weights, write_any_weights
+    from itersel.tune.nbest import tune_nbest
+
+    tokenize = BLEU(tokenize=options.tokenize).tokenizer
+    found, lists = tune_nbest(
+        section_of(CHOICES[options.tuner], options),
+        options.nbest,
+        read_references(options.references) if options.references else (),
+        start=None if options.start is None else read_any_weights(options.start),
+        scores=dict(options.scores),
+        quality=options.quality,
+        words=lambda line: tokenize(line.lower() if options.lowercase else line),
+        seed=options.seed,
+    )
+    write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
+    what = "BLEU" if options.quality == "bleu" else "mean quality"
+    print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists")
+
+
+def _tune_lists(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import read_weights

@@ -100,11 +100,17 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
                 "must be of the same text",
                 path,
             )
-    for sentence in range(len(references[0])):
-        if any((lines[sentence] or "").strip() for lines in references):
-            for lines in references:
-                lines[sentence] = lines[sentence] if (lines[sentence] or "").strip() else None
-    return references
+    return without_empty(references)
+
+
+def without_empty(references: Sequence[References]) -> list[list[str | None]]:
+    """Return references with `None` for empty lines, except where all references of a sentence are empty."""
+    found = [list(lines) for lines in references]
+    for sentence, lines in enumerate(zip(*references, strict=True)):
+        if any((line or "").strip() for line in lines):
+            for one, line in zip(found, lines, strict=True):
+                one[sentence] = line if (line or "").strip() else None
+    return found
 
 
 def read_translations(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.references import grouped_references
-from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths
+from itersel.learn.bleu_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.ragged import offsets_of, places_of
@@ -57,6 +58,8 @@ class Pool(NamedTuple):
         float64 (H, C).
     origin
         int64 (H): row in the concatenation of all files, by shard and iteration.
+    quality
+        float64 (H): what to tune for, higher is better; no rows: corpus BLEU.
     """
 
     sentence_offset: NDArray[np.int64]
@@ -65,11 +68,89 @@ class Pool(NamedTuple):
     statistics: Statistics
     dense: NDArray[np.float64]
     origin: NDArray[np.int64]
+    quality: NDArray[np.float64] = np.zeros(0)
 
     @property
     def sentence_count(self) -> int:
         """Number of sentences."""
         return int(self.sentence_offset.shape[0]) - 1
+
+    def best(self, score: NDArray[np.float64]) -> float:
+        """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
+        if not self.quality.shape[0]:
+            return float(best_bleu(score, self.sentence_offset, self.statistics))
+        begin = self.sentence_offset[:-1]
+        highest = np.repeat(np.maximum.reduceat(score, begin), np.diff(self.sentence_offset))
+        rows = np.flatnonzero(score == highest)
+        return mean(self.quality[rows[np.searchsorted(rows, begin)]])
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """Return the mean, from the exact sum, which is the same on all processors."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+class Lists(Protocol):
+    """Lists to tune on."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        ...
+
+    @property
+    def dense_names(self) -> Sequence[str]:
+        """Names of the dense features."""
+        ...
+
+    def pool(self) -> Pool:
+        """Return the merged lists."""
+        ...
+
+    def has_sparse(self) -> bool:
+        """Return whether any translation has a sparse feature."""
+        ...
+
+    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+        """Return the sparse features of the translations with this `Pool.origin`."""
+        ...
+
+    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
+        """Return the scores of their sparse features; features that are not in `weights` have weight 0."""
+        ...
+
+
+class FileLists(NamedTuple):
+    """Lists in files, as returned by `find_files`."""
+
+    files: Sequence[ListFile]
+
+    @property
+    def name(self) -> str:
+        """A short name of all files."""
+        others = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"{os.fspath(self.files[0].path)}{others}"
+
+    @property
+    def dense_names(self) -> Sequence[str]:
+        """Names of the dense features, which are the same in all files."""
+        return self.files[0].dense_names
+
+    def pool(self) -> Pool:
+        """See `merge_lists`."""
+        return merge_lists(self.files)
+
+    def has_sparse(self) -> bool:
+        """See `has_sparse_features`."""
+        return has_sparse_features(self.files)
+
+    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+        """See `read_sparse`."""
+        return read_sparse(self.files, origin)
+
+    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
+        """See the function `sparse_scores`."""
+        return sparse_scores(self.files, origin, weights)
 
 
 class SparseRows(NamedTuple):
@@ -169,14 +250,19 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
     )
     if pool.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
+    check_matches(pool.statistics, files[0].path)
+    return pool
+
+
+def check_matches(statistics: Statistics, path: FilePath) -> None:
+    """Raise an InputError if BLEU is 0 whichever translations are chosen."""
     for n in range(ORDER):
-        if not pool.statistics.matches[:, n].any():
+        if not statistics.matches[:, n].any():
             raise InputError(
                 f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
                 f"use better weights, larger lists, or references of more than {n} words",
-                files[0].path,
+                path,
             )
-    return pool
 
 
 def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArray[Any]], int]:

@@ -20,7 +20,7 @@ from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import Statistics, best_bleu
 from itersel.progress import progress
-from itersel.tune.accumulate import Pool
+from itersel.tune.accumulate import Pool, mean
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -87,6 +87,27 @@ class ListSearch(LineSearch):
         # the lines of a round mostly start from the same weights
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
+
+    def intervals(
+        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return BLEU, or the mean quality, at all points weights + x * direction."""
+        quality = self._pool.quality
+        if not quality.shape[0]:
+            return super().intervals(weights, direction)
+        found = self.candidates(weights, direction)
+        start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
+        order = np.argsort(place, kind="stable")
+        place, gain = place[order], (quality[lines[:, 1]] - quality[lines[:, 0]])[order]
+        # after all bends in the same place
+        last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
+        first = mean(quality[start])
+        value = first + np.cumsum(gain)[last] / start.shape[0]
+        return np.append(-np.inf, place[last]), np.append(first, value)
+
+    def bleu(self, weights: NDArray[np.float64]) -> float:
+        """Return BLEU, or the mean quality, of the best translations under `weights`."""
+        return self._pool.best(self.candidates(weights, np.zeros_like(weights)).intercept)
 
     def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return all translations."""

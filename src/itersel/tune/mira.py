@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.tuners import KBestMira
-from itersel.learn.bleu_kernels import ORDER, best_bleu
+from itersel.learn.bleu_kernels import ORDER
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
@@ -41,7 +41,7 @@ def tune_mira(
         mira_pass(pool, sparse, state, order, settings.c, settings.decay)
         weights = mean_weights(state)
         score = score_rows(pool.dense, sparse, weights)
-        bleu = best_bleu(score, pool.sentence_offset, pool.statistics)
+        bleu = pool.best(score)
         if bleu > best_score:
             best, best_score = weights, bleu
     return best, best_score

@@ -146,7 +146,8 @@ def mira_pass(
     """Take one step per sentence, in the given order.
 
     Hope is the translation with the highest score plus BLEU, fear that with the highest score minus BLEU;
-    ties go to the first. After each sentence, the background decays by `decay` and the hope is added.
+    ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
+    quality other than BLEU is multiplied by the number of words, too.
     """
     longest = 0
     for row in range(pool.dense.shape[0]):
@@ -159,7 +160,10 @@ def mira_pass(
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
         for row in range(pool.sentence_offset[sentence], pool.sentence_offset[sentence + 1]):
             score = score_row(pool.dense, sparse, state.weight, row)
-            bleu = background_bleu(pool.statistics, row, mean_reference, state.background)
+            if pool.quality.shape[0]:
+                bleu = pool.quality[row] * mean_reference
+            else:
+                bleu = background_bleu(pool.statistics, row, mean_reference, state.background)
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:

@@ -32,20 +32,23 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
     statistics = pool.statistics
     for sentence in range(pool.sentence_count):
         begin, end = pool.sentence_offset[sentence : sentence + 2]
-        bleu = score_hypotheses(
-            VARIANTS[settings.bleu],
-            statistics.matches[begin:end].astype(np.int64),
-            statistics.length[begin:end].astype(np.int64),
-            statistics.reference_length[begin:end].astype(np.int64),
-            int(min(ORDER, pool.longest_reference[sentence])),
-            np.zeros(CONTEXT_SIZE),
-        )
+        bleu = pool.quality[begin:end]
+        if not pool.quality.shape[0]:
+            bleu = score_hypotheses(
+                VARIANTS[settings.bleu],
+                statistics.matches[begin:end].astype(np.int64),
+                statistics.length[begin:end].astype(np.int64),
+                statistics.reference_length[begin:end].astype(np.int64),
+                int(min(ORDER, pool.longest_reference[sentence])),
+                np.zeros(CONTEXT_SIZE),
+            )
         pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
+        what = "quality" if pool.quality.shape[0] else "sentence BLEU"
         raise InputError(
-            f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in sentence BLEU; "
-            "decode larger lists"
+            f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in {what}; "
+            "use larger lists"
         )
     return found
 

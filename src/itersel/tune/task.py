@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.tune.accumulate import ListFile, Pool, SparseRows, merge_lists, read_sparse, sparse_scores
+from itersel.tune.accumulate import Lists, Pool, SparseRows, read_sparse
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
@@ -36,23 +36,26 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    files
-        As returned by `find_files`.
+    lists
+        The lists.
     before
-        Weights that the newest lists were decoded with.
+        Weights that the newest lists were decoded with, or to start from.
     last
         Mixed weights of the previous epoch, for the line search from these to `before`.
     is_summed
         Whether the sparse features are summed.
     seed
         Random seed.
+    has_quality
+        Whether the lists have a quality other than BLEU.
     """
 
-    files: Sequence[ListFile]
+    lists: Lists
     before: Weights
     last: Weights | None = None
     is_summed: bool = False
     seed: tuple[int, ...] = ()
+    has_quality: bool = False
 
     @property
     def sums(self) -> list[Weights]:
@@ -62,7 +65,7 @@ class Task(NamedTuple):
     @property
     def features(self) -> list[str]:
         """Names of the dense features, the first columns."""
-        return [name for name in self.files[0].dense_names if name != SUM]
+        return [name for name in self.lists.dense_names if name != SUM]
 
     @property
     def start(self) -> NDArray[np.float64]:
@@ -76,15 +79,15 @@ class Task(NamedTuple):
 
     def pool(self) -> Pool:
         """Return the merged lists, with all columns."""
-        pool = merge_lists(self.files)
+        pool = self.lists.pool()
         for weights in self.sums:
-            score = np.round(sparse_scores(self.files, pool.origin, weights), DIGITS)
+            score = np.round(self.lists.sparse_scores(pool.origin, weights), DIGITS)
             pool = pool._replace(dense=np.column_stack((pool.dense, score)))
         return pool
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
-        """Return the sparse features that are tuned one by one; see `read_sparse`."""
-        return read_sparse([] if self.is_summed else self.files, origin)
+        """Return the sparse features that are tuned one by one, of the translations with this origin."""
+        return read_sparse([], origin) if self.is_summed else self.lists.sparse(origin)
 
     def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.

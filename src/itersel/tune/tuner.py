@@ -6,7 +6,6 @@ The next iteration decodes with these weights and adds its lists to the existing
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -17,10 +16,9 @@ import itersel
 from itersel.config.options import name_in
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import best_bleu
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import ListFile, Pool, find_files, has_sparse_features, sparse_scores
+from itersel.tune.accumulate import FileLists, Pool, find_files
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
@@ -41,14 +39,14 @@ class Tuned(NamedTuple):
     ----------
     weights
         All non-zero weights.
-    bleu
-        Corpus BLEU, 0 to 100, of the best translations in the lists under these weights.
+    score
+        Of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality.
     sentences, translations
         Number of sentences and distinct translations tuned on; 0 translations for forests.
     """
 
     weights: Weights
-    bleu: float
+    score: float
     sentences: int
     translations: int
 
@@ -71,7 +69,8 @@ def line_search(task: Task, settings: LineSearch) -> Tuned:
 
 def forest_mert(task: Task, settings: ForestMert) -> Tuned:
     """Tune by MERT over forests."""
-    search = read_search(task.files)
+    assert isinstance(task.lists, FileLists)
+    search = read_search(task.lists.files)
     weights, bleu = tune_mert(search, task.start, settings, task.seed)
     return Tuned(task.weights(weights), 100 * bleu, search.sentence_count, 0)
 
@@ -89,8 +88,8 @@ def pro(task: Task, settings: Pro) -> Tuned:
     result = task.weights(value, sparse, rest)
     score = project(np.ascontiguousarray(pool.dense.T), value[: pool.dense.shape[1]])
     if not task.is_summed:
-        score += sparse_scores(task.files, pool.origin, result)
-    return _tuned(pool, result, best_bleu(score, pool.sentence_offset, pool.statistics))
+        score += task.lists.sparse_scores(pool.origin, result)
+    return _tuned(pool, result, pool.best(score))
 
 
 def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
@@ -101,8 +100,9 @@ def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
     return _tuned(pool, task.weights(value, sparse, 1.0), bleu)
 
 
-def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
-    return Tuned(weights, 100 * bleu, pool.sentence_count, pool.statistics.length.shape[0])
+def _tuned(pool: Pool, weights: Weights, best: float) -> Tuned:
+    score = best if pool.quality.shape[0] else 100 * best
+    return Tuned(weights, score, pool.sentence_count, pool.dense.shape[0])
 
 
 class Tuner(NamedTuple):
@@ -127,19 +127,19 @@ RUNS = {
 
 def _check_task(tuner: Tuner, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
-    first = task.files[0]
-    if tuner.format is FORESTS and (SUM in first.dense_names) != task.is_summed:
+    names, lists = task.lists.dense_names, task.lists
+    if tuner.format is FORESTS and (SUM in names) != task.is_summed:
         wanted = "all" if task.is_summed else "dense"
-        raise InputError(f"recreate these forests with --features {wanted}", first.path)
+        raise InputError(f"recreate these forests with --features {wanted}", lists.name)
     if not tuner.searches or task.is_summed:
         return
-    if has_sparse_features(task.files):
+    if lists.has_sparse():
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",
-            first.path,
+            lists.name,
         )
-    table = string_table(sorted({*first.dense_names, *START}))
+    table = string_table(sorted({*names, *START}))
     others = elsewhere(task.before, feature_keys(table), table)
     if others.key.shape[0]:
         raise InputError(
@@ -189,26 +189,12 @@ def tune(
         If files are missing, damaged or inconsistent, or nothing can be learned from them.
     """
     name = name_in(HELD_OUT_TUNERS, settings)
-    tuner = RUNS[name]
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
     before = make_weights(START) if before is None else before
-    _check_magnitude(before, "at the start", "start from smaller weights")
-    first = iteration if is_summed and tuner.format is FORESTS else 1
-    files = find_files(paths, shards, range(first, iteration + 1), tuner.format)
-    try:
-        task = Task(files, before, last, is_summed, (seed, iteration))
-        _check_task(tuner, task)
-        result = tuner.run(task, settings)
-        if tuner.searches and result.bleu == 0.0:
-            raise InputError(
-                "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
-            )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(error.message, _all_of(files)) from None
-    _check_magnitude(result.weights, f"from --tuner {name}", "regularise more, or choose smaller steps")
+    first = iteration if is_summed and RUNS[name].format is FORESTS else 1
+    files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
+    result = tune_task(settings, Task(FileLists(files), before, last, is_summed, (seed, iteration)))
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
@@ -221,16 +207,36 @@ def tune(
         "shards": shards,
         "sentences": result.sentences,
         "translations": result.translations,
-        "bleu": result.bleu,
+        "bleu": result.score,
     }
     write_weights(output, result.weights, attributes)
     return result
 
 
-def _all_of(files: Sequence[ListFile]) -> str:
-    """Return a short name of all files for messages."""
-    others = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return f"{os.fspath(files[0].path)}{others}"
+def tune_task(settings: Batch, task: Task) -> Tuned:
+    """Tune.
+
+    Raises
+    ------
+    InputError
+        If nothing can be learned from the lists. Names them.
+    """
+    name = name_in(HELD_OUT_TUNERS, settings)
+    tuner = RUNS[name]
+    _check_magnitude(task.before, "at the start", "start from smaller weights")
+    try:
+        _check_task(tuner, task)
+        result = tuner.run(task, settings)
+        if tuner.searches and result.score == 0.0 and not task.has_quality:
+            raise InputError(
+                "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
+            )
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(error.message, task.lists.name) from None
+    _check_magnitude(result.weights, f"from --tuner {name}", "regularise more, or choose smaller steps")
+    return result
 
 
 def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:

@@ -1,0 +1,41 @@
+"""``itersel rescore``: the n-best lists of any decoder in a new order, by given weights."""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.arguments import add_nbest, add_options, add_text_output, positive
+from itersel.errors import InputError
+
+
+def _add_rescore(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of n-best lists with the weights, and write the best one of each sentence, "
+        "or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
+        "'number ||| text ||| features ||| score', or JSON lines."
+    )
+    add_nbest(parser, required=True)
+    weights = {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"}
+    add_options(parser, weights, required=True)
+    ranked = (
+        "write the K best translations of each sentence as they came in, with the new scores, instead of the "
+        "text of the best one"
+    )
+    add_options(parser, {"--k-best K": ranked}, type=positive)
+    add_text_output(parser)
+
+
+def _rescore(options: argparse.Namespace) -> None:
+    from itersel.nbest.lists import read_nbest
+    from itersel.nbest.rescore import best_texts, rescored_lines, scores
+    from itersel.nbest.weights import read_any_weights
+    from itersel.storage.files import write_lines
+
+    weights = read_any_weights(options.weights)
+    lists = read_nbest(options.nbest, scores=dict(options.scores))
+    if not set(lists.name.to_list()) & set(weights.to_dict()):
+        raise InputError("has no weight of any feature in the lists", options.weights)
+    score = scores(lists, weights)
+    is_ranked = options.k_best is not None
+    lines = rescored_lines(lists, score, options.k_best) if is_ranked else best_texts(lists, score)
+    write_lines(options.output, lines)

@@ -1,0 +1,115 @@
+"""Outputs of any systems compared with a baseline: all metrics, intervals and tests of significance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from itersel.errors import InputError, check_choice
+from itersel.evaluate.bleu import References
+from itersel.evaluate.metrics import make_metrics
+from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value
+from itersel.limits import CASES, METRICS
+
+
+class SystemScore(NamedTuple):
+    """A score of one system, and how it differs from the baseline.
+
+    Attributes
+    ----------
+    system
+        Name of the system.
+    score
+        0 to 100; TER may be higher.
+    interval
+        Of 95 %, by bootstrap.
+    difference, p
+        Difference from the baseline and its p-value by approximate randomization; None for the baseline.
+    """
+
+    system: str
+    score: float
+    interval: Interval
+    difference: float | None
+    p: float | None
+
+
+class MetricScores(NamedTuple):
+    """The scores of all systems by one metric, the baseline first.
+
+    Attributes
+    ----------
+    name
+        ``BLEU``, ``chrF2++`` or ``TER``.
+    case
+        ``cased`` or ``lowercased``.
+    signature
+        sacrebleu's signature.
+    systems
+        The scores.
+    """
+
+    name: str
+    case: str
+    signature: str
+    systems: tuple[SystemScore, ...]
+
+
+def compare_outputs(
+    outputs: Mapping[str, Sequence[str]],
+    references: Sequence[References],
+    *,
+    metrics: Sequence[str] = METRICS,
+    case: str = CASES[0],
+    tokenizer: str = "13a",
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[MetricScores]:
+    """Score the outputs of systems, and compare each with the first.
+
+    Parameters
+    ----------
+    outputs
+        Translations by the name of the system, one per sentence; the first system is the baseline.
+    references
+        One or more reference translations of the text, each with one line per sentence; None where a sentence
+        has fewer references than others.
+    metrics
+        Some of ``BLEU``, ``chrF2++`` and ``TER``.
+    case
+        ``cased`` or ``lowercased``.
+    tokenizer
+        sacrebleu's tokenizer for BLEU.
+    trials, seed
+        Number and seed of the random exchanges.
+
+    Raises
+    ------
+    InputError
+        If there is no reference or no sentence, or the numbers of lines differ.
+    """
+    check_choice("case", case, CASES)
+    for name in metrics:
+        check_choice("metric", name, METRICS)
+    if not outputs or not references or not references[0]:
+        raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
+    sentences = len(references[0])
+    for name, lines in outputs.items():
+        if len(lines) != sentences:
+            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
+    exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
+    found = []
+    for metric in make_metrics(references, tokenizer):
+        if metric.case != case or metric.name not in metrics:
+            continue
+        counts = {name: metric.counts(lines) for name, lines in outputs.items()}
+        baseline, *others = counts
+        first, base = exchanges.exchange(counts[baseline]), metric.score(counts[baseline])
+        systems = [SystemScore(baseline, base, bootstrap.interval(metric, [counts[baseline]]), None, None)]
+        for name in others:
+            score = metric.score(counts[name])
+            p = p_value(metric, first, exchanges.exchange(counts[name]))
+            interval = bootstrap.interval(metric, [counts[name]])
+            systems.append(SystemScore(name, score, interval, score - base, p))
+        found.append(MetricScores(metric.name, metric.case, metric.signature, tuple(systems)))
+    return found

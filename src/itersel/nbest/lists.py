@@ -1,0 +1,329 @@
+"""n-best lists as Moses, Marian, cdec and Joshua write them, or as JSON lines.
+
+A line is a translation::
+
+    0 ||| the text ||| LM= -3.1 TM= -1 -2.5 word_x=1 ||| -4.7 ||| anything else
+    {"id": 0, "text": "the text", "features": {"LM": -3.1}, "score": -4.7}
+
+Sentences are numbered from 0. ``Name=`` is followed by one or more values (features ``Name``, or ``Name_0``,
+``Name_1``, ...), ``name=value`` is a single one; values without any name are ``F_0``, ``F_1``, ... A feature
+that a line does not have is 0. Score and further fields are optional, and so are ``features`` and ``score``
+in JSON. A translation without features, as neural decoders give them, has its score as the feature ``score``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.corpus.text import find_control, split_words
+from itersel.errors import InputError
+from itersel.numerals import parse_number
+from itersel.storage.files import line_blocks, read_lines
+from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.ragged import offsets_of, take_rows
+from itersel.storage.strings import StringTable, string_table
+
+SEPARATOR = "|||"
+UNNAMED, SCORE = "F", "score"
+MAX_SENTENCES = 100_000_000
+
+
+class NBest(NamedTuple):
+    """Translations of all sentences, by sentence; within a sentence, in the order of the files.
+
+    Shapes: N sentences, H translations, F features.
+
+    Attributes
+    ----------
+    offset
+        int64 (N + 1): where the translations of each sentence begin.
+    text
+        Their words, as in the files (H).
+    feature, value, feature_offset
+        int32, float64, int64 (H + 1): features of each translation, ascending, each once.
+    name
+        Names of the features (F), in order of first occurrence.
+    sizes
+        Number of values of each name that ended in ``=``; 0 for ``name=value``.
+    line
+        The lines of the files (H).
+    row
+        int64 (H): position of each translation in the files, one after the other.
+    """
+
+    offset: NDArray[np.int64]
+    text: list[str]
+    feature: NDArray[np.int32]
+    value: NDArray[np.float64]
+    feature_offset: NDArray[np.int64]
+    name: StringTable
+    sizes: Mapping[str, int]
+    line: list[str]
+    row: NDArray[np.int64]
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.offset.shape[0]) - 1
+
+    @property
+    def sentence(self) -> NDArray[np.int64]:
+        """The sentence of each translation, int64 (H)."""
+        return np.repeat(np.arange(self.sentence_count), np.diff(self.offset))
+
+    @property
+    def translation(self) -> NDArray[np.int64]:
+        """The translation of each value, int64."""
+        return np.repeat(np.arange(len(self.text)), np.diff(self.feature_offset))
+
+
+def read_nbest(
+    paths: Sequence[FilePath], sentences: int | None = None, scores: Mapping[str, FilePath] | None = None
+) -> NBest:
+    """Read n-best lists, such as those of several iterations, and merge them by sentence.
+
+    Parameters
+    ----------
+    paths
+        Files, plain or compressed.
+    sentences
+        Number of sentences; by default, the lists say how many there are.
+    scores
+        Further features: files with a number for each translation, in the order of the lists.
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read, a number is not finite, or a sentence has no translation.
+    """
+    parser = _Parser()
+    for path in paths:
+        parser.read(path)
+    parser.add_scores(scores or {})
+    return parser.result(os.fspath(paths[0]), sentences)
+
+
+def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a list that are not empty, with their numbers from 1."""
+    number = 0
+    for block in line_blocks(path, is_kept=True):
+        for line in block:
+            number += 1
+            if line and not line.isspace():
+                yield number, line
+
+
+class _Parser:
+    """Collects translations in the order of the files."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
+        self._sentence, self._text, self._line = array("q"), list[str](), list[str]()
+        self._feature, self._value, self._count = array("i"), array("d"), array("q")
+
+    def read(self, path: FilePath) -> None:
+        """Read a file."""
+        for number, line in translation_lines(path):
+            try:
+                self._read_line(line)
+            except ValueError as error:
+                raise InputError(str(error), path, number) from None
+
+    def _read_line(self, line: str) -> None:
+        sentence, text, values = _parse_json(line) if line.startswith("{") else _parse_fields(line)
+        if found := find_control(text):
+            raise ValueError(found)
+        if not 0 <= sentence < MAX_SENTENCES:
+            raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
+        count = 0
+        for name, value in values:
+            if isinstance(value, list):
+                count += self._add_all(name, value)
+            else:
+                self._add(name, value)
+                count += 1
+        features = self._feature[len(self._feature) - count :]
+        if len(set(features)) < count:
+            names = list(self._numbers)
+            twice = next(names[one] for i, one in enumerate(features) if one in features[:i])
+            raise ValueError(f"the feature '{twice}' is given twice")
+        self._sentence.append(sentence)
+        self._text.append(text)
+        self._line.append(line)
+        self._count.append(count)
+
+    def _add_all(self, name: str, values: Sequence[float]) -> int:
+        """Add the values after ``name=``, and return their number."""
+        if self._sizes.setdefault(name, len(values)) != len(values):
+            raise ValueError(f"'{name}' has {len(values)} values here, but {self._sizes[name]} before")
+        for number, value in enumerate(values):
+            self._add(name if len(values) == 1 else f"{name}_{number}", value)
+        return len(values)
+
+    def _add(self, name: str, value: float) -> None:
+        if not abs(value) <= MAX_MAGNITUDE:  # NaN too
+            raise ValueError(f"the value of '{name}' is {value}; it must be finite, up to {MAX_MAGNITUDE:g}")
+        self._feature.append(self._numbers.setdefault(name, len(self._numbers)))
+        self._value.append(value)
+
+    def add_scores(self, scores: Mapping[str, FilePath]) -> None:
+        """Add further features to all translations."""
+        if not scores:
+            return
+        columns = {}
+        for name, path in scores.items():
+            if name in self._numbers:
+                raise InputError(f"the lists have a feature '{name}' already; give it another name", path)
+            columns[name] = read_numbers(path, len(self._text))
+        counts = np.asarray(self._count, np.int64)
+        before, self._count = offsets_of(counts), array("q", (counts + len(columns)).tolist())
+        feature, value = self._feature, self._value
+        self._feature, self._value = array("i"), array("d")
+        for row in range(len(self._text)):
+            self._feature.extend(feature[before[row] : before[row + 1]])
+            self._value.extend(value[before[row] : before[row + 1]])
+            for name, column in columns.items():
+                self._add(name, column[row])
+
+    def result(self, path: str, sentences: int | None) -> NBest:
+        """Return the translations by sentence."""
+        if not self._text:
+            raise InputError("contains no translations", path)
+        sentence = np.frombuffer(self._sentence, np.int64)
+        count = int(sentence.max()) + 1
+        if sentences is not None and count > sentences:
+            raise InputError(
+                f"has translations of sentence {count - 1}, but there are {sentences} references, for "
+                f"sentences 0 to {sentences - 1}",
+                path,
+            )
+        sizes = np.bincount(sentence, minlength=sentences or count)
+        for missing in np.flatnonzero(sizes == 0).tolist():
+            raise InputError(f"has no translation of sentence {missing} (of 0 to {sizes.shape[0] - 1})", path)
+        row = np.argsort(sentence, kind="stable")
+        before = offsets_of(np.frombuffer(self._count, np.int64))
+        feature, offset = take_rows(np.frombuffer(self._feature, np.int32), before, row)
+        value, _ = take_rows(np.frombuffer(self._value, np.float64), before, row)
+        # ascending within each translation
+        order = np.lexsort((feature, np.repeat(np.arange(row.shape[0]), np.diff(offset))))
+        return NBest(
+            offsets_of(sizes),
+            [self._text[i] for i in row],
+            feature[order],
+            value[order],
+            offset,
+            string_table(self._numbers),
+            self._sizes,
+            [self._line[i] for i in row],
+            row,
+        )
+
+
+# What a line says: the sentence, the text, and each feature with its value, or the values after ``name=``.
+_Values = list[tuple[str, float | list[float]]]
+_Parsed = tuple[int, str, _Values]
+
+
+def _parse_fields(line: str) -> _Parsed:
+    """Parse a line with fields.
+
+    Raises
+    ------
+    ValueError
+        With a message for the user.
+    """
+    fields = line.split(SEPARATOR)
+    if len(fields) < 3:
+        raise ValueError("expected 'number ||| text ||| features ||| score', or a JSON object")
+    number = fields[0].strip()
+    if not (number.isascii() and number.isdigit()):
+        raise ValueError(f"'{number}' is not the number of a sentence, from 0")
+    values = _parse_features(fields[2].split())
+    if not values and fields[3:]:
+        values.append((SCORE, _number(fields[3].strip())))
+    return int(number[:20]), " ".join(split_words(fields[1])), values
+
+
+def _parse_features(words: Sequence[str]) -> _Values:
+    found: _Values = []
+    values: list[float] | None = None
+    for word in words:
+        name, equals, number = word.rpartition("=")
+        if not equals:
+            if values is None:
+                found.append((UNNAMED, values := []))
+            values.append(_number(word))
+        elif number:
+            found.append((name, _number(number)))
+        else:
+            found.append((name, values := []))
+        if not name and equals:
+            raise ValueError(f"'{word}' is not a feature, 'name=value' or 'name= value'")
+    for name, value in found:
+        if value == []:
+            raise ValueError(f"the feature '{name}' has no value")
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return parse_number(text)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a number") from None
+
+
+def _parse_json(line: str) -> _Parsed:
+    """Parse a line of JSON; see `_parse_fields`."""
+    try:
+        content: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    sentence, text, features = (content.get(name) for name in ("id", "text", "features"))
+    if type(sentence) is not int:
+        raise ValueError("'id' is missing, or not the number of a sentence, from 0")
+    if not isinstance(text, str):
+        raise ValueError("'text' is missing, or not a string")
+    if not isinstance(features or {}, dict):
+        raise ValueError("'features' is not an object of names and numbers")
+    found: _Values = []
+    if not features and "score" in content:
+        features = {SCORE: content["score"]}
+    for name, value in (features or {}).items():
+        if type(value) not in (int, float):
+            raise ValueError(f"the value of '{name}' is not a number")
+        if not name or any(character.isspace() for character in name):
+            raise ValueError(f"the feature name {name!r} is empty or contains white space")
+        found.append((name, float(value)))
+    return sentence, " ".join(split_words(text)), found
+
+
+def read_numbers(path: FilePath, count: int) -> list[float]:
+    """Read a file with a number for each translation, a line each.
+
+    Raises
+    ------
+    InputError
+        If there is another number of lines than `count`, or a number is not finite.
+    """
+    lines = read_lines(path)
+    if len(lines) != count:
+        raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)
+    values = []
+    for number, line in enumerate(lines, 1):
+        try:
+            value = parse_number(line.strip())
+        except ValueError:
+            value = math.nan
+        if not abs(value) <= MAX_MAGNITUDE:
+            raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, number)
+        values.append(value)
+    return values

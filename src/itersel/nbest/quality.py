@@ -1,0 +1,52 @@
+"""The quality of each translation in n-best lists: sentence-level scores, or numbers of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.evaluate.bleu import References
+from itersel.evaluate.metrics import make_metrics
+from itersel.nbest.lists import NBest, read_numbers
+from itersel.storage.formats import FilePath
+
+# Names of sentence-level scores, and of sacrebleu's metrics that compute them.
+METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
+
+
+def metric_quality(lists: NBest, references: Sequence[References], name: str) -> NDArray[np.float64]:
+    """Return cased sentence-level chrF2++, 0 to 1, or negative TER of each translation, float64 (H).
+
+    Parameters
+    ----------
+    references
+        One or more reference translations of the text; None where a sentence has fewer references.
+    name
+        ``chrf`` or ``ter``.
+    """
+    metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
+    quality = np.empty(len(lists.text))
+    sizes = np.diff(lists.offset)
+    for rank in range(int(sizes.max())):
+        # sacrebleu counts a text at a time: the translations at this rank, or the last ones of shorter lists
+        rows = lists.offset[:-1] + np.minimum(rank, sizes - 1)
+        quality[rows] = metric.sign * metric.scores(metric.counts([lists.text[row] for row in rows])) / 100
+    return quality
+
+
+def read_quality(path: FilePath, lists: NBest) -> NDArray[np.float64]:
+    """Read a number for each translation, scaled so that the lowest is 0 and the highest is 1: float64 (H).
+
+    Raises
+    ------
+    InputError
+        If a number is missing or not finite, or all are equal.
+    """
+    quality = np.array(read_numbers(path, len(lists.text)))[lists.row]
+    least, most = quality.min(), quality.max()
+    if least == most:
+        raise InputError("all numbers are equal; there is nothing to tune for", path)
+    return np.asarray((quality - least) / (most - least), np.float64)

@@ -1,0 +1,54 @@
+"""n-best lists in a new order, by given weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.nbest.lists import SEPARATOR, NBest
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights
+
+
+def scores(lists: NBest, weights: Weights) -> NDArray[np.float64]:
+    """Return the score of each translation, float64 (H): the dot product of its features and the weights."""
+    weight = find_weights(weights, feature_keys(lists.name))
+    return np.bincount(
+        lists.translation, weight[lists.feature] * lists.value, minlength=len(lists.text)
+    ).astype(np.float64)
+
+
+def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield each sentence and its `k_best` best translations, best first; ties keep the order of the list."""
+    for sentence in range(lists.sentence_count):
+        begin, end = lists.offset[sentence : sentence + 2]
+        yield sentence, begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
+
+
+def best_texts(lists: NBest, score: NDArray[np.float64]) -> Iterator[str]:
+    """Yield the best translation of each sentence."""
+    for _, rows in ranked(lists, score, 1):
+        yield lists.text[rows[0]]
+
+
+def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[str]:
+    """Yield the `k_best` best translations of each sentence as they came in, with the new scores.
+
+    Features that were added to the lists are not written.
+    """
+    for _, rows in ranked(lists, score, k_best):
+        for row in rows.tolist():
+            yield _with_score(lists.line[row], float(score[row]))
+
+
+def _with_score(line: str, score: float) -> str:
+    if line.startswith("{"):
+        return json.dumps(json.loads(line) | {"score": score}, ensure_ascii=False)
+    fields = line.split(SEPARATOR)
+    end = " " if fields[4:] else ""
+    fields[3:4] = [f" {score:.12g}{end}"]
+    fields[2] = f"{fields[2].rstrip()} "
+    return SEPARATOR.join(fields)

@@ -1,0 +1,105 @@
+"""Weights in the forms of other decoders: Moses's ``[weight]`` block and JSON, beside those of itersel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+
+from itersel.errors import InputError
+from itersel.numerals import parse_number
+from itersel.storage.files import open_output, read_lines
+from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.json_files import read_json
+from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
+
+_SECTION = re.compile(r"\[(.*)\]")
+
+
+def read_any_weights(path: FilePath) -> Weights:
+    """Read weights: ``.ini`` (Moses), ``.json`` (an object), or as `read_weights` does.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a weight is not finite.
+    """
+    kind = os.path.splitext(os.fspath(path))[1]
+    if kind == ".ini":
+        values = _read_moses(path)
+    elif kind == ".json":
+        values = _read_object(path)
+    else:
+        return read_weights(path)
+    for name, value in values.items():
+        if not abs(value) <= MAX_MAGNITUDE:
+            raise InputError(f"the weight of '{name}' is {value}; it must be finite", path)
+    return make_weights(values)
+
+
+def _read_moses(path: FilePath) -> dict[str, float]:
+    """Read the block ``[weight]`` of a configuration of Moses; other blocks are ignored."""
+    values: dict[str, float] = {}
+    section = None
+    for number, line in enumerate(read_lines(path), 1):
+        line = line.partition("#")[0].strip()
+        if found := _SECTION.fullmatch(line):
+            section = found[1]
+        elif line and section == "weight":
+            name, equals, rest = line.partition("=")
+            try:
+                numbers = [parse_number(word) for word in rest.split()]
+            except ValueError:
+                numbers = []
+            if not equals or not numbers:
+                raise InputError("expected 'Name= weight weight ...'", path, number)
+            values |= zip(value_names(name.strip(), len(numbers)), numbers, strict=True)
+    if section is None or not values:
+        raise InputError("has no block [weight] with weights", path)
+    return values
+
+
+def _read_object(path: FilePath) -> dict[str, float]:
+    try:
+        content = read_json(path)
+    except ValueError as error:
+        raise InputError(f"is not JSON: {error}", path) from None
+    if not isinstance(content, dict) or any(type(value) not in (int, float) for value in content.values()):
+        raise InputError("is not a JSON object of names and weights", path)
+    return {name: float(value) for name, value in content.items()}
+
+
+def value_names(name: str, count: int) -> list[str]:
+    """Return the names of the features whose values follow ``name=`` in a list."""
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
+
+
+def write_any_weights(
+    path: FilePath, weights: Weights, sizes: Mapping[str, int], attributes: Mapping[str, object]
+) -> None:
+    """Write weights: ``.ini`` (Moses's block), ``.json`` (an object), or as `write_weights` does.
+
+    Parameters
+    ----------
+    sizes
+        Number of values of each name that ended in ``=`` in the lists. Each gets a line of the block, also if
+        its weights are 0.
+    attributes
+        Stored in ``.h5``.
+    """
+    kind = os.path.splitext(os.fspath(path))[1]
+    if kind not in (".ini", ".json"):
+        write_weights(path, weights, attributes)
+        return
+    values = weights.to_dict()
+    with open_output(path) as stream:
+        if kind == ".json":
+            json.dump(dict(sorted(values.items())), stream, ensure_ascii=False, indent=2)
+            stream.write("\n")
+            return
+        stream.write("[weight]\n")
+        for name, count in sizes.items():
+            numbers = [values.pop(one, 0.0) for one in value_names(name, count)]
+            stream.write(f"{name}= {' '.join(map(repr, numbers))}\n")
+        stream.writelines(f"{name}= {value!r}\n" for name, value in sorted(values.items()))

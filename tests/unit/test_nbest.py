@@ -1,0 +1,205 @@
+"""n-best lists of other decoders: the forms they come in, errors, and rescoring."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.nbest.lists import read_nbest
+from itersel.nbest.rescore import best_texts, rescored_lines, scores
+from itersel.nbest.weights import read_any_weights, write_any_weights
+from itersel.vectors.weights import make_weights
+
+MOSES = "0 ||| a b ||| LM= -3.5 TM= -1 -2 ||| -4.7 ||| 0-0 1-1"
+CDEC = "0 ||| a b ||| LanguageModel=-3.5 R:x=y=1 ||| -4.7"
+JOSHUA = "0 ||| a b ||| tm_pt_0=-1.000 lm_0=-3.5 ||| -4.7"
+BARE = "0 ||| a b ||| -1 -2 ||| -4.7"
+NEURAL = "0 ||| a b ||| ||| -4.7"
+JSON = '{"id": 0, "text": "a b", "features": {"LM": -3.5, "n": 2}, "score": -4.7}'
+JSON_SCORE = '{"id": 0, "text": "a b", "score": -4}'
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def features(lists, row):
+    """Return the features of a translation by name."""
+    places = range(*lists.feature_offset[row : row + 2])
+    return {lists.name.get(int(lists.feature[i])): lists.value[i] for i in places}
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (MOSES, {"LM": -3.5, "TM_0": -1, "TM_1": -2}),
+        (CDEC, {"LanguageModel": -3.5, "R:x=y": 1}),
+        (JOSHUA, {"tm_pt_0": -1, "lm_0": -3.5}),
+        (BARE, {"F_0": -1, "F_1": -2}),
+        (NEURAL, {"score": -4.7}),
+        (JSON, {"LM": -3.5, "n": 2}),
+        (JSON_SCORE, {"score": -4}),
+        ("0 ||| a b ||| ", {}),
+        ("0|||a  b|||LM= 1e-3", {"LM": 0.001}),
+    ],
+)
+def test_forms(tmp_path, line, found):
+    lists = read_nbest([write(tmp_path / "list", line)])
+    assert lists.text == ["a b"]
+    assert features(lists, 0) == found
+
+
+def test_several_files_are_merged_by_sentence(tmp_path):
+    first = write(tmp_path / "1", "1 ||| c ||| x=1", "", "0 ||| a ||| x=2", " ")
+    second = tmp_path / "2.gz"
+    second.write_bytes(gzip.compress(b"0 ||| b ||| y=3 x=4\n1 ||| ||| y=5\n"))
+    lists = read_nbest([first, second], 2)
+    assert lists.text == ["a", "b", "c", ""]
+    assert lists.offset.tolist() == [0, 2, 4]
+    assert lists.row.tolist() == [1, 2, 0, 3]
+    assert [features(lists, row) for row in range(4)] == [{"x": 2}, {"x": 4, "y": 3}, {"x": 1}, {"y": 5}]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "contains no translations"),
+        (["0 ||| a"], "list:1: expected 'number ||| text ||| features ||| score', or a JSON object"),
+        (["x ||| a ||| f=1"], "list:1: 'x' is not the number of a sentence, from 0"),
+        (["-1 ||| a ||| f=1"], "list:1: '-1' is not the number of a sentence, from 0"),
+        (["99999999999999999999999 ||| a ||| f=1"], "is not between 0 and 100,000,000"),
+        (["0 ||| a ||| f=1", "2 ||| a ||| f=1"], "list: has no translation of sentence 1 (of 0 to 2)"),
+        (["0 ||| a ||| f=nan"], "list:1: the value of 'f' is nan; it must be finite"),
+        (["0 ||| a ||| f= 1 -inf"], "list:1: the value of 'f_1' is -inf; it must be finite"),
+        (["0 ||| a ||| f=1_0"], "list:1: '1_0' is not a number"),
+        (["0 ||| a ||| f= x"], "list:1: 'x' is not a number"),
+        (["0 ||| a ||| f= g=1"], "list:1: the feature 'f' has no value"),
+        (["0 ||| a ||| =1"], "list:1: '=1' is not a feature"),
+        (["0 ||| a ||| f=1 f=2"], "list:1: the feature 'f' is given twice"),
+        (["0 ||| a ||| f= 1 2", "0 ||| a ||| f= 1"], "list:2: 'f' has 1 values here, but 2 before"),
+        (["0 ||| a\x01b ||| f=1"], "list:1: "),
+        (["{"], "list:1: is not JSON"),
+        (['{"text": "a"}'], "list:1: 'id' is missing"),
+        (['{"id": true, "text": "a"}'], "list:1: 'id' is missing"),
+        (['{"id": 0}'], "list:1: 'text' is missing"),
+        (['{"id": 0, "text": "a", "features": [1]}'], "list:1: 'features' is not an object"),
+        (['{"id": 0, "text": "a", "features": {"f": "1"}}'], "list:1: the value of 'f' is not a number"),
+        (['{"id": 0, "text": "a", "features": {"a b": 1}}'], "is empty or contains white space"),
+        (['{"id": 0, "text": "a", "features": {"f": NaN}}'], "list:1: the value of 'f' is nan"),
+    ],
+)
+def test_bad_lists(tmp_path, lines, message):
+    with pytest.raises(InputError, match="list") as caught:
+        read_nbest([write(tmp_path / "list", *lines)])
+    assert message in str(caught.value)
+
+
+def test_more_sentences_than_references(tmp_path):
+    with pytest.raises(InputError, match="sentence 1, but there are 1 references, for sentences 0 to 0"):
+        read_nbest([write(tmp_path / "list", "0 ||| a ||| f=1", "1 ||| a ||| f=1")], 1)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (["1"], "numbers: has 1 lines for 2 translations"),
+        (["1", "x"], "numbers:2: 'x' is not a finite number"),
+        (["1", "inf"], "numbers:2: 'inf' is not a finite number"),
+    ],
+)
+def test_bad_scores(tmp_path, numbers, message):
+    lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2")
+    with pytest.raises(InputError, match=message):
+        read_nbest([lists], scores={"lm": write(tmp_path / "numbers", *numbers)})
+    with pytest.raises(InputError, match="a feature 'f' already"):
+        read_nbest([lists], scores={"f": write(tmp_path / "numbers", "1", "2")})
+
+
+def test_scores_are_features(tmp_path):
+    lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
+    found = read_nbest([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
+    assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
+    assert scores(found, make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
+
+
+def test_rescored_lists_keep_their_form(tmp_path):
+    path = write(tmp_path / "list", MOSES, MOSES.replace("-3.5", "1"), CDEC, NEURAL, "0 ||| z ||| LM=0", JSON)
+    lists = read_nbest([path])
+    score = scores(lists, make_weights({"LM": 2.0}))
+    assert list(rescored_lines(lists, score, 3)) == [
+        "0 ||| a b ||| LM= 1 TM= -1 -2 ||| 2 ||| 0-0 1-1",
+        "0 ||| a b ||| LanguageModel=-3.5 R:x=y=1 ||| 0",
+        "0 ||| a b ||| ||| 0",
+    ]
+    assert list(best_texts(lists, -score)) == ["a b"]
+    *_, last = rescored_lines(lists, score, 9)
+    assert json.loads(last) == json.loads(JSON) | {"score": -7.0}
+    assert "0 ||| z ||| LM=0 ||| 0" in list(rescored_lines(lists, score, 9))
+
+
+@pytest.mark.parametrize("name", ["w.ini", "w.json", "w.txt", "w.h5"])
+def test_weights_in_all_forms(tmp_path, name):
+    weights = make_weights({"LM": 0.5, "TM_0": 0.1, "TM_1": -1e-7, "sparse": 2.0})
+    write_any_weights(tmp_path / name, weights, {"LM": 1, "TM": 2}, {})
+    assert read_any_weights(tmp_path / name).to_dict() == weights.to_dict()
+
+
+def test_block_of_moses(tmp_path):
+    write_any_weights(tmp_path / "w.ini", make_weights({"s": 2.0, "TM_1": 3.0}), {"LM": 1, "TM": 2}, {})
+    assert (tmp_path / "w.ini").read_text() == "[weight]\nLM= 0.0\nTM= 0.0 3.0\ns= 2.0\n"
+    moses = write(
+        tmp_path / "moses.ini",
+        "[feature]",
+        "LM order=3",
+        "",
+        "[weight]",
+        "LM= 1 # lm",
+        "TM0= 2 3",
+        "[n]",
+        "5",
+    )
+    assert read_any_weights(moses).to_dict() == {"LM": 1, "TM0_0": 2, "TM0_1": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("w.ini", "[feature]\n", "has no block"),
+        ("w.ini", "[weight]\nLM 1\n", "w.ini:2: expected 'Name= weight weight ...'"),
+        ("w.ini", "[weight]\nLM= nan\n", "the weight of 'LM' is nan"),
+        ("w.json", "[1]", "is not a JSON object"),
+        ("w.json", "{", "is not JSON"),
+        ("w.json", '{"a": Infinity}', "the weight of 'a' is inf"),
+    ],
+)
+def test_bad_weights(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_any_weights(tmp_path / name)
+
+
+def test_command(tmp_path, capsys):
+    lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2", "1 ||| c ||| f=1")
+    numbers = write(tmp_path / "numbers", "5", "0", "0")
+    weights = write(tmp_path / "weights", "f 1", "lm 1")
+    command = ["rescore", "--nbest", str(lists), "--weights", str(weights)]
+    assert main(command) == 0
+    assert capsys.readouterr().out == "b\nc\n"
+    assert main([*command, "--scores", f"lm={numbers}", "--k-best", "1"]) == 0
+    assert capsys.readouterr().out == "0 ||| a ||| f=1 ||| 6\n1 ||| c ||| f=1 ||| 1\n"
+    assert main([*command, "--scores", "lm"]) == 2
+    write(weights, "g 1")
+    assert main(command) == 1
+    assert "weights: has no weight of any feature in the lists" in capsys.readouterr().err
+
+
+def test_features_are_ascending(tmp_path):
+    random = np.random.default_rng(1)
+    lines = [f"0 ||| a ||| {' '.join(f'f{i}=1' for i in random.permutation(9)[:4])}" for _ in range(20)]
+    lists = read_nbest([write(tmp_path / "list", *lines)])
+    for row in range(20):
+        assert np.diff(lists.feature[slice(*lists.feature_offset[row : row + 2])]).min() > 0

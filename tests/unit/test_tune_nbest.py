@@ -1,0 +1,202 @@
+"""Tuning on n-best lists of other decoders: their statistics, and qualities other than BLEU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.naive import tuning as naive
+from tests.naive.tuning import Sentence, Translation
+from tests.tuning import DENSE_NAMES, make_pool, random_sentences
+
+from itersel.config.tuners import ForestMert, KBestMira, Mert, Pro
+from itersel.errors import InputError
+from itersel.evaluate.bleu import make_bleu, read_references
+from itersel.nbest.lists import read_nbest
+from itersel.nbest.quality import metric_quality
+from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.mira import mean_weights, start_state
+from itersel.tune.mira_kernels import mira_pass
+from itersel.tune.nbest import NBestLists, tune_nbest, without_duplicates
+from itersel.tune.pro import sample_pairs
+from itersel.vectors.weights import make_weights
+
+TUNERS = (Mert(), KBestMira(), Pro(interpolation=1.0))
+WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "red"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Lists of 20 sentences, and two references; `good` is right, `bad` misleads, `rare` is sparse."""
+    random = np.random.default_rng(5)
+    lines, references = [], ([], [])
+    for sentence in range(20):
+        words = random.choice(WORDS, 9).tolist()
+        references[0].append(" ".join(words))
+        references[1].append("" if sentence % 2 else " ".join(random.permutation(words)))
+        for rank in range(10):
+            kept = [word if random.random() > rank / 10 else "x" for word in words[: 9 - rank % 3]]
+            right = sum(word != "x" for word in kept)
+            rare = "rare=1" if rank == 3 else ""
+            lines.append(
+                f"{sentence} ||| {' '.join(kept)} ||| good= {right} 0 bad={-right - rank / 20} {rare} ||| 0"
+            )
+    lines.append(lines[-1])
+    (tmp_path / "list").write_text("\n".join(lines))
+    for number, one in enumerate(references):
+        (tmp_path / f"ref{number}").write_text("".join(f"{line}\n" for line in one))
+    return tmp_path
+
+
+def references_of(files):
+    return read_references([files / "ref0", files / "ref1"])
+
+
+def test_statistics_are_those_of_sacrebleu(files):
+    references = references_of(files)
+    kept = without_duplicates(read_nbest([files / "list"], 20))
+    split = [[line.split() for line in one if line is not None] for one in zip(*references, strict=True)]
+    pool = NBestLists("list", kept, np.arange(3), split, np.zeros(0)).pool()
+    assert len(kept.text) == 200
+    for row, sentence in enumerate(kept.sentence.tolist()):
+        one = [[lines[sentence]] for lines in references]
+        score = make_bleu(one, "none").corpus_score([kept.text[row]], None)
+        found = pool.statistics
+        assert found.matches[row].tolist() == score.counts
+        assert (found.length[row], found.reference_length[row]) == (score.sys_len, score.ref_len)
+
+
+@pytest.mark.parametrize("settings", TUNERS)
+def test_good_features_get_weight(files, settings):
+    found, lists = tune_nbest(
+        settings, [files / "list"], references_of(files), start=make_weights({"bad": 1.0})
+    )
+    weights = found.weights.to_dict()
+    assert (lists.name.to_list(), dict(lists.sizes)) == (["good_0", "good_1", "bad", "rare"], {"good": 2})
+    # the first translation of each list is right
+    assert found.score == pytest.approx(100)
+    assert weights["good_0"] - weights.get("bad", 0) > 0
+    assert found.translations == 200
+
+
+@pytest.mark.parametrize("settings", TUNERS)
+def test_numbers_of_a_file_are_tuned_for(files, settings):
+    # the lowest rank of each list, after the file's order of lines
+    (files / "quality").write_text("\n".join([str(row % 10) for row in range(200)] + ["9"]))
+    found, _ = tune_nbest(settings, [files / "list"], quality=str(files / "quality"))
+    assert found.score > 0.8
+    assert found.weights.to_dict()["good_0"] < 0
+
+
+@pytest.mark.parametrize("quality", ["chrf", "ter"])
+def test_scores_of_sacrebleu_are_tuned_for(files, quality):
+    found, _ = tune_nbest(Mert(), [files / "list"], references_of(files), quality=quality)
+    assert found.score == pytest.approx({"chrf": 1, "ter": 0}[quality])
+
+
+def test_sentence_scores_are_those_of_sacrebleu(files):
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+    references = references_of(files)
+    lists = read_nbest([files / "list"])
+    for name, metric in (("chrf", CHRF(word_order=2)), ("ter", TER(case_sensitive=True))):
+        found = metric_quality(lists, references, name)
+        for row in range(0, len(lists.text), 7):
+            refs = [one[lists.sentence[row]] for one in references]
+            score = metric.sentence_score(lists.text[row], [ref for ref in refs if ref is not None]).score
+            assert found[row] == pytest.approx(score / 100 if name == "chrf" else -score / 100)
+
+
+@given(st.integers(0, 2**32))
+def test_quality_along_a_line(seed):
+    pool, _ = make_pool(random_sentences(seed))
+    random = np.random.default_rng(seed)
+    pool = pool._replace(quality=random.integers(0, 9, pool.dense.shape[0]) / 8)
+    search = ListSearch(pool)
+    weights, direction = random.integers(-8, 9, (2, len(DENSE_NAMES))) / 8
+    begin, value = search.intervals(weights, direction)
+    ends = np.append(begin[1:], begin[-1] + 2 if begin.shape[0] > 1 else 1.0)
+    for left, right, found in zip(begin, ends, value, strict=True):
+        x = (max(left, right - 2) + right) / 2
+        score = pool.dense @ (weights + x * direction)
+        chosen = [
+            pool.quality[a + naive.best(score[a:b].round(9).tolist())]
+            for a, b in zip(pool.sentence_offset[:-1], pool.sentence_offset[1:], strict=True)
+        ]
+        if right - left > 1e-6:
+            assert found == pytest.approx(np.mean(chosen))
+
+
+def test_search_for_quality_improves_it():
+    pool, _ = make_pool(random_sentences(3, 20))
+    pool = pool._replace(quality=pool.dense @ np.array([1.0, -2.0, 0.5]))
+    search = ListSearch(pool)
+    weights, found = tune_mert(search, np.zeros(3), Mert(), (1,))
+    best = np.maximum.reduceat(pool.quality, pool.sentence_offset[:-1]).mean()
+    assert found == pytest.approx(best)
+    assert search.bleu(weights) == found
+
+
+class QualityMira(naive.Mira):
+    """k-best MIRA for a quality by the identity of the translation."""
+
+    quality: dict[int, float]
+
+    def bleu(self, one: Translation, sentence: Sentence) -> float:
+        return self.quality[id(one)] * sum(sentence.reference_lengths) / len(sentence.reference_lengths)
+
+
+@given(st.integers(0, 2**32))
+def test_mira_for_quality_equals_plain_python(seed):
+    sentences = random_sentences(seed)
+    pool, sparse = make_pool(sentences)
+    random = np.random.default_rng(seed)
+    pool = pool._replace(quality=random.random(pool.dense.shape[0]))
+    plain = QualityMira({}, 0.1, 0.9)
+    every = [one for sentence in sentences for one in sentence.translations]
+    plain.quality = dict(zip(map(id, every), pool.quality.tolist(), strict=True))
+    state = start_state(np.zeros(len(DENSE_NAMES) + sparse.key.shape[0]))
+    order = random.permutation(len(sentences))
+    mira_pass(pool, sparse, state, order, 0.1, 0.9)
+    for i in order:
+        plain.step(sentences[i])
+    names = [*DENSE_NAMES, *sparse.name.to_list()]
+    found = dict(zip(names, mean_weights(state).tolist(), strict=True))
+    assert found == pytest.approx(dict.fromkeys(names, 0.0) | plain.mean(), abs=1e-9)
+
+
+def test_pairs_for_quality():
+    pool, _ = make_pool(random_sentences(1, 10))
+    quality = np.random.default_rng(1).random(pool.dense.shape[0])
+    pairs = sample_pairs(pool._replace(quality=quality), Pro(), (1,))
+    assert (quality[pairs[:, 0]] - quality[pairs[:, 1]]).min() >= 0.05
+    with pytest.raises(InputError, match=r"at least 0\.05 apart in quality; use larger lists"):
+        sample_pairs(pool._replace(quality=quality / 100), Pro(), (1,))
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "message"),
+    [
+        (ForestMert(), {}, "tuned with mert, pro or kbest-mira"),
+        (Mert(), {"references": ()}, "quality bleu needs references"),
+        (Mert(), {"quality": "chrf", "references": ()}, "quality chrf needs references"),
+        (Mert(), {"references": [["x"] * 20]}, "list: BLEU is 0 for all weights"),
+        (Mert(), {"references": [["x"] * 3]}, "list: has translations of sentence 19, but there are 3"),
+        (Mert(), {"quality": "equal"}, "equal: all numbers are equal"),
+        (Mert(), {"quality": "ref0"}, "ref0: has 20 lines for 201 translations"),
+    ],
+)
+def test_errors(files, monkeypatch, settings, options, message):
+    monkeypatch.chdir(files)
+    (files / "equal").write_text("1\n" * 201)
+    with pytest.raises(InputError, match=message):
+        tune_nbest(settings, ["list"], **{"references": references_of(files)} | options)
+
+
+def test_mert_refuses_many_features(tmp_path):
+    (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
+    with pytest.raises(InputError, match="has 501 features; MERT tunes at most 500"):
+        tune_nbest(Mert(), [tmp_path / "list"], [["a b c d"]])
+    assert tune_nbest(KBestMira(), [tmp_path / "list"], [["a b c d"]])[0].score == pytest.approx(100)
