@@ -230,9 +230,8 @@ def mix_weights(
     from itersel.select.settings import MixSettings
     from itersel.vectors.weights import read_weights
 
-    for name, value in (("inputs", inputs), ("keep", keep)):
-        if isinstance(value, str):  # which is a sequence, too
-            raise InputError(f"{name} is {value!r}, a list was expected")
+    _refuse_string("inputs", inputs)
+    _refuse_string("keep", keep)
     settings = MixSettings(
         mixing=mixing,
         epoch=epoch,
@@ -283,8 +282,11 @@ class System:
         InputError
             If a line has too many words, or cannot be translated.
         """
+        from itersel.corpus.text import check_text
         from itersel.translate.translator import Block, Details, Translator
 
+        _refuse_string("lines", lines)
+        check_text(lines, "lines", range(1, len(lines) + 1))
         details = Details(k_best, features, alignments, derivations)
         is_plain = details == Details()
         translator = Translator(self._system, details=None if is_plain else details)
@@ -313,8 +315,8 @@ def load_system(path: FilePath) -> System:
 def tune_nbest(
     lists: Sequence[FilePath],
     *references: Sequence[str],
-    tuner: Batch | None = None,
-    start: Weights | None = None,
+    tuner: Batch | str = "kbest-mira",
+    start: Weights | Mapping[str, float] | None = None,
     scores: Mapping[str, FilePath] | None = None,
     quality: str = "bleu",
     seed: int = 1,
@@ -328,7 +330,7 @@ def tune_nbest(
     *references
         One or more reference translations, each with one line per sentence, tokenised as the lists are.
     tuner
-        `Mert`, `Pro` or `KBestMira` (default: `KBestMira` with its default settings).
+        `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
         Weights to start from (default: all 0; for `Mert`, 1).
     scores
@@ -348,18 +350,24 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    from itersel.config.tuners import KBestMira
+    from itersel.config.tuners import TUNERS
     from itersel.evaluate.bleu import without_empty
     from itersel.tune import nbest
 
-    options: dict[str, Any] = {"start": start, "scores": scores, "quality": quality, "seed": seed}
-    return nbest.tune_nbest(tuner or KBestMira(), lists, without_empty(_same_length(references)), **options)[
-        0
-    ]
+    _refuse_string("lists", lists)
+    if isinstance(tuner, str):
+        check_choice("tuner", tuner, TUNERS)
+        tuner = TUNERS[tuner]()
+    begin = None if start is None else _weights(start)
+    options: dict[str, Any] = {"start": begin, "scores": scores, "quality": quality, "seed": seed}
+    return nbest.tune_nbest(tuner, lists, without_empty(_same_length(references)), **options)[0]
 
 
 def rescore(
-    lists: Sequence[FilePath], weights: Weights, *, scores: Mapping[str, FilePath] | None = None
+    lists: Sequence[FilePath],
+    weights: Weights | Mapping[str, float],
+    *,
+    scores: Mapping[str, FilePath] | None = None,
 ) -> list[str]:
     """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
 
@@ -378,8 +386,9 @@ def rescore(
     from itersel.nbest import rescore
     from itersel.nbest.lists import read_nbest
 
+    _refuse_string("lists", lists)
     read = read_nbest(lists, scores=scores)
-    return list(rescore.best_texts(read, rescore.scores(read, weights)))
+    return list(rescore.best_texts(read, rescore.scores(read, _weights(weights))))
 
 
 def compare(
@@ -432,10 +441,22 @@ def compare(
     )
 
 
+def _weights(values: Weights | Mapping[str, float]) -> Weights:
+    from itersel.vectors.weights import Weights, make_weights
+
+    return values if isinstance(values, Weights) else make_weights(values)
+
+
+def _refuse_string(name: str, value: Sequence[object]) -> None:
+    if isinstance(value, str):  # which is a sequence, too
+        raise InputError(f"{name} is {value!r}, a list was expected")
+
+
 def _same_length(references: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     for number, lines in enumerate(references):
-        if isinstance(lines, str):
-            raise InputError(f"reference {number} is a string, a list of lines was expected")
+        _refuse_string(f"reference {number}", lines)
+        if not all(isinstance(line, str) for line in lines):
+            raise InputError(f"reference {number} is not a list of lines; give each reference by itself")
         if len(lines) != len(references[0]):
             raise InputError(f"reference {number} has {len(lines)} lines, the first has {len(references[0])}")
     return references

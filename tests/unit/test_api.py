@@ -108,6 +108,11 @@ def test_systems_translate_like_the_command(system: Path, tmp_path: Path) -> Non
     assert loaded.translate([]) == []
     with pytest.raises(itersel.InputError, match="lines:2: a sentence of 2999 words"):
         loaded.translate(["a", "b " * 2999])
+    for bad in (["a", "b\nc"], ["a", "b ||| c"]):
+        with pytest.raises(itersel.InputError, match="lines:2: "):
+            loaded.translate(bad)
+    with pytest.raises(itersel.InputError, match="lines is 'a b', a list was expected"):
+        loaded.translate("a b")
 
 
 def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
@@ -119,8 +124,16 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
     tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner=itersel.Mert())
     assert tuned.weights.to_dict() == json.loads(weights.read_text()) == {"f": -1.0}
     assert itersel.rescore([lists], tuned.weights) == ["a b c d", "e"]
-    with pytest.raises(itersel.InputError, match="reference 0 is a string"):
+    start = {"f": 1.0, "g": 2.0}
+    tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner="mert", start=start)
+    assert tuned.weights.to_dict() == {"f": -1.0, "g": 2.0}
+    assert itersel.rescore([lists], {"f": 1.0}) == ["a b c e", "e"]
+    with pytest.raises(itersel.InputError, match="reference 0 is 'a b c d', a list was expected"):
         itersel.tune_nbest([lists], "a b c d")
+    with pytest.raises(itersel.InputError, match="reference 0 is not a list of lines"):
+        itersel.tune_nbest([lists], [["a b c d", "e"]])  # type: ignore[list-item]
+    with pytest.raises(itersel.InputError, match="tuner"):
+        itersel.tune_nbest([lists], ["a", "b"], tuner="x")
     with pytest.raises(itersel.InputError, match="reference 1 has 1 lines, the first has 2"):
         itersel.tune_nbest([lists], ["a", "b"], ["a"])
 

@@ -119,6 +119,12 @@ def test_bad_scores(tmp_path, numbers, message):
         read_nbest([lists], scores={"f": write(tmp_path / "numbers", "1", "2")})
 
 
+def test_scores_named_like_a_block(tmp_path):
+    lists = write(tmp_path / "list", "0 ||| a ||| F= 1 2")
+    with pytest.raises(InputError, match="a feature 'F' already"):
+        read_nbest([lists], scores={"F": write(tmp_path / "numbers", "1")})
+
+
 def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
     found = read_nbest([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
@@ -192,6 +198,9 @@ def test_command(tmp_path, capsys):
     assert main([*command, "--scores", f"lm={numbers}", "--k-best", "1"]) == 0
     assert capsys.readouterr().out == "0 ||| a ||| f=1 ||| 6\n1 ||| c ||| f=1 ||| 1\n"
     assert main([*command, "--scores", "lm"]) == 2
+    write(weights, "f 1", "length 1")
+    assert main(command) == 0
+    assert "weights of features in no list: length\n" in capsys.readouterr().err
     write(weights, "g 1")
     assert main(command) == 1
     assert "weights: has no weight of any feature in the lists" in capsys.readouterr().err

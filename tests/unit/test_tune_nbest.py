@@ -10,6 +10,7 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
+from itersel.cli.main import main
 from itersel.config.tuners import ForestMert, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references
@@ -200,3 +201,34 @@ def test_mert_refuses_many_features(tmp_path):
     with pytest.raises(InputError, match="has 501 features; MERT tunes at most 500"):
         tune_nbest(Mert(), [tmp_path / "list"], [["a b c d"]])
     assert tune_nbest(KBestMira(), [tmp_path / "list"], [["a b c d"]])[0].score == pytest.approx(100)
+
+
+def test_command(files, capsys):
+    """Moses does not list features that are not to be tuned; their weights stay."""
+    (files / "moses.ini").write_text("[weight]\ngood= 0 0\nUnknownWordPenalty0= 1\n")
+    options = [
+        f"--references={files / 'ref0'}",
+        f"--start={files / 'moses.ini'}",
+        f"--output={files / 'w.ini'}",
+    ]
+    assert main(["tune", "--tuner=mert", f"--nbest={files / 'list'}", *options]) == 0
+    captured = capsys.readouterr()
+    assert "BLEU (tokenize: none): 100 -> 100; 20 sentences, 200 different translations" in captured.out
+    assert "weights stay as they are: UnknownWordPenalty0\n" in captured.err
+    written = (files / "w.ini").read_text().splitlines()
+    assert [line.partition("=")[0] for line in written[:2]] == ["[weight]", "good"]
+    assert "UnknownWordPenalty0= 1.0" in written
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--nbest=x", "--lists=y"], "--lists cannot be combined with --nbest"),
+        (["--lists=x", "--references=y"], "--references cannot be combined with --lists"),
+        ([], "--lists is missing, or --nbest"),
+        (["--lists=x"], "--shards is missing"),
+    ],
+)
+def test_bad_options(tmp_path, capsys, options, message):
+    assert main(["tune", "--tuner=mert", *options, f"--output={tmp_path / 'out'}"]) == 1
+    assert message in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from itersel.cli.arguments import add_nbest, add_options, add_text_output, positive
 from itersel.errors import InputError
@@ -27,7 +28,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.nbest.lists import read_nbest
-    from itersel.nbest.rescore import best_texts, rescored_lines, scores
+    from itersel.nbest.rescore import absent, best_texts, rescored_lines, scores
     from itersel.nbest.weights import read_any_weights
     from itersel.storage.files import write_lines
 
@@ -35,6 +36,8 @@ def _rescore(options: argparse.Namespace) -> None:
     lists = read_nbest(options.nbest, scores=dict(options.scores))
     if not set(lists.name.to_list()) & set(weights.to_dict()):
         raise InputError("has no weight of any feature in the lists", options.weights)
+    if missing := absent(lists, weights):
+        print(f"itersel rescore: warning: weights of features in no list: {missing}", file=sys.stderr)
     score = scores(lists, weights)
     is_ranked = options.k_best is not None
     lines = rescored_lines(lists, score, options.k_best) if is_ranked else best_texts(lists, score)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 
 from itersel.cli.arguments import add_chosen_section, add_nbest, add_options, add_output, positive, seed
@@ -100,23 +101,30 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     from sacrebleu.metrics.bleu import BLEU
 
     from itersel.evaluate.bleu import read_references
+    from itersel.nbest.rescore import absent
     from itersel.nbest.weights import read_any_weights, write_any_weights
     from itersel.tune.nbest import tune_nbest
 
     tokenize = BLEU(tokenize=options.tokenize).tokenizer
+    start = None if options.start is None else read_any_weights(options.start)
     found, lists = tune_nbest(
         section_of(CHOICES[options.tuner], options),
         options.nbest,
         read_references(options.references) if options.references else (),
-        start=None if options.start is None else read_any_weights(options.start),
+        start=start,
         scores=dict(options.scores),
         quality=options.quality,
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
     write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
-    what = "BLEU" if options.quality == "bleu" else "mean quality"
-    print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists")
+    if start is not None and (missing := absent(lists, start)):
+        print(
+            f"itersel tune: warning: not in the lists, weights stay as they are: {missing}", file=sys.stderr
+        )
+    what = f"BLEU (tokenize: {options.tokenize})" if options.quality == "bleu" else "mean quality"
+    sizes = f"{found.sentences} sentences, {found.translations} different translations"
+    print(f"{what}: {found.start_score:.4g} -> {found.score:.4g}; {sizes}")
 
 
 def _tune_lists(options: argparse.Namespace) -> None:

@@ -181,7 +181,7 @@ class _Parser:
             return
         columns = {}
         for name, path in scores.items():
-            if name in self._numbers:
+            if name in self._numbers or name in self._sizes:
                 raise InputError(f"the lists have a feature '{name}' already; give it another name", path)
             columns[name] = read_numbers(path, len(self._text))
         counts = np.asarray(self._count, np.int64)

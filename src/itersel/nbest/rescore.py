@@ -21,6 +21,13 @@ def scores(lists: NBest, weights: Weights) -> NDArray[np.float64]:
     ).astype(np.float64)
 
 
+def absent(lists: NBest, weights: Weights) -> str:
+    """Return the names of features with a weight that are in no list: ten, and the number of others."""
+    names = sorted(set(weights.to_dict()) - set(lists.name.to_list()))
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return f"{', '.join(names[:10])}{more}"
+
+
 def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield each sentence and its `k_best` best translations, best first; ties keep the order of the list."""
     for sentence in range(lists.sentence_count):

@@ -17,6 +17,7 @@ from itersel.grammar.references import References as ReferenceWords
 from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.nbest.lists import NBest, read_nbest
 from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
+from itersel.nbest.rescore import scores as rescored
 from itersel.storage.formats import FilePath
 from itersel.storage.ragged import offsets_of, places_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches
@@ -24,7 +25,7 @@ from itersel.tune.generate import DIGITS, HASH_DIGITS
 from itersel.tune.task import Task
 from itersel.tune.tuner import Tuned, tune_task
 from itersel.vectors.features import feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_weights, make_weights
+from itersel.vectors.weights import Weights, find_weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
@@ -174,7 +175,8 @@ def tune_nbest(
     references
         One or more reference translations, each with one line per sentence; None where a sentence has fewer.
     start
-        Weights to start from; by default, all are 0, for MERT 1: with 0, all translations are ties.
+        Weights to start from; by default, all are 0, for MERT 1: with 0, all translations are ties. Those of
+        features that are in no list stay as they are.
     quality
         ``bleu``, ``chrf``, ``ter``, or a file with a number for each translation, higher is better.
     words
@@ -208,13 +210,15 @@ def tune_nbest(
     name = os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
     if start is None:
         start = make_weights(dict.fromkeys(kept.name.to_list(), 1.0) if isinstance(settings, Mert) else {})
-    task = Task(
-        NBestLists(name, kept, _dense_features(kept, settings, name), split, values),
-        start,
-        seed=(seed,),
-        has_quality=quality != "bleu",
-    )
-    return tune_task(settings, task), kept
+    listed = np.isin(start.key, feature_keys(kept.name))
+    ours = NBestLists(name, kept, _dense_features(kept, settings, name), split, values)
+    task = Task(ours, take_weights(start, listed), seed=(seed,), has_quality=quality != "bleu")
+    tuned = tune_task(settings, task)
+    # Moses leaves out features that are not to be tuned
+    others = take_weights(start, ~listed).to_dict()
+    before = ours.pool().best(rescored(kept, start)) * (100 if quality == "bleu" else 1)
+    weights = make_weights(tuned.weights.to_dict() | others)
+    return tuned._replace(weights=weights, start_score=before), kept
 
 
 def _dense_features(lists: NBest, settings: Batch, name: str) -> NDArray[np.int64]:
