@@ -34,13 +34,9 @@ ODD_NUMBERS = (
 DIGITS = b"0123456789"
 
 
-def _flip_bit(chance: Random, content: bytearray) -> None:
-    content[_place(chance, content)] ^= 1 << chance.randrange(8)
-
-
 def _flip_bits(chance: Random, content: bytearray) -> None:
-    for _ in range(chance.randint(2, 50)):
-        _flip_bit(chance, content)
+    for _ in range(chance.choice((1, 1, chance.randint(2, 50)))):
+        content[_place(chance, content)] ^= 1 << chance.randrange(8)
 
 
 def _overwrite(chance: Random, content: bytearray) -> None:
@@ -90,7 +86,6 @@ def _length(chance: Random) -> int:
 
 
 BYTES: dict[str, Callable[[Random, bytearray], None]] = {
-    "flip a bit": _flip_bit,
     "flip bits": _flip_bits,
     "overwrite": _overwrite,
     "insert": _insert,
@@ -147,25 +142,19 @@ def _fields(chance: Random, lines: Lines, place: int) -> None:
     lines[place] = separator.join(fields)
 
 
-def _double_line(chance: Random, lines: Lines, place: int) -> None:
-    lines.insert(chance.randrange(len(lines)), lines[place])
-
-
-def _delete_line(chance: Random, lines: Lines, place: int) -> None:
-    del lines[place]
-
-
-def _swap_lines(chance: Random, lines: Lines, place: int) -> None:
-    other = chance.randrange(len(lines))
-    lines[place], lines[other] = lines[other], lines[place]
-
-
-def _truncate_line(chance: Random, lines: Lines, place: int) -> None:
-    lines[place] = lines[place][: chance.randint(0, len(lines[place]))]
-
-
-def _empty_line(chance: Random, lines: Lines, place: int) -> None:
-    lines[place] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
+def _lines(chance: Random, lines: Lines, place: int) -> None:
+    """Double, delete, swap, truncate or empty a line."""
+    line, other, kind = lines[place], chance.randrange(len(lines)), chance.randrange(5)
+    if kind == 0:
+        lines.insert(other, line)
+    elif kind == 1:
+        del lines[place]
+    elif kind == 2:
+        lines[place], lines[other] = lines[other], line
+    elif kind == 3:
+        lines[place] = line[: chance.randint(0, len(line))]
+    else:
+        lines[place] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
 
 
 def _long_line(chance: Random, lines: Lines, place: int) -> None:
@@ -179,17 +168,13 @@ LINES: dict[str, Callable[[Random, Lines, int], None]] = {
     "odd beginning": _odd_beginning,
     "odd numbers": _odd_number,
     "fields": _fields,
-    "double a line": _double_line,
-    "delete a line": _delete_line,
-    "swap lines": _swap_lines,
-    "truncate a line": _truncate_line,
-    "empty a line": _empty_line,
+    "lines": _lines,
     "long line": _long_line,
 }
 WEIGHTS = {
     **dict.fromkeys(BYTES, 1),
     **dict.fromkeys(LINES, 2),
-    **{"odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1},
+    **{"flip bits": 2, "lines": 10, "odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1},
 }
 
 
