@@ -12,7 +12,7 @@ from tests.text_grammars import features_by_rule
 
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
+from itersel.grammar.text import export_grammars, import_grammars, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
@@ -134,11 +134,3 @@ def test_export_restores_the_rules_of_cdec(parity: Path, shard_path: Path, tmp_p
 
         # our export groups rules by source side
         assert Counter(map(rounded, ours)) == Counter(map(rounded, theirs))
-
-
-@pytest.mark.parametrize("folder", ["extract/loo", "extract/dev"])
-def test_extracted_grammars_can_be_read(parity: Path, folder: str) -> None:
-    path = min((parity / folder).rglob("*.gz"))
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        rules = [parse_rule(line.removesuffix("\n")) for line in stream]
-    assert {name for rule in rules for name in rule.features} == set(GRAMMAR_FEATURES)

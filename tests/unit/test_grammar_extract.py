@@ -266,13 +266,6 @@ def test_layout_of_the_shard(folder: Path) -> None:
     assert "RBS:<r>_a" in shard.feature_name.to_list()
 
 
-def test_no_sentences(folder: Path) -> None:
-    index_corpus(folder, [example("a", "x", "0-0")])
-    shard = extract(folder, [])
-    assert shard.sentence_count == 0
-    assert shard.rule_kind.tolist() == [GLUE_START, GLUE]
-
-
 def test_tables_grow(folder: Path) -> None:
     """Tables start with 1024 rows; rows, rules, symbols and points must survive their growth."""
     diagonal = " ".join(f"{i}-{i}" for i in range(8))

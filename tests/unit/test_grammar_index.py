@@ -31,6 +31,7 @@ from itersel.grammar.index_kernels import (
 )
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
+from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
 from itersel.storage.files import write_lines
@@ -165,7 +166,8 @@ def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
     (folder / "input").touch()
     (folder / "shard.h5").unlink(missing_ok=True)
     extract_shard(folder / "index", folder / "input", folder / "shard.h5")
-    assert read_shard(folder / "shard.h5").sentence_count == 0
+    shard = read_shard(folder / "shard.h5")
+    assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
     (folder / "target").write_text("")
     with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
         extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "target"])
