@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.naive import extractor as naive
 
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
@@ -58,16 +58,9 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
     """List the begins of consecutive blocks with gaps between them, in ascending order."""
     found, origin = [], 0
     for line in corpus:
-        words = line.split()
-        for begins in itertools.combinations(range(len(words)), len(blocks)):
-            ends = [begin + len(block) for begin, block in zip(begins, blocks, strict=True)]
-            gaps = [b - e for b, e in zip(begins[1:], ends, strict=False)]
-            if (
-                all(words[b:e] == block for b, e, block in zip(begins, ends, blocks, strict=True))
-                and all(gap >= limits.min_gap for gap in gaps)
-                and ends[-1] - begins[0] <= limits.max_span
-            ):
-                found.append([origin + begin for begin in begins])
+        words = tuple(line.split())
+        places = sorted(naive.matches(words, tuple(map(tuple, blocks)), limits))
+        found += [[origin + begin for begin in begins] for begins in places]
         origin += len(words) + 1
     return found
 
