@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import array_files, documents, hdf5_files, texts
+from tests.fuzz import arrays, hdf5_files, texts
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.steps import (
     BAD,
@@ -108,9 +108,9 @@ def damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
     """Write a damaged copy of a file; returns the changes."""
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
-        mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
+        mutate = hdf5_files.mutate if kind == HDF5 else arrays.mutate
         return mutate(chance, original, copy, case.mode, FORMATS.get(case.format, WEIGHTS))
-    changes = {TEXT: texts.mutate_text, JSON: documents.mutate_json, YAML: documents.mutate_yaml}
+    changes = {TEXT: texts.mutate_text, JSON: texts.mutate_json, YAML: texts.mutate_yaml}
     return changes.get(kind, texts.mutate_packed)(chance, original, copy, case.mode)
 
 

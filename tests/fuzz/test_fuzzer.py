@@ -152,9 +152,8 @@ def test_cases_have_names():
 def test_damage_to_the_structure_of_hdf5_files(name, files, tmp_path):
     """Every operation works on an intact file; errors are ignored only after other damage."""
     done = 0
-    times = 40 if name != "packed zeros" else 2  # takes a second each
-    for number in range(times):
-        copy = tmp_path / "copy.h5"
+    copy = tmp_path / "copy.h5"
+    for number in range(40):
         copy.write_bytes((files / "weights.h5").read_bytes())
         with h5py.File(copy, "r+") as stream:
             try:
@@ -162,4 +161,4 @@ def test_damage_to_the_structure_of_hdf5_files(name, files, tmp_path):
                 done += 1
             except ValueError:
                 assert name == "huge size"  # HDF5 rejects 2**61 rows
-    assert done > times // 4
+    assert done > 10

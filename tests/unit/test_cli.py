@@ -1,24 +1,29 @@
-"""The command line as a whole: syntax that scripts rely on, help, exit statuses."""
+"""The command line as a whole: syntax that scripts rely on, help, exit statuses, completion by shells."""
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 from numba.core import config as numba_config
+from tests.needs import missing
 
 import itersel
 import itersel.cli.weights
 from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
+from itersel.cli.completion import SHELLS
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
@@ -247,3 +252,58 @@ def test_a_failed_warm_up_is_one_line(tmp_path):
         warm_up._itersel(
             main, "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
         )
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in SHELLS:
+        command = [sys.executable, "-m", "itersel.cli.main", "--print-completion", shell]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        (folder / shell).write_text(done.stdout)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
+    text = (scripts / shell).read_text()
+    assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
+    if not shutil.which(shell):
+        missing(f"{shell} is not installed")
+    subprocess.run([shell, "-n", str(scripts / shell)], check=True)
+
+
+COMPLETED = [
+    ("det", ["detokenize"]),
+    ("grammar ", ["export", "extract", "import", "index"]),
+    ("train --learner m", ["margin-perceptron", "mira"]),
+    # an option of one learner only
+    ("train --cand", ["--candidates"]),
+    ("tune --tuner kb", ["kbest-mira"]),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), [*COMPLETED, ("decode --shard a_s", ["a shard.h5"])])
+def test_bash_completes(scripts: Path, tmp_path: Path, words: str, expected: list[str]) -> None:
+    (tmp_path / "a shard.h5").touch()
+    script = """
+source "$1"; shift
+COMP_WORDS=(itersel "$@"); COMP_CWORD=$#
+_shtab_itersel
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+    completed = [word.replace("_", " ") for word in words.split(" ")]
+    command = ["bash", "-c", script, "bash", str(scripts / "bash"), *completed]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert sorted(done.stdout.split("\n")[:-1]) == expected, done.stderr
+
+
+@pytest.mark.parametrize(("words", "expected"), COMPLETED)
+def test_fish_completes(scripts: Path, words: str, expected: list[str]) -> None:
+    if not shutil.which("fish"):
+        missing("fish is not installed")
+    script = f'source {shlex.quote(str(scripts / "fish"))}; complete -C "itersel {words}"'
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=False)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == expected, done.stderr

@@ -205,24 +205,24 @@ def test_segments_name_their_grammars(tmp_path: Path) -> None:
     sentences = read_input(text, tmp_path)
     assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
     assert [sentence.grammar for sentence in sentences] == [first, tmp_path / "grammar.1.gz"]
-
-
-def test_the_id_of_a_segment_is_the_number_of_its_grammar(tmp_path: Path) -> None:
+    # the id of a segment without a name is the number of its grammar
     grammar = write(tmp_path / "grammar.7", RULE)
-    [sentence] = read_input(write(tmp_path / "text", '<seg id="7">a</seg>'), tmp_path)
-    assert sentence.grammar == grammar
+    assert read_input(write(text, '<seg id="7">a</seg>'), tmp_path)[0].grammar == grammar
 
 
-@pytest.mark.parametrize("line", ["<seg id=7> a </seg>", '<seg id="7"> a', "<segment> a </segment>"])
-def test_a_malformed_segment_is_an_error(tmp_path: Path, line: str) -> None:
-    with pytest.raises(InputError, match="expected <seg") as error:
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("<seg id=7> a </seg>", "expected <seg"),
+        ('<seg id="7"> a', "expected <seg"),
+        ("<segment> a </segment>", "expected <seg"),
+        ("a ||| b", "cannot be a word"),
+    ],
+)
+def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
     assert error.value.line == 2
-
-
-def test_a_separator_is_not_a_word(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be a word"):
-        read_input(write(tmp_path / "text", "a ||| b"), tmp_path)
 
 
 def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
@@ -240,13 +240,6 @@ def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
     assert error.value.line == 2
 
 
-def test_number_of_references_must_match(tmp_path: Path) -> None:
-    text, references = write(tmp_path / "text", "a"), write(tmp_path / "references", "x", "y")
-    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
-        import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
-    assert error.value.path == references
-
-
 def test_references_are_kept(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", RULE)
     write(tmp_path / "grammar.1")
@@ -260,6 +253,9 @@ def test_references_are_kept(tmp_path: Path) -> None:
     assert shard.reference_offset.tolist() == [0, 2, 3]
     assert shard.has_references
     assert not import_one(tmp_path, RULE).has_references
+    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
+        import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
+    assert error.value.path == references
 
 
 @pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
@@ -348,18 +344,6 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
     shard, small = read_shard(tmp_path / "shard.h5"), read_shard(tmp_path / "small.h5")
     assert shard.has_references
     assert small.grammar_rule.shape[0] < shard.grammar_rule.shape[0]
-
-
-def test_command_line_reports_errors_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "grammar.0", "[X] ||| a ||| x")
-    text = write(tmp_path / "text", "a")
-    arguments = ["--input", str(text), "--grammars", str(tmp_path), "--output", str(tmp_path / "shard.h5")]
-    assert main(["grammar", "import", *arguments]) == 1
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"itersel grammar: {tmp_path}/grammar.0:1: 3 fields")
-    (tmp_path / "shard.h5").write_bytes(b"half a shard")
-    assert main(["grammar", "export", "--shard", str(tmp_path / "shard.h5"), "--output", str(tmp_path)]) == 1
-    assert "damaged or truncated" in capsys.readouterr().err
 
 
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> None:
