@@ -4,10 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.naive.strategies import features_of
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import feature_values, text_of
+from itersel.decode.output import text_of
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import import_grammars
 from itersel.lm.binary import compile_model, load_model
@@ -58,11 +59,6 @@ def recorded(path):
         pairs = (item.rsplit("=", 1) for item in features.split(" "))
         lists[int(number)].append((text, {name: float(value) for name, value in pairs}, float(score)))
     return lists
-
-
-def features_of(decoder, found, rank):
-    """Return all non-zero features of a translation."""
-    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 def ranks_of(at_200, path):

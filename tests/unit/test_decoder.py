@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive.features import ALL_X
-from tests.naive.strategies import load_arpa, make_decoder, small_grammars, solve
+from tests.naive.strategies import features_of, load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.output import feature_values, kbest_lines, text_of
+from itersel.decode.output import kbest_lines, text_of
 from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.decode.trees import derive_all
 from itersel.errors import InputError
@@ -42,10 +42,6 @@ def decode(decoder: Decoder, weights: dict[str, float], sentence: int = 0, k: in
 def texts_of(decoder: Decoder, found: KBest) -> list[str]:
     words = decoder.shard.vocabulary.to_list()
     return [text_of(found, rank, words) for rank in range(found.score.shape[0])]
-
-
-def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, float]:
-    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 @MANY

@@ -126,39 +126,34 @@ def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
     assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
 
 
-def test_unequal_lengths(folder: Path) -> None:
-    source, target, alignment = folder / "source", folder / "target", folder / "alignment"
-    with pytest.raises(InputError, match=f"^{target}:2: ends after 1 lines, but {source} has 2"):
-        index_lines(folder, ["a", "b"], ["x"], ["0-0", "0-0"])
-    with pytest.raises(InputError, match=f"^{source}:3: ends after 2 lines, but {alignment} has 3"):
-        index_lines(folder, ["a", "b"], ["x", "y"], ["0-0", "0-0", ""])
-    with pytest.raises(InputError, match=f"^{alignment}:1: ends after 0 lines"):
-        index_lines(folder, ["a", "b"], ["x", "y"], [])
+POINTS = "expected alignment points"
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("source", "target", "alignment", "message"),
     [
-        ("0-0 2-0", "point 2-0 is outside the sentence of .*source, which has 2 words"),
-        ("0-1", "point 0-1 is outside the sentence of .*target, which has 1 words"),
-        ("0-0 1", "expected alignment points"),
-        ("0:0", "expected alignment points"),
-        ("-1-0", "expected alignment points"),
-        ("0-0-0", "expected alignment points"),
-        ("0-", "expected alignment points"),
+        ("a|b", "x", "0-0|0-0", "@target:2: ends after 1 lines, but @source has 2"),
+        ("a|b", "x|y", "0-0|0-0|", "@source:3: ends after 2 lines, but @alignment has 3"),
+        ("a|b", "x|y", None, "@alignment:1: ends after 0 lines"),
+        (None, None, None, "@source: is empty"),
+        ("a", None, "", "@target: is empty"),
+        ("a|b c", "x|y", "0-0|0-0 2-0", "@alignment:2: point 2-0 is outside .*source, which has 2 words"),
+        ("a|b c", "x|y", "0-0|0-1", "@alignment:2: point 0-1 is outside .*target, which has 1 words"),
+        *(
+            ("a|b c", "x|y", f"0-0|{line}", f"@alignment:2: {POINTS}")
+            for line in ("0-0 1", "0:0", "-1-0", "0-0-0", "0-")
+        ),
     ],
 )
-def test_bad_points(folder: Path, line: str, message: str) -> None:
+def test_bad_corpora(
+    folder: Path, source: str | None, target: str | None, alignment: str | None, message: str
+) -> None:
+    """Lines are separated by |, None is an empty file."""
     (folder / "index").unlink(missing_ok=True)
-    with pytest.raises(InputError, match=f"^{folder / 'alignment'}:2: {message}"):
-        index_lines(folder, ["a", "b c"], ["x", "y"], ["0-0", line])
+    texts = ([] if text is None else text.split("|") for text in (source, target, alignment))
+    with pytest.raises(InputError, match="^" + message.replace("@", f"{folder}/")):
+        index_lines(folder, *texts)
     assert not (folder / "index").exists()
-
-
-def test_an_empty_corpus_is_rejected(folder: Path) -> None:
-    for source, target in ([], []), (["a"], []):
-        with pytest.raises(InputError, match=f"^{folder / ('target' if source else 'source')}: is empty"):
-            index_lines(folder, source, target, [""] * len(source))
 
 
 def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
