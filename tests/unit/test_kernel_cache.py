@@ -111,8 +111,8 @@ def test_unusable_files_are_compiled_again(filled, tmp_path):
 
 
 def test_unused_folders_are_removed(tmp_path):
-    used, unused, new = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abc")
-    other, link = tmp_path / "results", tmp_path / f"cpython-311-some_cpu-{'d' * 16}"
+    used, unused, new, link = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abcd")
+    other = tmp_path / "results"
     long_ago = time.time() - kernel_cache.UNUSED_SECONDS - 60
     for folder in (used, unused, other):
         folder.mkdir()
