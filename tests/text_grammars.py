@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.naive import extractor as naive
@@ -10,6 +11,7 @@ from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures
 from itersel.grammar.text import import_grammars
+from itersel.storage.files import read_lines
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -67,3 +69,11 @@ def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
     return [
         {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
     ]
+
+
+def read_kbest(path: Path) -> Iterator[tuple[int, str, dict[str, float], float]]:
+    """Yield sentence number, text, features and score from k-best lists in cdec's format."""
+    for line in read_lines(path):
+        number, text, features, score = line.split(" ||| ")
+        pairs = (item.rsplit("=", 1) for item in features.split(" "))
+        yield int(number), text, {name: float(value) for name, value in pairs}, float(score)

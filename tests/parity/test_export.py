@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.systems import make_system
+from tests.text_grammars import read_kbest
 
 from itersel.cli.main import main
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, TEMPLATES
@@ -64,10 +65,8 @@ def test_grammars(folder, parity):
 
 def test_feature_functions_give_the_features_of_the_templates(parity):
     """The recorded features are those of all templates, and those that the decoder adds."""
-    found = set()
-    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
-        for line in stream:
-            found |= {item.rsplit("=", 1)[0] for item in line.split(" ||| ")[2].split(" ")}
+    lists = read_kbest(parity / "decode/kbest20.sparse.gz")
+    found = {name for _, _, features, _ in lists for name in features}
     prefixes = {template: TEMPLATES[template] for template in FEATURE_FUNCTIONS}
     for prefix in prefixes.values():
         assert any(name.startswith(prefix) for name in found)

@@ -1,6 +1,5 @@
 """cdec's own grammars, and the features of its k-best derivations."""
 
-import gzip
 import itertools
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.text_grammars import features_by_rule
+from tests.text_grammars import features_by_rule, read_kbest
 
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
@@ -41,13 +40,8 @@ def shard(shard_path: Path) -> Shard:
 
 @pytest.fixture(scope="module")
 def hypotheses(parity: Path) -> list[Hypothesis]:
-    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
-        fields = [line.split(" ||| ") for line in stream]
-    return [Hypothesis(int(f[0]), parse_features(f[2])) for f in fields]
-
-
-def parse_features(text: str) -> dict[str, float]:
-    return {name: float(value) for name, value in (item.rsplit("=", 1) for item in text.split())}
+    lists = read_kbest(parity / "decode/kbest20.sparse.gz")
+    return [Hypothesis(number, features) for number, _, features, _ in lists]
 
 
 @pytest.fixture(scope="module")
