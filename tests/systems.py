@@ -9,6 +9,7 @@ from pathlib import Path
 from itersel.cli.main import main
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import learn_recaser
+from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
 
 NOUNS = {"haus": "house", "fluss": "river", "boot": "boat", "berg": "mountain", "kind": "child"}
@@ -67,12 +68,12 @@ def make_system(
     best.mkdir(parents=True)
     columns = zip(*(corpus or sentences(120)), strict=True)
     for name, lines in zip(("source", "target", "alignment"), columns, strict=True):
-        (folder / name).write_text("".join(line + "\n" for line in lines))
+        write_lines(folder / name, lines)
     target, arpa = folder / "target", folder / "lm.arpa.gz"
-    _itersel("lm", "estimate", "--order", "3", "--input", target, "--output", arpa)
-    _itersel("lm", "compile", "--input", arpa, "--output", folder / "lm.bin")
+    itersel("lm", "estimate", "--order", "3", "--input", target, "--output", arpa)
+    itersel("lm", "compile", "--input", arpa, "--output", folder / "lm.bin")
     texts = ["--source", folder / "source", "--target", target, "--alignment", folder / "alignment"]
-    _itersel("grammar", "index", *texts, "--output", folder / "index")
+    itersel("grammar", "index", *texts, "--output", folder / "index")
     Preparation("de", "en", compounds=CompoundSplitter({"haus": 3, "boot": 5})).write(
         folder / "preparation.json"
     )
@@ -85,15 +86,16 @@ def make_system(
     files += [f"--preparation={folder}/preparation.json", f"--recaser={folder}/recaser.json"]
     settings = ["--pop-limit", "30", "--features", features]
     settings += ["--templates", ",".join(templates)] if templates else []
-    _itersel("report", "resources", *files, *settings, "--output", best / "resources.json")
+    itersel("report", "resources", *files, *settings, "--output", best / "resources.json")
     return best
 
 
 def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
     """Return what `itersel translate` writes."""
-    _itersel("translate", "--system", system, "--input", text, "--output", output, *options)
+    itersel("translate", "--system", system, "--input", text, "--output", output, *options)
     return output.read_text().splitlines()
 
 
-def _itersel(*arguments: object) -> None:
+def itersel(*arguments: object) -> None:
+    """Run a step that must succeed."""
     assert main(list(map(str, arguments))) == 0

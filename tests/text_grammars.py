@@ -2,11 +2,16 @@
 
 import gzip
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
+from tests.naive import extractor as naive
+
 from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures
 from itersel.grammar.text import import_grammars
+from itersel.storage.files import read_lines
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -23,7 +28,7 @@ def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
     return read_shard(folder / "shard.h5")
 
 
-def rule_of(shard: Shard, rule: int) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+def rule_of(shard: Shard, rule: int) -> naive.Rule:
     """Return the source and target side of a rule as words."""
     words = shard.vocabulary.to_list()
     sides = (
@@ -43,6 +48,20 @@ def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
     return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
 
 
+def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
+    """Return the extracted rules of a sentence; check that there are no duplicates."""
+    entries = {}
+    for row in range(*shard.grammar_offset[sentence : sentence + 2]):
+        rule = shard.grammar_rule[row]
+        if shard.rule_kind[rule] == GRAMMAR_RULE:
+            points = slice(*shard.rule_alignment_offset[rule : rule + 2])
+            alignment = tuple((i, j) for i, j in shard.rule_alignment[points].tolist())
+            key = rule_of(shard, rule)
+            assert key not in entries
+            entries[key] = naive.Entry(tuple(shard.dense(row, row + 1)[0].tolist()), alignment)
+    return entries
+
+
 def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
     """Return the sparse features of each rule, by name."""
     names, feature = table.feature_name.to_list(), table.rule_feature.tolist()
@@ -50,3 +69,11 @@ def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
     return [
         {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
     ]
+
+
+def read_kbest(path: Path) -> Iterator[tuple[int, str, dict[str, float], float]]:
+    """Yield sentence number, text, features and score from k-best lists in cdec's format."""
+    for line in read_lines(path):
+        number, text, features, score = line.split(" ||| ")
+        pairs = (item.rsplit("=", 1) for item in features.split(" "))
+        yield int(number), text, {name: float(value) for name, value in pairs}, float(score)

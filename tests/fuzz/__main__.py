@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count as numbers
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tabulate import SEPARATING_LINE, tabulate
 
 if TYPE_CHECKING:
     from tests.fuzz.cases import Case, Result
@@ -98,19 +100,19 @@ def _print_table(results: list[Result]) -> None:
 
     used = {result.verdict.outcome for result in results}
     columns = [name for name in (*GOOD, *BAD) if name in used or name != "not made"]
-    width = max(map(len, columns)) + 2
-
-    def rows(key: Callable[[Result], str]) -> None:
+    keys: tuple[Callable[[Result], str], ...] = (
+        lambda result: f"{result.case.format} {result.case.mode}",
+        lambda result: result.mutation[0] if len(set(result.mutation)) == 1 else "several",
+        lambda result: "all",
+    )
+    rows: list[Any] = []
+    for key in keys:
         counts = Counter((key(result), result.verdict.outcome) for result in results)
-        for row in sorted({name for name, _ in counts}):
-            print(f"{row:<26}" + "".join(f"{counts[row, name] or '.':>{width}}" for name in columns))
-
-    print(f"{'format, mode; mutation':<26}" + "".join(f"{name:>{width}}" for name in columns))
-    rows(lambda result: f"{result.case.format} {result.case.mode}")
-    print()
-    rows(lambda result: result.mutation[0] if len(set(result.mutation)) == 1 else "several")
-    print()
-    rows(lambda result: "all")
+        names = sorted({name for name, _ in counts})
+        rows += [SEPARATING_LINE] * bool(rows)
+        rows += [[name, *(counts[name, column] or "." for column in columns)] for name in names]
+    aligned = ("left", *["right"] * len(columns))
+    print(tabulate(rows, ["format, mode; mutation", *columns], colalign=aligned))
 
 
 if __name__ == "__main__":

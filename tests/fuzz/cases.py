@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import array_files, documents, hdf5_files, texts
+from tests.fuzz import arrays, hdf5_files, texts
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.steps import (
     BAD,
@@ -31,7 +31,7 @@ from tests.fuzz.steps import (
     new_files,
     run_step,
 )
-from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, PACKED_OTHERWISE, TARGETS, TEXT, YAML
+from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
 from itersel.align import model
 from itersel.evaluate import counts
@@ -99,24 +99,19 @@ def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
     target.unlink()
     # not among the links, because HDF5 also opens the targets of links for writing
     apart = folder.parent / "damaged"
-    names = _damage(case, chance, base / file, apart)
+    names = damage(case, chance, base / file, apart)
     shutil.move(apart, target)
     return names
 
 
-def _damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
+def damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
+    """Write a damaged copy of a file; returns the changes."""
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
-        mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
+        mutate = hdf5_files.mutate if kind == HDF5 else arrays.mutate
         return mutate(chance, original, copy, case.mode, FORMATS.get(case.format, WEIGHTS))
-    changes = {
-        TEXT: texts.mutate_text,
-        JSON: documents.mutate_json,
-        YAML: documents.mutate_yaml,
-        PACKED: texts.mutate_packed,
-        PACKED_OTHERWISE: texts.mutate_packed,
-    }
-    return changes[kind](chance, original, copy, case.mode)
+    changes = {TEXT: texts.mutate_text, JSON: texts.mutate_json, YAML: texts.mutate_yaml}
+    return changes.get(kind, texts.mutate_packed)(chance, original, copy, case.mode)
 
 
 def lay_out(base: Path, folder: Path) -> None:

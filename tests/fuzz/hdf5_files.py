@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 import numpy as np
 from tests.damage import reseal
-from tests.fuzz import arrays, documents, texts
+from tests.fuzz import arrays, texts
 from tests.fuzz.targets import DAMAGED
 
 from itersel.errors import InputError
@@ -37,27 +37,16 @@ def _values(stream: h5py.File, name: str) -> Any:
     return np.zeros(3) if dataset.nbytes > 1 << 24 or dataset.is_virtual else dataset[()]
 
 
-def _replace(stream: h5py.File, name: str, array: Any, **more: Any) -> None:
-    del stream[name]
-    stream.create_dataset(name, data=array, **more)
-
-
-def _missing(chance: Random, stream: h5py.File) -> None:
-    name = _name(chance, stream)
-    del stream[name if chance.random() < 0.8 else name.split("/")[0]]
-
-
-def _swapped(chance: Random, stream: h5py.File) -> None:
-    one, other = _name(chance, stream), _name(chance, stream)
-    if one != other:
+def _rearranged(chance: Random, stream: h5py.File) -> None:
+    """Delete an array or a group, swap two arrays, or store one under the name of another."""
+    one, other, kind = _name(chance, stream), _name(chance, stream), chance.randrange(3)
+    if kind == 0:
+        del stream[one if chance.random() < 0.8 else one.split("/")[0]]
+    elif one != other and kind == 1:
         stream.move(one, "kept")
         stream.move(other, one)
         stream.move("kept", other)
-
-
-def _duplicated(chance: Random, stream: h5py.File) -> None:
-    one, other = _name(chance, stream), _name(chance, stream)
-    if one != other:
+    elif one != other:
         target = stream[one]
         del stream[other]
         stream[other] = target
@@ -114,35 +103,6 @@ def _huge(chance: Random, stream: h5py.File) -> None:
         dataset[:4] = 1
 
 
-def _filters(chance: Random, stream: h5py.File) -> None:
-    """Change the storage of an array."""
-    name = _name(chance, stream)
-    array = _values(stream, name)
-    if array.size == 0:
-        return
-    options: list[dict[str, Any]] = [
-        {"compression": "gzip", "compression_opts": 9, "shuffle": True},
-        {"compression": "lzf"},
-        {"fletcher32": True},
-        {"chunks": (1, *array.shape[1:])},
-        {"maxshape": (None, *array.shape[1:])},
-    ]
-    if array.dtype.kind in "iu":
-        options.append({"scaleoffset": 0})
-    _replace(stream, name, array, **chance.choice(options))
-
-
-def _packed_zeros(chance: Random, stream: h5py.File) -> None:
-    """Replace an array by 50 to 100 MB of zeros, which compress well."""
-    name = _name(chance, stream)
-    dtype, columns = stream[name].dtype, stream[name].shape[1:]
-    del stream[name]
-    rows = chance.choice((50, 100)) * 10**6 // (dtype.itemsize * int(np.prod(columns, dtype=int) or 1))
-    shape = (rows, *columns)
-    dataset = stream.create_dataset(name, shape, dtype, chunks=shape, compression="gzip", compression_opts=1)
-    dataset[...] = 0
-
-
 def _odd_type(chance: Random, stream: h5py.File) -> None:
     """Replace an array by texts, records, references or a single number."""
     name = _name(chance, stream)
@@ -175,7 +135,7 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
         values += (b"\xff\xfe", np.zeros(3), np.array([b"a", b"b"]), h5py.Empty("f"), np.void(b"\x01\x02"))
         stream.attrs[name] = chance.choice(values)
     else:
-        text, _ = documents.change_json(chance, old.decode() if isinstance(old, bytes) else str(old))
+        text, _ = texts.change_json(chance, old.decode() if isinstance(old, bytes) else str(old))
         # an attribute has at most 64 KB
         write_attribute(stream.attrs, name, text.encode(errors="replace")[:60_000].decode(errors="ignore"))
 
@@ -192,20 +152,16 @@ def _added(chance: Random, stream: h5py.File) -> None:
 
 
 STRUCTURE: dict[str, Callable[[Random, h5py.File], None]] = {
-    "missing": _missing,
-    "names swapped": _swapped,
-    "duplicated": _duplicated,
+    "rearranged": _rearranged,
     "links": _linked,
     "stored elsewhere": _elsewhere,
     "huge size": _huge,
-    "filters": _filters,
-    "packed zeros": _packed_zeros,
     "odd type": _odd_type,
     "attribute": _attribute,
     "added": _added,
 }
 # Operations, of which a case applies one or a few; the frequent ones reach the code behind the checks.
-WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "packed zeros": 0.2, "attribute": 6}
+WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "rearranged": 6, "attribute": 6}
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
@@ -244,7 +200,8 @@ def _apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, siz
     array = chance.choice(present)
     result = arrays.apply(chance, stream[array][()], name, format.arrays[array], sizes)
     if result is not None and name in arrays.SHAPES:
-        _replace(stream, array, result)
+        del stream[array]
+        stream[array] = result
     elif result is not None:
         stream[array][...] = result
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from tests.fuzz.corpus import LANGUAGES, PATH, SEARCH
 
@@ -23,8 +24,16 @@ MODES = {
 }
 
 
-@dataclass(frozen=True)
-class Target:
+# By the ending of the file's name; the others are text.
+KINDS = {
+    **dict.fromkeys((".h5", ".model"), HDF5),
+    **dict.fromkeys((".bin", ".bundle", ""), ARRAYS),
+    **dict.fromkeys((".xz", ".zst"), PACKED_OTHERWISE),
+    **{".gz": PACKED, ".json": JSON, ".yaml": YAML},
+}
+
+
+class Target(NamedTuple):
     """A format: its files, how to damage them, and the steps that read them.
 
     In the arguments of a step, FILE stands for the damaged file. Output files begin with ``out``.
@@ -36,7 +45,12 @@ class Target:
     files: tuple[str, ...]
     kind: str
     steps: tuple[str, ...]
-    also: tuple[str, ...] = ()
+    also: tuple[str, ...]
+
+
+def _target(files: str, *steps: str, also: tuple[str, ...] = ()) -> Target:
+    names = tuple(files.split())
+    return Target(names, KINDS.get(Path(names[0]).suffix, TEXT), steps, also)
 
 
 _TRAIN = f"train --model lm.bin {SEARCH} --output out.h5 --shard"
@@ -59,272 +73,198 @@ _RESTORED = "--preparation preparation.json --recaser recaser.json"
 _TASKS = "report tasks --reference target.txt --trials 20 --system one hypotheses.txt --system two"
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
 TARGETS = {
-    "shard": Target(
-        ("shard.h5", "plain-references.h5"),
-        HDF5,
-        (
-            f"{_TRAIN} FILE",
-            f"{_TRAIN} FILE --weights weights.h5 --update sequential --pairs all",
-            f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
-            f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
-            "grammar export --shard FILE --output out",
-            "report rules --shards shards.txt --output out",
-        ),
+    "shard": _target(
+        "shard.h5 plain-references.h5",
+        f"{_TRAIN} FILE",
+        f"{_TRAIN} FILE --weights weights.h5 --update sequential --pairs all",
+        f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
+        f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
+        "grammar export --shard FILE --output out",
+        "report rules --shards shards.txt --output out",
     ),
-    "shard-categories": Target(
-        ("syntax.h5",),
-        HDF5,
-        (
-            f"{_TRAIN} FILE",
-            f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
-            "grammar export --shard FILE --output out",
-        ),
+    "shard-categories": _target(
+        "syntax.h5",
+        f"{_TRAIN} FILE",
+        f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
+        "grammar export --shard FILE --output out",
     ),
-    "weights": Target(("weights.h5", "part0.h5"), HDF5, _WEIGHTS),
-    "matrix": Target(
-        ("W.h5", "path.W.h5"), HDF5, (*_WEIGHTS, "report selection --matrices FILE --output out.txt")
+    "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
+    "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "report selection --matrices FILE --output out.txt"),
+    "lists": _target(
+        "lists.h5 dense.h5",
+        f"{_TUNE} lists.txt --tuner pro",
+        f"{_TUNE} lists.txt --tuner kbest-mira --passes 3",
+        f"{_TUNE} dense.txt --tuner mert --restarts 1",
+        f"{_TUNE} lists.txt --tuner line-search --directions dense --sum-sparse --previous weights.h5",
     ),
-    "lists": Target(
-        ("lists.h5", "dense.h5"),
-        HDF5,
-        (
-            f"{_TUNE} lists.txt --tuner pro",
-            f"{_TUNE} lists.txt --tuner kbest-mira --passes 3",
-            f"{_TUNE} dense.txt --tuner mert --restarts 1",
-            f"{_TUNE} lists.txt --tuner line-search --directions dense --sum-sparse --previous weights.h5",
-        ),
+    "forests": _target("forests.h5", f"{_TUNE} forests.txt --tuner forest-mert"),
+    "state": _target(
+        "state.h5",
+        f"{_TRAIN} shard.h5 --weights FILE --learner adagrad --epoch 2",
+        "weights show FILE --number 0",
     ),
-    "forests": Target(("forests.h5",), HDF5, (f"{_TUNE} forests.txt --tuner forest-mert",)),
-    "state": Target(
-        ("state.h5",),
-        HDF5,
-        (f"{_TRAIN} shard.h5 --weights FILE --learner adagrad --epoch 2", "weights show FILE --number 0"),
+    "mix-input": _target(
+        "part0.h5 part1.h5",
+        f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --select 9 --matrix out.matrix.h5",
+        f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --threshold 0.001 --norm l1",
+        f"{_MIX} --inputs parts.txt --epoch 1 --mixing mean-of-epochs",
     ),
-    "mix-input": Target(
-        ("part0.h5", "part1.h5"),
-        HDF5,
-        (
-            f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --select 9 --matrix out.matrix.h5",
-            f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --threshold 0.001 --norm l1",
-            f"{_MIX} --inputs parts.txt --epoch 1 --mixing mean-of-epochs",
-        ),
+    "mix-previous": _target(
+        "previous.h5", f"{_MIX} --inputs late.txt --epoch 2 --mixing mean-of-epochs --previous FILE"
     ),
-    "mix-previous": Target(
-        ("previous.h5",),
-        HDF5,
-        (f"{_MIX} --inputs late.txt --epoch 2 --mixing mean-of-epochs --previous FILE",),
+    "path-previous": _target(
+        "path.h5",
+        f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous FILE",
+        f"{_TRAIN} shard.h5 --weights FILE --measure-loss --learner mira --epoch 2",
     ),
-    "path-previous": Target(
-        ("path.h5",),
-        HDF5,
-        (
-            f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous FILE",
-            f"{_TRAIN} shard.h5 --weights FILE --measure-loss --learner mira --epoch 2",
-        ),
+    "path-input": _target("path0.h5", f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5"),
+    "model": _target(
+        "lm.bin",
+        f"train --shard shard.h5 --model FILE {SEARCH} --output out.h5",
+        f"decode --shard shard.h5 --model FILE --weights weights.h5 {SEARCH} --output out",
+        "lm score --model FILE --input source.txt --output out",
+        "lm score --model FILE --input target.txt --output out",
     ),
-    "path-input": Target(
-        ("path0.h5",), HDF5, (f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5",)
+    "index": _target(
+        "index",
+        "grammar extract --index FILE --input source.txt --output out.h5",
+        "grammar extract --index FILE --input part.source.gz --references part.target.gz "
+        "--leave-one-out lines.ids --output out.h5",
+        "grammar extract --index FILE --input source.txt --max-samples 2 --max-symbols 8 --output out.h5",
+        "translate --system system --input raw.source --output out",
     ),
-    "model": Target(
-        ("lm.bin",),
-        ARRAYS,
-        (
-            f"train --shard shard.h5 --model FILE {SEARCH} --output out.h5",
-            f"decode --shard shard.h5 --model FILE --weights weights.h5 {SEARCH} --output out",
-            "lm score --model FILE --input source.txt --output out",
-            "lm score --model FILE --input target.txt --output out",
-        ),
+    "bundle": _target(
+        "system.bundle",
+        "translate --system FILE --input raw.source --output out",
+        "translate --system FILE --input raw.source --k-best 5 --derivations --output out",
+        "bundle FILE out",
+        "export cdec --system FILE --input raw.source --arpa lm.arpa --output out",
+        also=("lm.arpa: is not the ARPA file",),
     ),
-    "index": Target(
-        ("index",),
-        ARRAYS,
-        (
-            "grammar extract --index FILE --input source.txt --output out.h5",
-            "grammar extract --index FILE --input part.source.gz --references part.target.gz "
-            "--leave-one-out lines.ids --output out.h5",
-            "grammar extract --index FILE --input source.txt --max-samples 2 --max-symbols 8 --output out.h5",
-            "translate --system system --input raw.source --output out",
-        ),
+    "arpa": _target(
+        "lm.arpa", "lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"
     ),
-    "bundle": Target(
-        ("system.bundle",),
-        ARRAYS,
-        (
-            "translate --system FILE --input raw.source --output out",
-            "translate --system FILE --input raw.source --k-best 5 --derivations --output out",
-            "bundle FILE out",
-            "export cdec --system FILE --input raw.source --arpa lm.arpa --output out",
-        ),
-        ("lm.arpa: is not the ARPA file",),
+    "arpa-gz": _target("lm.arpa.gz", "lm compile --input FILE --output out"),
+    "grammar": _target(
+        " ".join(f"plain/grammar.{i}" for i in range(6)),
+        "grammar import --input source.txt --grammars plain --output out.h5",
+        "grammar import --input source.txt --grammars plain --references target.txt --output out.h5",
     ),
-    "arpa": Target(
-        ("lm.arpa",),
-        TEXT,
-        ("lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"),
+    "grammar-gz": _target(
+        " ".join(f"grammars/grammar.{i}.gz" for i in range(6)),
+        "grammar import --input source.txt --grammars grammars --output out.h5",
+        "grammar import --input segments.txt --output out.h5",
     ),
-    "arpa-gz": Target(("lm.arpa.gz",), PACKED, ("lm compile --input FILE --output out",)),
-    "grammar": Target(
-        tuple(f"plain/grammar.{i}" for i in range(6)),
-        TEXT,
-        (
-            "grammar import --input source.txt --grammars plain --output out.h5",
-            "grammar import --input source.txt --grammars plain --references target.txt --output out.h5",
-        ),
+    "grammar-categories": _target(
+        "syntax.grammar",
+        "grammar import --input source.txt --grammar FILE --output out.h5",
+        "grammar import --input source.txt --grammar FILE --references target.txt --output out.h5",
     ),
-    "grammar-gz": Target(
-        tuple(f"grammars/grammar.{i}.gz" for i in range(6)),
-        PACKED,
-        (
-            "grammar import --input source.txt --grammars grammars --output out.h5",
-            "grammar import --input segments.txt --output out.h5",
-        ),
+    "segments": _target("segments.txt", "grammar import --input FILE --output out.h5", also=("",)),
+    "weights-text": _target("weights.txt", *_WEIGHTS),
+    "alignment": _target(
+        "alignment.txt forward.txt reverse.txt",
+        "grammar index --source source.txt --target target.txt --alignment FILE --output out",
+        "align --forward forward.txt --reverse FILE --output out",
+        "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
+        f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
     ),
-    "grammar-categories": Target(
-        ("syntax.grammar",),
-        TEXT,
-        (
-            "grammar import --input source.txt --grammar FILE --output out.h5",
-            "grammar import --input source.txt --grammar FILE --references target.txt --output out.h5",
-        ),
+    "alignment-model": _target(
+        "forward.model reverse.model",
+        "align --source source.txt --target target.txt --model FILE --output out",
     ),
-    "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",), ("",)),
-    "weights-text": Target(("weights.txt",), TEXT, _WEIGHTS),
-    "alignment": Target(
-        ("alignment.txt", "forward.txt", "reverse.txt"),
-        TEXT,
-        (
-            "grammar index --source source.txt --target target.txt --alignment FILE --output out",
-            "align --forward forward.txt --reverse FILE --output out",
-            "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
-            f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
-        ),
+    "source-text": _target(
+        "source.txt raw.source",
+        f"{_PREPARE} --source FILE --target target.txt",
+        f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --split-compounds",
+        f"{_PREPARE} --source FILE --target target.txt --tokenized",
+        "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
+        "grammar extract --index index --input FILE --output out.h5",
+        "shard --source FILE --target target.txt --shards 2 --output out",
+        "lm score --model lm.bin --input FILE --output out",
+        "translate --system system --input FILE --output out",
+        "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
     ),
-    "alignment-model": Target(
-        ("forward.model", "reverse.model"),
-        HDF5,
-        ("align --source source.txt --target target.txt --model FILE --output out",),
+    "target-text": _target(
+        "target.txt raw.target",
+        f"{_PREPARE} --source raw.source --target FILE",
+        f"{_PREPARE} --source source.txt --target target.txt --tokenized --monolingual FILE",
+        f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
+        "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
+        "grammar extract --index index --input source.txt --references FILE --output out.h5",
+        "shard --source source.txt --target FILE --shards 2 --output out",
+        "lm estimate --order 3 --input FILE --output out",
+        "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
+        "bleu --reference target.txt FILE",
+        "bleu --reference FILE hypotheses.txt",
+        "bleu --reference target.txt --reference FILE hypotheses.txt",
+        "compare --trials 20 --reference target.txt hypotheses.txt FILE",
+        f"{_TASKS} FILE --labels tasks.txt --tasks nature --output out.txt",
+        "report join --labels tasks.txt --tasks people --translations FILE --output out",
+        f"detokenize {_RESTORED} --input FILE --output out",
+        f"detokenize {_RESTORED} --input hypotheses.txt --references FILE --counts out.h5 --output out",
+        f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
+        f"{_RESTORED}",
     ),
-    "source-text": Target(
-        ("source.txt", "raw.source"),
-        TEXT,
-        (
-            f"{_PREPARE} --source FILE --target target.txt",
-            f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --split-compounds",
-            f"{_PREPARE} --source FILE --target target.txt --tokenized",
-            "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
-            "grammar extract --index index --input FILE --output out.h5",
-            "shard --source FILE --target target.txt --shards 2 --output out",
-            "lm score --model lm.bin --input FILE --output out",
-            "translate --system system --input FILE --output out",
-            "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
-        ),
+    "corpus-gz": _target(
+        "target.txt.gz",
+        f"{_PREPARE} --source source.txt --target FILE",
+        "lm estimate --order 3 --input FILE --output out",
+        "bleu --reference FILE hypotheses.txt",
     ),
-    "target-text": Target(
-        ("target.txt", "raw.target"),
-        TEXT,
-        (
-            f"{_PREPARE} --source raw.source --target FILE",
-            f"{_PREPARE} --source source.txt --target target.txt --tokenized --monolingual FILE",
-            f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
-            "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
-            "grammar extract --index index --input source.txt --references FILE --output out.h5",
-            "shard --source source.txt --target FILE --shards 2 --output out",
-            "lm estimate --order 3 --input FILE --output out",
-            "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
-            "bleu --reference target.txt FILE",
-            "bleu --reference FILE hypotheses.txt",
-            "bleu --reference target.txt --reference FILE hypotheses.txt",
-            "compare --trials 20 --reference target.txt hypotheses.txt FILE",
-            f"{_TASKS} FILE --labels tasks.txt --tasks nature --output out.txt",
-            "report join --labels tasks.txt --tasks people --translations FILE --output out",
-            f"detokenize {_RESTORED} --input FILE --output out",
-            f"detokenize {_RESTORED} --input hypotheses.txt --references FILE --counts out.h5 --output out",
-            f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
-            f"{_RESTORED}",
-        ),
+    "corpus-xz-zstd": _target(
+        "target.txt.xz target.txt.zst",
+        f"{_PREPARE} --source source.txt --target FILE",
+        "bleu --reference FILE hypotheses.txt",
     ),
-    "corpus-gz": Target(
-        ("target.txt.gz",),
-        PACKED,
-        (
-            f"{_PREPARE} --source source.txt --target FILE",
-            "lm estimate --order 3 --input FILE --output out",
-            "bleu --reference FILE hypotheses.txt",
-        ),
+    "tsv": _target("pairs.tsv", f"{_PREPARE} --file FILE", f"{_PREPARE} --file FILE --columns 2,1,3"),
+    "tmx": _target("memory.tmx", f"{_PREPARE} --file FILE"),
+    "ids": _target(
+        "shards/0.ids",
+        "grammar extract --index index --input part.source.gz --leave-one-out FILE --output out.h5",
+        "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
+        also=("shards: ", "shards/0.target.gz"),
     ),
-    "corpus-xz-zstd": Target(
-        ("target.txt.xz", "target.txt.zst"),
-        PACKED_OTHERWISE,
-        (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt"),
+    "list": _target("parts.txt", f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9", also=("",)),
+    "tasks": _target(
+        "tasks.txt",
+        f"{_PREPARE} --source source.txt --target target.txt --task FILE",
+        f"{_TASKS} target.txt --labels FILE --tasks nature people --output out.txt out.tsv out.json",
+        "report join --labels FILE --tasks people nature --output out "
+        "--translations hypotheses.txt target.txt",
+        f"{_CHOOSE} --reference target.txt --translations hypotheses.txt --labels FILE --task nature",
     ),
-    "tsv": Target(
-        ("pairs.tsv",), TEXT, (f"{_PREPARE} --file FILE", f"{_PREPARE} --file FILE --columns 2,1,3")
+    "config": _target("config.yaml", "config check FILE", "config template FILE --output out"),
+    "preparation": _target(
+        "preparation.json",
+        "corpus prepare --source raw.source --target raw.target --split test --output out --preparation FILE",
+        "detokenize --preparation FILE --recaser recaser.json --input target.txt --output out",
+        "translate --system system --input raw.source --output out",
     ),
-    "tmx": Target(("memory.tmx",), TEXT, (f"{_PREPARE} --file FILE",)),
-    "ids": Target(
-        ("shards/0.ids",),
-        TEXT,
-        (
-            "grammar extract --index index --input part.source.gz --leave-one-out FILE --output out.h5",
-            "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
-        ),
-        ("shards: ", "shards/0.target.gz"),
+    "recaser": _target(
+        "recaser.json",
+        "detokenize --preparation preparation.json --recaser FILE --input target.txt --output out",
     ),
-    "list": Target(
-        ("parts.txt",), TEXT, (f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9",), ("",)
+    "statistics": _target(
+        "statistics.json",
+        "corpus statistics FILE",
+        "report corpus --preparation FILE --output out.txt out.tsv out.json",
     ),
-    "tasks": Target(
-        ("tasks.txt",),
-        TEXT,
-        (
-            f"{_PREPARE} --source source.txt --target target.txt --task FILE",
-            f"{_TASKS} target.txt --labels FILE --tasks nature people --output out.txt out.tsv out.json",
-            "report join --labels FILE --tasks people nature --output out "
-            "--translations hypotheses.txt target.txt",
-            f"{_CHOOSE} --reference target.txt --translations hypotheses.txt --labels FILE --task nature",
-        ),
+    "rules": _target(
+        "rules.json",
+        "report corpus --preparation statistics.json --rules train FILE --output out.txt out.json",
     ),
-    "config": Target(("config.yaml",), YAML, ("config check FILE", "config template FILE --output out")),
-    "preparation": Target(
-        ("preparation.json",),
-        JSON,
-        (
-            "corpus prepare --source raw.source --target raw.target --split test --output out "
-            "--preparation FILE",
-            "detokenize --preparation FILE --recaser recaser.json --input target.txt --output out",
-            "translate --system system --input raw.source --output out",
-        ),
+    "counts": _target(
+        "counts.h5",
+        "report table --test-set test target.txt --systems system.json --translations hypotheses.txt "
+        "--trials 20 --counts FILE --output out.txt out.tsv out.json",
     ),
-    "recaser": Target(
-        ("recaser.json",),
-        JSON,
-        ("detokenize --preparation preparation.json --recaser FILE --input target.txt --output out",),
+    "system": _target(
+        "system.json", f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json"
     ),
-    "statistics": Target(
-        ("statistics.json",),
-        JSON,
-        ("corpus statistics FILE", "report corpus --preparation FILE --output out.txt out.tsv out.json"),
-    ),
-    "rules": Target(
-        ("rules.json",),
-        JSON,
-        ("report corpus --preparation statistics.json --rules train FILE --output out.txt out.json",),
-    ),
-    "counts": Target(
-        ("counts.h5",),
-        HDF5,
-        (
-            "report table --test-set test target.txt --systems system.json --translations hypotheses.txt "
-            "--trials 20 --counts FILE --output out.txt out.tsv out.json",
-        ),
-    ),
-    "system": Target(
-        ("system.json",), JSON, (f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json",)
-    ),
-    "resources": Target(
-        ("system/resources.json",),
-        JSON,
-        ("translate --system system --input raw.source --output out",),
-        (": no such file", "lm.bin: ", "index: ", "preparation.json: "),
+    "resources": _target(
+        "system/resources.json",
+        "translate --system system --input raw.source --output out",
+        also=(": no such file", "lm.bin: ", "index: ", "preparation.json: "),
     ),
 }

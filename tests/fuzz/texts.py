@@ -1,12 +1,15 @@
-"""Damage to bytes, whatever they mean, and to text: its lines and fields."""
+"""Damage to bytes, whatever they mean; to lines and fields of text; to the content of JSON and YAML."""
 
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import yaml
 from tests.fuzz.targets import DAMAGED
 
 Lines = list[bytes]
@@ -34,13 +37,9 @@ ODD_NUMBERS = (
 DIGITS = b"0123456789"
 
 
-def _flip_bit(chance: Random, content: bytearray) -> None:
-    content[_place(chance, content)] ^= 1 << chance.randrange(8)
-
-
 def _flip_bits(chance: Random, content: bytearray) -> None:
-    for _ in range(chance.randint(2, 50)):
-        _flip_bit(chance, content)
+    for _ in range(chance.choice((1, 1, chance.randint(2, 50)))):
+        content[_place(chance, content)] ^= 1 << chance.randrange(8)
 
 
 def _overwrite(chance: Random, content: bytearray) -> None:
@@ -90,7 +89,6 @@ def _length(chance: Random) -> int:
 
 
 BYTES: dict[str, Callable[[Random, bytearray], None]] = {
-    "flip a bit": _flip_bit,
     "flip bits": _flip_bits,
     "overwrite": _overwrite,
     "insert": _insert,
@@ -147,25 +145,19 @@ def _fields(chance: Random, lines: Lines, place: int) -> None:
     lines[place] = separator.join(fields)
 
 
-def _double_line(chance: Random, lines: Lines, place: int) -> None:
-    lines.insert(chance.randrange(len(lines)), lines[place])
-
-
-def _delete_line(chance: Random, lines: Lines, place: int) -> None:
-    del lines[place]
-
-
-def _swap_lines(chance: Random, lines: Lines, place: int) -> None:
-    other = chance.randrange(len(lines))
-    lines[place], lines[other] = lines[other], lines[place]
-
-
-def _truncate_line(chance: Random, lines: Lines, place: int) -> None:
-    lines[place] = lines[place][: chance.randint(0, len(lines[place]))]
-
-
-def _empty_line(chance: Random, lines: Lines, place: int) -> None:
-    lines[place] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
+def _lines(chance: Random, lines: Lines, place: int) -> None:
+    """Double, delete, swap, truncate or empty a line."""
+    line, other, kind = lines[place], chance.randrange(len(lines)), chance.randrange(5)
+    if kind == 0:
+        lines.insert(other, line)
+    elif kind == 1:
+        del lines[place]
+    elif kind == 2:
+        lines[place], lines[other] = lines[other], line
+    elif kind == 3:
+        lines[place] = line[: chance.randint(0, len(line))]
+    else:
+        lines[place] = chance.choice((b"", b" ", b"\t", b"\xc2\xa0", b"\r"))
 
 
 def _long_line(chance: Random, lines: Lines, place: int) -> None:
@@ -179,17 +171,13 @@ LINES: dict[str, Callable[[Random, Lines, int], None]] = {
     "odd beginning": _odd_beginning,
     "odd numbers": _odd_number,
     "fields": _fields,
-    "double a line": _double_line,
-    "delete a line": _delete_line,
-    "swap lines": _swap_lines,
-    "truncate a line": _truncate_line,
-    "empty a line": _empty_line,
+    "lines": _lines,
     "long line": _long_line,
 }
 WEIGHTS = {
     **dict.fromkeys(BYTES, 1),
     **dict.fromkeys(LINES, 2),
-    **{"odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1},
+    **{"flip bits": 2, "lines": 10, "odd numbers": 6, "fields": 6, "odd bytes": 6, "long line": 1},
 }
 
 
@@ -243,3 +231,122 @@ def mutate_packed(chance: Random, original: Path, copy: Path, mode: str) -> list
         packed = gzip.compress(text[:middle], mtime=0) + gzip.compress(text[middle:], mtime=0)
     copy.write_bytes(packed)
     return names
+
+
+ODD: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 2, 3, 63, 64, 65, 2**31, 2**40, 2**62, 2**63, 2**64, 10**400),
+    *(0.5, 2.0, -0.0, 1e400, -1e400, float("nan")),
+    *("", " ", "x", "\x00", "a\nb", "1_000", "\u0661", "\u2028", "../../etc/passwd", "x" * 100_000),
+    *([], [[]], {}, {"a": 1}, [1, 2], ["x"] * 1000, {"": None}),
+    # kinds of files, types of arrays and their shapes
+    *("shard", "language-model", "<i4", ">i4", "<f2", "O", "V8", "<i4,<f4", "<M8[s]", "<c8"),
+    *([2**32, 2**32], [-1, -8], [0, 2**62], [1] * 40),
+)
+NESTED = (50, 2_000, 100_000)
+TAGS = (
+    *("!!binary x", "!!set {a}", "!!python/object:os.x {}", "!!timestamp 2001", "2001-01-01"),
+    *("!!omap [a: 1]", "!x y"),
+)
+KEYS = ("? [a, b]\n: c\n", "1: 2\n", "null: 3\n", "? {a: b}\n: c\n", "true: x\n")
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Return all places in a document: a list or mapping, and an index or key."""
+    found = []
+    for key in sorted(value, key=str) if isinstance(value, dict) else range(len(value)):
+        found.append((value, key))
+        if isinstance(value[key], dict | list):
+            found += _places(value[key])
+    return found
+
+
+def _values(chance: Random, document: Any) -> str:
+    """Change a document, which is not empty, in one place."""
+    holder, key = chance.choice(_places(document))
+    kind = chance.randrange(5)
+    if kind == 0:
+        del holder[key]
+        return "missing"
+    if kind == 1 and isinstance(holder, dict):
+        holder[chance.choice((f"{key} ", f"{key}x", "", key.upper()))] = holder.pop(key)
+        return "renamed"
+    if kind == 2:
+        other, place = chance.choice(_places(document))
+        holder[key] = json.loads(json.dumps(other[place]))
+        return "copied"
+    holder[key] = chance.choice(ODD)
+    return "odd value"
+
+
+def _structure(chance: Random, text: str) -> tuple[str, str]:
+    depth = chance.choice(NESTED)
+    options = (
+        ("deep", "[" * depth),
+        ("deep", "[" * depth + "]" * depth),
+        ("deep", '{"a":' * depth + "1" + "}" * depth),
+        ("another kind", chance.choice(("", "null", "3", '"x"', "[]", "{}", "true", "[[1, 2]]", "\x00"))),
+        ("in a list", f"[{text}]"),
+        ("twice", text + text),
+    )
+    return chance.choice(options)
+
+
+def change_json(chance: Random, text: str) -> tuple[str, list[str]]:
+    """Return a changed JSON document, or another text after changes of its bytes, and the changes."""
+    kind = chance.random()
+    if kind < 0.1:
+        name, text = _structure(chance, text)
+        return text, [name]
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if kind < 0.4 or not isinstance(document, dict | list) or not document:
+        content, names = change(chance, text.encode())
+        return content.decode(errors="surrogateescape"), names
+    name = _values(chance, document)
+    return json.dumps(document, indent=1), [name]
+
+
+def mutate_json(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
+    """Write a damaged JSON document."""
+    text, names = change_json(chance, original.read_text())
+    copy.write_bytes(text.encode(errors="surrogateescape"))
+    return names
+
+
+def mutate_yaml(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
+    """Write a damaged YAML document."""
+    content = original.read_text()
+    kind = chance.random()
+    if kind < 0.45:
+        return mutate_text(chance, original, copy, mode)
+    if kind < 0.6:
+        name, text = chance.choice((_structure(chance, content), _yaml_structure(chance, content)))
+        copy.write_text(text)
+        return [name]
+    document = yaml.safe_load(content)
+    name = _values(chance, document)
+    copy.write_text(yaml.safe_dump(document, allow_unicode=True))
+    return [name]
+
+
+def _yaml_structure(chance: Random, text: str) -> tuple[str, str]:
+    lines = text.split("\n")
+    place = chance.randrange(len(lines))
+    depth = chance.choice(NESTED[:2])
+    laughs = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 30))
+    options = (
+        ("deep", "".join(" " * i + "a:\n" for i in range(depth // 4))),
+        ("aliases", text + laughs),
+        ("aliases", text + "loop: &loop [*loop]\n"),
+        ("aliases", text.replace("name: small", "name: *nothing")),
+        ("aliases", text + "data: &data {train: *data}\n"),
+        ("tags", text.replace("small", chance.choice(TAGS))),
+        ("key twice", "\n".join([*lines[:place], lines[place], *lines[place:]])),
+        ("two documents", f"{text}---\n{text}"),
+        ("merge", text + "<<: [{seed: 3}, {name: x}]\n"),
+        ("odd key", text + chance.choice(KEYS)),
+        ("directive", f"%YAML {chance.choice(('1.1', '9.9', 'x'))}\n---\n{text}"),
+    )
+    return chance.choice(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.options import name_in
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.grammar import build
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
 from itersel.storage.ragged import offsets_of
@@ -70,21 +72,13 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
     order = np.argsort(keys)
     every = [one for sentence in sentences for one in sentence.references]
     counts = [len(sentence.references) for sentence in sentences]
-    empty, offset = np.zeros(0, np.int32), np.zeros(1, np.int64)
-    return Shard(
+    nothing = [()] * len(sentences)
+    return dataclasses.replace(
+        build.make_shard(nothing, nothing, nothing),
         vocabulary=string_table(["word"] * 5),
-        source=empty,
-        source_offset=np.zeros(len(sentences) + 1, np.int64),
         reference=np.array([word for words in every for word in words], np.int32),
         reference_offset=offsets_of([len(words) for words in every]),
         sentence_reference_offset=offsets_of(counts) if set(counts) - {1} else np.zeros(0, np.int64),
-        rule_kind=np.zeros(0, np.uint8),
-        rule_source=empty,
-        rule_source_offset=offset,
-        rule_target=empty,
-        rule_target_offset=offset,
-        rule_alignment=np.zeros((0, 2), np.uint8),
-        rule_alignment_offset=offset,
         rule_feature=np.arange(len(names), dtype=np.int32),
         rule_feature_value=np.ones(len(names), np.float32),
         rule_feature_offset=np.array([0, len(names)]),

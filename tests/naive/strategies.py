@@ -11,7 +11,8 @@ from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder
+from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
@@ -163,6 +164,11 @@ def make_decoder(problem: Problem, folder: Path, search: Search, *references: Se
     """Return a decoder for a shard of one sentence."""
     model = load_arpa(to_arpa(problem.model, problem.order), folder)
     return Decoder(to_shard(problem, *references), model, search)
+
+
+def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, float]:
+    """Return all non-zero features of a translation."""
+    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:

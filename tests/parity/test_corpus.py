@@ -1,4 +1,4 @@
-"""Splits and preparation compared with the recorded corpus."""
+"""Splits, preparation and symmetrisation compared with the recorded corpus and its alignment."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from itersel.cli.main import main
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import split_of, unique
 from itersel.corpus.text import Bitext, concatenate
 from itersel.limits import SPLITS
+from itersel.storage.files import read_lines
 
 
 def read(**files: Path) -> Bitext:
@@ -41,3 +43,10 @@ def test_tokenized_text_is_unchanged(parity: Path) -> None:
     preparation = Preparation("de", "en", tokenized=True)
     assert preparation.source(bitext.source) == bitext.source
     assert preparation.target(bitext.target) == bitext.target
+
+
+def test_symmetrization_equals_atools_of_cdec(parity: Path, tmp_path: Path) -> None:
+    folder = parity / "align"
+    options = ["--forward", str(folder / "fwd.gz"), "--reverse", str(folder / "rev.gz")]
+    assert main(["align", *options, "--output", str(tmp_path / "gdfa.gz")]) == 0
+    assert read_lines(tmp_path / "gdfa.gz") == read_lines(folder / "gdfa.gz")

@@ -4,14 +4,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.naive.strategies import features_of
+from tests.text_grammars import read_kbest
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import feature_values, text_of
+from itersel.decode.output import text_of
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import import_grammars
 from itersel.lm.binary import compile_model, load_model
-from itersel.storage.files import read_lines
 from itersel.vectors.weights import read_weights
 
 # one group, so that its fixtures are created only once, even with several test processes
@@ -53,16 +54,9 @@ def at_200(problem):
 def recorded(path):
     """Return a list of (text, features, score) for each sentence."""
     lists = [[] for _ in range(SENTENCES)]
-    for line in read_lines(path):
-        number, text, features, score = line.split(" ||| ")
-        pairs = (item.rsplit("=", 1) for item in features.split(" "))
-        lists[int(number)].append((text, {name: float(value) for name, value in pairs}, float(score)))
+    for number, *hypothesis in read_kbest(path):
+        lists[number].append(hypothesis)
     return lists
-
-
-def features_of(decoder, found, rank):
-    """Return all non-zero features of a translation."""
-    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 def ranks_of(at_200, path):

@@ -1,4 +1,4 @@
-"""The exported folder has the format of the files with which cdec was run."""
+"""The exported grammars have the format of the files with which cdec was run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.systems import make_system
+from tests.text_grammars import read_kbest
 
 from itersel.cli.main import main
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, TEMPLATES
 from itersel.storage.files import read_lines
 from itersel.translate.cdec import FEATURE_FUNCTIONS
-from itersel.vectors.weights import read_weights
 
 PAIRS, SENTENCES = 1500, 6
 # A rule as cdec's extractor writes it.
@@ -63,32 +63,10 @@ def test_grammars(folder, parity):
     assert shared > 500
 
 
-def test_input_has_the_recorded_words(folder, parity):
-    recorded = (parity / "decode/src.de").read_text(encoding="utf-8").splitlines()[:SENTENCES]
-    lines = (folder / "input.sgm").read_text(encoding="utf-8").splitlines()
-    # compounds would be split, but none of these sentences has one that the system knows
-    assert lines == [
-        f'<seg grammar="grammars/grammar.{number}.gz" id="{number}"> {text} </seg>'
-        for number, text in enumerate(recorded)
-    ]
-
-
-def test_weights(folder, parity, tmp_path):
-    recorded = parity / "decode/weights.txt"
-    for path in (recorded, folder / "weights.txt"):
-        for line in path.read_text().splitlines():
-            assert re.fullmatch(r"[^\s=]+[ \t]-?[0-9.e-]+", line)
-    written = tmp_path / "weights.txt"
-    assert main(["weights", "export", str(recorded), "--output", str(written)]) == 0
-    assert read_weights(written).to_dict() == read_weights(recorded).to_dict()
-
-
 def test_feature_functions_give_the_features_of_the_templates(parity):
     """The recorded features are those of all templates, and those that the decoder adds."""
-    found = set()
-    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
-        for line in stream:
-            found |= {item.rsplit("=", 1)[0] for item in line.split(" ||| ")[2].split(" ")}
+    lists = read_kbest(parity / "decode/kbest20.sparse.gz")
+    found = {name for _, _, features, _ in lists for name in features}
     prefixes = {template: TEMPLATES[template] for template in FEATURE_FUNCTIONS}
     for prefix in prefixes.values():
         assert any(name.startswith(prefix) for name in found)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from tests.naive import extractor as naive
-from tests.text_grammars import rule_of
+from tests.text_grammars import grammar_of
 
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
-from itersel.grammar.shard import Shard, read_shard
-from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.grammar.shard import read_shard
+from itersel.grammar.text import read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines, write_lines
 
@@ -28,48 +27,24 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("extract")]
 SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
 TOLERANCE = 1e-3
 
-# source and target side in cdec's format
-Sides = tuple[str, str]
-
-
-class Entry(NamedTuple):
-    """Dense features by name, and the alignment as text."""
-
-    features: dict[str, float]
-    alignment: str
+Rules = dict[naive.Rule, naive.Entry]
 
 
 class Case(NamedTuple):
     """One recorded run: sentences, and both grammars of each."""
 
     sentences: list[naive.Words]
-    ours: list[dict[Sides, Entry]]
-    theirs: list[dict[Sides, Entry]]
+    ours: list[Rules]
+    theirs: list[Rules]
 
 
-def read_cdec(path: Path) -> dict[Sides, Entry]:
-    entries = {}
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        for line in stream:
-            _, source, target, features, alignment = line.rstrip("\n").split(" ||| ")
-            values = dict(feature.split("=") for feature in features.split())
-            entries[source, target] = Entry({name: float(v) for name, v in values.items()}, alignment)
-    return entries
-
-
-def read_ours(shard: Shard, sentence: int) -> dict[Sides, Entry]:
-    entries = {}
-    for row in range(*shard.grammar_offset[sentence : sentence + 2]):
-        rule = shard.grammar_rule[row]
-        if shard.rule_kind[rule] == GRAMMAR_RULE:
-            source, target = (
-                " ".join(f"[X,{-symbol}]" if isinstance(symbol, int) else symbol for symbol in side)
-                for side in rule_of(shard, rule)
-            )
-            points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])].tolist()
-            features = dict(zip(GRAMMAR_FEATURES, shard.dense(row, row + 1)[0].tolist(), strict=True))
-            entries[source, target] = Entry(features, " ".join(f"{i}-{j}" for i, j in points))
-    return entries
+def read_cdec(path: Path) -> Rules:
+    return {
+        (rule.source, rule.target): naive.Entry(
+            tuple(rule.features[name] for name in GRAMMAR_FEATURES), rule.alignment
+        )
+        for rule in read_grammar(path)
+    }
 
 
 @pytest.fixture(scope="module", params=["dev", "loo"])
@@ -87,7 +62,7 @@ def case(request: pytest.FixtureRequest, parity: Path, tmp_path_factory: pytest.
     shard = read_shard(folder / "shard.h5")
     return Case(
         [tuple(line.split()) for line in lines],
-        [read_ours(shard, sentence) for sentence in range(count)],
+        [grammar_of(shard, sentence) for sentence in range(count)],
         [read_cdec(parity / "extract" / request.param / f"grammar.{i}.gz") for i in range(count)],
     )
 
@@ -103,7 +78,7 @@ class Corpus:
                 self.having[word].add(number)
         self.known: dict[naive.Blocks, bool] = {}
 
-    def is_sampled(self, source: str) -> bool:
+    def is_sampled(self, source: tuple[naive.Symbol, ...]) -> bool:
         """Return whether a source side, without X at its edges, occurs more often than the sample size."""
         blocks = blocks_of(source)
         if blocks not in self.known:
@@ -123,23 +98,22 @@ def corpus(parity: Path) -> Corpus:
     return Corpus(parity / "corpus" / "train.de.gz")
 
 
-def blocks_of(source: str) -> naive.Blocks:
+def blocks_of(source: Sequence[naive.Symbol]) -> naive.Blocks:
     """Return the runs of words of a source side."""
-    runs = itertools.groupby(source.split(), key=lambda symbol: symbol.startswith("[X,"))
-    return tuple(tuple(run) for is_gap, run in runs if not is_gap)
+    return naive.split_blocks(source, 0, (1, 1))[0]
 
 
-def has_nonterminal(sides: Sides) -> bool:
-    return "[X,1]" in sides[0].split()
+def has_nonterminal(rule: naive.Rule) -> bool:
+    return -1 in rule[0]
 
 
-def pairs(case: Case) -> Iterator[tuple[naive.Words, dict[Sides, Entry], dict[Sides, Entry]]]:
+def pairs(case: Case) -> Iterator[tuple[naive.Words, Rules, Rules]]:
     return zip(case.sentences, case.ours, case.theirs, strict=True)
 
 
-def same_features(ours: Mapping[str, float], theirs: Mapping[str, float]) -> bool:
-    assert ours.keys() == theirs.keys()
-    return all(math.isclose(value, theirs[name], abs_tol=TOLERANCE) for name, value in ours.items())
+def same_features(ours: naive.Entry, theirs: naive.Entry) -> bool:
+    both = zip(ours.features, theirs.features, strict=True)
+    return all(math.isclose(*values, abs_tol=TOLERANCE) for values in both)
 
 
 def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
@@ -152,7 +126,7 @@ def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
         ]
         assert kept[0] == kept[1]
         for sides in kept[0]:
-            assert same_features(ours[sides].features, theirs[sides].features), sides
+            assert same_features(ours[sides], theirs[sides]), sides
         compared += len(kept[0])
     assert compared > 1500
 
@@ -179,12 +153,12 @@ def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
     assert more < 0.01 * total
 
 
-def is_counted(theirs: Entry) -> bool:
+def is_counted(theirs: naive.Entry) -> bool:
     """Return whether cdec has used all occurrences, according to its own count.
 
     With leave-one-out, a sample of 300 may be a few occurrences short.
     """
-    return theirs.features["SampleCountF"] < math.log10(1 + 280)
+    return theirs.features[GRAMMAR_FEATURES.index("SampleCountF")] < math.log10(1 + 280)
 
 
 def test_features_of_rules_with_nonterminals(case: Case) -> None:
@@ -193,7 +167,7 @@ def test_features_of_rules_with_nonterminals(case: Case) -> None:
     for _, ours, theirs in pairs(case):
         for sides in filter(has_nonterminal, ours.keys() & theirs.keys()):
             if is_counted(theirs[sides]):
-                assert same_features(ours[sides].features, theirs[sides].features), sides
+                assert same_features(ours[sides], theirs[sides]), sides
                 compared += 1
     assert compared > 20_000
 

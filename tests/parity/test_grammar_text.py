@@ -1,6 +1,5 @@
 """cdec's own grammars, and the features of its k-best derivations."""
 
-import gzip
 import itertools
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -8,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.text_grammars import features_by_rule
+from tests.text_grammars import features_by_rule, read_kbest
 
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
+from itersel.grammar.text import export_grammars, import_grammars, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
@@ -41,13 +40,8 @@ def shard(shard_path: Path) -> Shard:
 
 @pytest.fixture(scope="module")
 def hypotheses(parity: Path) -> list[Hypothesis]:
-    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
-        fields = [line.split(" ||| ") for line in stream]
-    return [Hypothesis(int(f[0]), parse_features(f[2])) for f in fields]
-
-
-def parse_features(text: str) -> dict[str, float]:
-    return {name: float(value) for name, value in (item.rsplit("=", 1) for item in text.split())}
+    lists = read_kbest(parity / "decode/kbest20.sparse.gz")
+    return [Hypothesis(number, features) for number, _, features, _ in lists]
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +128,3 @@ def test_export_restores_the_rules_of_cdec(parity: Path, shard_path: Path, tmp_p
 
         # our export groups rules by source side
         assert Counter(map(rounded, ours)) == Counter(map(rounded, theirs))
-
-
-@pytest.mark.parametrize("folder", ["extract/loo", "extract/dev"])
-def test_extracted_grammars_can_be_read(parity: Path, folder: str) -> None:
-    path = min((parity / folder).rglob("*.gz"))
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        rules = [parse_rule(line.removesuffix("\n")) for line in stream]
-    assert {name for rule in rules for name in rule.features} == set(GRAMMAR_FEATURES)

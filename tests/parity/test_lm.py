@@ -119,7 +119,3 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
 
 def keep(grams: NGrams, rows: np.ndarray) -> NGrams:
     return NGrams(*(column[rows] for column in grams))
-
-
-def test_compiled_model_of_the_order_is_loaded(compiled: Path, order: int) -> None:
-    assert load_model(compiled, order).ids

@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.systems import itersel as command
 from tests.systems import raw_text, sentences, translate
 
 import itersel
-from itersel.cli.main import main
 from itersel.sources import PACKAGE
+from itersel.storage.files import write_lines
 
 SENTENCES = 24
-
-
-def run(*arguments: object) -> None:
-    assert main([str(argument) for argument in arguments]) == 0
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +30,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).mkdir(parents=True)
     text, other, links = folder / "text", folder / "translation", folder / "align"
     for path, lines in zip((text, other, links), zip(*sentences(SENTENCES), strict=True), strict=True):
-        path.write_text("".join(f"{line}\n" for line in lines))
-    run("lm", "estimate", "--order", 3, "--input", other, "--output", folder / "arpa")
+        write_lines(path, lines)
+    command("lm", "estimate", "--order", 3, "--input", other, "--output", folder / "arpa")
     for name in ("lm.bin", "2-shards/2-folds/0.bin", "2-shards/2-folds/1.bin"):
-        run("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm" / name)
+        command("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm" / name)
     files = ("--source", text, "--target", other, "--alignment", links)
-    run("grammar", "index", *files, "--output", folder / "index")
+    command("grammar", "index", *files, "--output", folder / "index")
     for name in ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5"):
         lines = ("--input", text, "--references", other, "--output", folder / "shards" / name)
-        run("grammar", "extract", "--index", folder / "index", *lines)
+        command("grammar", "extract", "--index", folder / "index", *lines)
     (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
     best = folder / "experiments/selected/best"
     best.mkdir(parents=True)
@@ -64,13 +61,22 @@ def test_every_name_exists_and_is_documented_and_typed() -> None:
         _ = itersel.nothing
 
 
-def test_import_is_light() -> None:
-    code = "import sys, itersel; print(*sys.modules)"
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("itersel", {"numba", "scipy", "numpy", "h5py", "sacrebleu", "importlib.metadata"}),
+        # `itersel bleu` and reading a config must start fast; importing numba takes half a second
+        ("itersel.config, itersel.evaluate.bleu", {"numba"}),
+    ],
+)
+def test_import_is_light(modules: str, heavy: set[str]) -> None:
+    code = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "itersel" in loaded
-    assert not loaded & {"numba", "scipy", "numpy", "h5py", "sacrebleu", "importlib.metadata"}
-    assert [name for name in loaded if name.startswith("itersel.")] == []
+    assert not loaded & heavy
+    if modules == "itersel":
+        assert [name for name in loaded if name.startswith("itersel.")] == []
 
 
 def test_steps_do_not_use_the_exports() -> None:
@@ -85,7 +91,7 @@ def test_steps_do_not_use_the_exports() -> None:
 
 def test_documented_example(results: Path, system: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(results.parents[1])
-    run("bundle", system, "selected.bundle")
+    command("bundle", system, "selected.bundle")
     Path("dev.en").write_text("the small house at the river\n" * 3)
     texts = ("the house at small the river", 2), ("the small house at the river", 1), ("river", 9)
     lines = [f"{i} ||| {text} ||| LM={value} TM={i} ||| 0\n" for i in range(3) for text, value in texts]
@@ -120,7 +126,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
     lists.write_text("0 ||| a b c d ||| f=1\n0 ||| a b c e ||| f=2\n1 ||| e ||| f=1\n")
     reference.write_text("a b c d\ne\n")
     files = ("--nbest", lists, "--references", reference, "--output", weights)
-    run("tune", "--tuner", "mert", *files)
+    command("tune", "--tuner", "mert", *files)
     tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner=itersel.Mert())
     assert tuned.weights.to_dict() == json.loads(weights.read_text()) == {"f": -1.0}
     assert itersel.rescore([lists], tuned.weights) == ["a b c d", "e"]
@@ -142,7 +148,7 @@ def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
     shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
     files = ("--shard", shard, "--model", model, "--weights", weights)
-    run("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
+    command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
     read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_weights(weights)
     lines = []
     for sentence, found in enumerate(itersel.decode_shard(*read, k_best=3)):
@@ -160,49 +166,44 @@ def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
 
 def test_training_and_mixing_are_the_commands(results: Path, tmp_path: Path) -> None:
     """Identical results in every epoch."""
-    theirs, ours, names = tmp_path / "theirs", tmp_path / "ours", []
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     ours.mkdir()
-    model = results / "lm/lm.bin"
-    before: dict[Path, list[object]] = {theirs: [], ours: []}
+    model, previous = results / "lm/lm.bin", ()
     for epoch in (1, 2):
         names = []
         for number in range(2):
             shard = results / f"shards/train/2/{number}.h5"
-            name = f"{epoch}-{number}.h5"
-            names.append(name)
+            names.append(name := f"{epoch}-{number}.h5")
             where = ("--epoch", epoch, "--shard-number", number)
-            files = ("--shard", shard, "--model", model, "--output", theirs / name, *before[theirs])
-            run("train", *files, *where, "--learner", "adagrad", "--k-best", 20)
+            files = ("--shard", shard, "--model", model, "--output", theirs / name, *previous)
+            command("train", *files, *where, "--learner", "adagrad", "--k-best", 20)
             how = itersel.TrainSettings(learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard=number)
             read = itersel.read_shard(shard), itersel.load_model(model)
             start = None if epoch == 1 else ours / "mixed.1.h5"
             itersel.write_training(ours / name, itersel.train_epoch(*read, start, how), how)
             assert (ours / name).read_bytes() == (theirs / name).read_bytes()
-        (theirs / "list").write_text("".join(f"{theirs / name}\n" for name in names))
+        write_lines(theirs / "list", [str(theirs / name) for name in names])
         mixed = f"mixed.{epoch}.h5"
-        how_to_mix = ("--mixing", "selection", "--select", 5, "--norm", "l1", "--keep", "dense")
+        options = ("--mixing", "selection", "--select", 5, "--norm", "l1", "--keep", "dense")
         files = ("--inputs", theirs / "list", "--output", theirs / mixed)
-        run("mix", *files, "--shards", 2, "--epoch", epoch, *how_to_mix)
-        found = itersel.mix_weights(
-            [ours / name for name in reversed(names)],
-            ours / mixed,
-            mixing="selection",
-            epoch=epoch,
-            select=5,
-            norm="l1",
-            keep=["dense"],
-        )
+        command("mix", *files, "--shards", 2, "--epoch", epoch, *options)
+        how_to_mix = {"mixing": "selection", "select": 5, "norm": "l1", "keep": ["dense"]}
+        inputs = [ours / name for name in reversed(names)]
+        found = itersel.mix_weights(inputs, ours / mixed, epoch=epoch, **how_to_mix)
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
         assert found.to_dict() == itersel.read_weights(ours / mixed).to_dict() != {}
-        before = {theirs: ["--weights", theirs / mixed], ours: []}
+        previous = ("--weights", theirs / mixed)
     with pytest.raises(itersel.InputError, match="is from epoch 2, expected epoch 1"):
         itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5", epoch=1)
     assert not (tmp_path / "no.h5").exists()
 
 
-def test_start_in_memory(results: Path) -> None:
+def test_start_in_memory_and_wrong_numbers(results: Path) -> None:
     read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    for wrong in (itersel.TrainSettings(epoch=0), itersel.TrainSettings(shard=-1)):
+        with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
+            itersel.train_epoch(*read, settings=wrong)
     start = itersel.make_weights({"LanguageModel": 1.0, "of another shard": 2.0})
     training = itersel.train_epoch(*read, start)
     assert training.sentences == SENTENCES
@@ -212,8 +213,8 @@ def test_start_in_memory(results: Path) -> None:
 def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = {"system": ["a b c d e", "f g h i"], "one": ["a b c d", "f g h i"], "two": ["a b c d e", "x"]}
     for name, lines in texts.items():
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    run("bleu", "--reference", tmp_path / "one", "--reference", tmp_path / "two", tmp_path / "system")
+        write_lines(tmp_path / name, lines)
+    command("bleu", "--reference", tmp_path / "one", "--reference", tmp_path / "two", tmp_path / "system")
     printed = capsys.readouterr().out.splitlines()[1].split("\t")
     score = itersel.score_bleu(*texts.values())
     assert (f"{score.bleu:.2f}", f"{score.brevity_penalty:.3f}") == (printed[0], printed[2])
@@ -262,13 +263,6 @@ def test_wrong_arguments_of_mixing(tmp_path: Path, arguments: dict[str, Any], me
 def test_wrong_settings(settings: Any, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(itersel.InputError, match=re.escape(message)):
         settings(**wrong)
-
-
-@pytest.mark.parametrize("wrong", [{"epoch": 0}, {"shard": -1}])
-def test_wrong_numbers_of_training(results: Path, wrong: dict[str, int]) -> None:
-    read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
-    with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
-        itersel.train_epoch(*read, settings=itersel.TrainSettings(**wrong))
 
 
 def test_templates_that_the_shard_was_not_read_with(results: Path) -> None:

@@ -1,24 +1,29 @@
-"""The command line as a whole: syntax that scripts rely on, help, exit statuses."""
+"""The command line as a whole: syntax that scripts rely on, help, exit statuses, completion by shells."""
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 from numba.core import config as numba_config
+from tests.needs import missing
 
 import itersel
 import itersel.cli.weights
 from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
+from itersel.cli.completion import SHELLS
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
@@ -93,20 +98,18 @@ def test_a_run_in_an_empty_folder(tmp_path):
     assert done.stderr.startswith("itersel run: no config.yaml here; 'itersel init DIR' writes a project")
 
 
-def test_known_errors_are_one_line(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        ("latin1", "latin1:2", "not valid UTF-8; convert the file with iconv"),
+        ("missing", "missing", "no such file"),
+        ("a\nb\x1b[31m\u2028c", r"a\nb\x1b[31m\u2028c", "no such file"),
+    ],
+)
+def test_known_errors_are_one_line(tmp_path, capsys, name, place, message):
     (tmp_path / "latin1").write_bytes(b"fine\nf\xe4hig\n")
-    assert main(["bleu", "--reference", str(tmp_path / "latin1"), "x"]) == 1
-    assert capsys.readouterr().err == (
-        f"itersel bleu: {tmp_path}/latin1:2: not valid UTF-8; convert the file with iconv\n"
-    )
-    assert main(["bleu", "--reference", str(tmp_path / "missing"), "x"]) == 1
-    assert capsys.readouterr().err == f"itersel bleu: {tmp_path}/missing: no such file\n"
-
-
-def test_light_steps_do_not_load_numba():
-    """`itersel bleu` and reading a config must start fast; importing numba takes half a second."""
-    code = "import sys, itersel.config, itersel.evaluate.bleu; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert main(["bleu", "--reference", str(tmp_path / name), "x"]) == 1
+    assert capsys.readouterr().err == f"itersel bleu: {tmp_path}/{place}: {message}\n"
 
 
 def test_closed_pipe_is_no_error(tmp_path):
@@ -134,12 +137,6 @@ def test_out_of_memory_is_one_line(monkeypatch, capsys):
     message = capsys.readouterr().err
     assert message.startswith("itersel weights: not enough memory")
     assert message.count("\n") == 1
-
-
-def test_messages_are_one_line_for_any_name(tmp_path, capsys):
-    name = str(tmp_path / "a\nb\x1b[31m\u2028c")
-    assert main(["weights", "show", name]) == 1
-    assert capsys.readouterr().err == f"itersel weights: {tmp_path}/a\\nb\\x1b[31m\\u2028c: no such file\n"
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -255,3 +252,58 @@ def test_a_failed_warm_up_is_one_line(tmp_path):
         warm_up._itersel(
             main, "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
         )
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in SHELLS:
+        command = [sys.executable, "-m", "itersel.cli.main", "--print-completion", shell]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        (folder / shell).write_text(done.stdout)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
+    text = (scripts / shell).read_text()
+    assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
+    if not shutil.which(shell):
+        missing(f"{shell} is not installed")
+    subprocess.run([shell, "-n", str(scripts / shell)], check=True)
+
+
+COMPLETED = [
+    ("det", ["detokenize"]),
+    ("grammar ", ["export", "extract", "import", "index"]),
+    ("train --learner m", ["margin-perceptron", "mira"]),
+    # an option of one learner only
+    ("train --cand", ["--candidates"]),
+    ("tune --tuner kb", ["kbest-mira"]),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), [*COMPLETED, ("decode --shard a_s", ["a shard.h5"])])
+def test_bash_completes(scripts: Path, tmp_path: Path, words: str, expected: list[str]) -> None:
+    (tmp_path / "a shard.h5").touch()
+    script = """
+source "$1"; shift
+COMP_WORDS=(itersel "$@"); COMP_CWORD=$#
+_shtab_itersel
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+    completed = [word.replace("_", " ") for word in words.split(" ")]
+    command = ["bash", "-c", script, "bash", str(scripts / "bash"), *completed]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert sorted(done.stdout.split("\n")[:-1]) == expected, done.stderr
+
+
+@pytest.mark.parametrize(("words", "expected"), COMPLETED)
+def test_fish_completes(scripts: Path, words: str, expected: list[str]) -> None:
+    if not shutil.which("fish"):
+        missing("fish is not installed")
+    script = f'source {shlex.quote(str(scripts / "fish"))}; complete -C "itersel {words}"'
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=False)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == expected, done.stderr

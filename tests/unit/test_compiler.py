@@ -1,6 +1,9 @@
-"""The compiler of kernels: what is compiled, and for which types."""
+"""The compiler of kernels: what is compiled, and for which types; what kernels must not contain."""
 
 from __future__ import annotations
+
+import ast
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
+from itersel.kernel_cache import PACKAGE
 
 compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are interpreted")
 
@@ -78,3 +82,29 @@ def test_a_kernel_that_kernels_and_python_call() -> None:
     if not config.DISABLE_JIT:
         environments = [next(iter(one.overloads.values())).environment for one in (pair, both, pair._inner)]
         assert [len(one.consts) > 0 for one in environments] == [True, True, False]
+
+
+def is_negative(index: ast.expr) -> bool:
+    """Whether an index is a negative constant."""
+    return (
+        isinstance(index, ast.UnaryOp)
+        and isinstance(index.op, ast.USub)
+        and isinstance(index.operand, ast.Constant)
+    )
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*kernels*.py")), ids=lambda path: path.stem)
+def test_no_kernel_counts_from_the_end_of_an_array(path: Path) -> None:
+    """Compiled kernels would read the memory before the array.
+
+    Indices that are computed are checked by running any tests with NUMBA_BOUNDSCHECK=1, with an ITERSEL_CACHE
+    of its own.
+    """
+    found = [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Subscript)
+        # one index, or one for each dimension
+        and any(map(is_negative, getattr(node.slice, "elts", [node.slice])))
+    ]
+    assert not found

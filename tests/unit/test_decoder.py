@@ -1,4 +1,4 @@
-"""The decoder compared with the naive one, edge cases, and its heap compared with sorting."""
+"""The decoder compared with the naive one, edge cases, derivations as trees, and its heap."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive.features import ALL_X
-from tests.naive.strategies import load_arpa, make_decoder, small_grammars, solve
+from tests.naive.strategies import features_of, load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.output import feature_values, kbest_lines, text_of
+from itersel.decode.output import kbest_lines, text_of
 from itersel.decode.search_kernels import make_queue, sift_down, sift_up
+from itersel.decode.trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
@@ -41,10 +42,6 @@ def decode(decoder: Decoder, weights: dict[str, float], sentence: int = 0, k: in
 def texts_of(decoder: Decoder, found: KBest) -> list[str]:
     words = decoder.shard.vocabulary.to_list()
     return [text_of(found, rank, words) for rank in range(found.score.shape[0])]
-
-
-def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, float]:
-    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 @MANY
@@ -172,6 +169,58 @@ def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
     small = decode(Decoder(shard, model), weights)
     assert small.score.tolist() == large.score.tolist()
     assert small.word.tolist() == large.word.tolist()
+
+
+def read_tree(nodes):
+    """Return source and target of the first tree in a list of nodes, and the remaining nodes."""
+    node, rest = nodes[0], nodes[1:]
+    parts = {}
+    for gap in range(1, 1 + sum(isinstance(symbol, int) for symbol in node.source)):
+        assert rest[0].depth == node.depth + 1
+        *parts[-gap], rest = read_tree(rest)
+    source, target = (
+        [word for symbol in side for word in (parts[symbol][which] if symbol in parts else [symbol])]
+        for which, side in enumerate((node.source, node.target))
+    )
+    assert node.end - node.begin == len(source)
+    return source, target, rest
+
+
+@given(problem=small_grammars() | small_grammars(categories=True))
+def test_trees_yield_the_best_translation(problem, tmp_path):
+    decoder = make_decoder(problem, tmp_path, Search(pop_limit=100))
+    shard = decoder.shard
+    words = shard.vocabulary.to_list()
+    best, [found] = derive_all(decoder, 0, *decoder.weight_vectors(make_weights(problem.weights)), words, 1)
+    assert " ".join(found.words) == text_of(best, 0, words)
+    assert found.score == best.score[0]
+    assert sum(node.score for node in found.nodes) + found.model == pytest.approx(found.score, abs=1e-9)
+    source, target, rest = read_tree(list(found.nodes))
+    assert source == [words[word] for word in shard.source]
+    assert tuple(target) == found.words
+    assert not rest
+    for node in found.nodes:
+        magnitudes = [abs(value) for _, value in node.features]
+        assert magnitudes == sorted(magnitudes, reverse=True)
+
+
+def test_alignment_of_swapped_nonterminals(tmp_path):
+    rules = [
+        Rule((-1, "v", -2), (-2, "x", "y", -1), {"Swap": 1.0}, ((1, 1), (1, 2))),
+        Rule(("a", "b"), ("x", "z"), {}, ((0, 1), (1, 0))),
+        Rule(("c",), ("y",), {"Class:1": 0.5}, ((0, 0),)),
+    ]
+    shard = make_shard([("a", "b", "v", "c")], None, [rules])
+    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
+    vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "Class:1": 2.0}))
+    _, [found] = derive_all(decoder, 0, *vectors, shard.vocabulary.to_list(), 1)
+    assert found.words == ("y", "x", "y", "x", "z")
+    # a-z, b-x; v with both words in the middle; c with the first word
+    assert found.links == ((0, 4), (1, 3), (2, 1), (2, 2), (3, 0))
+    places = [(node.depth, node.begin, node.end) for node in found.nodes]
+    assert places == [(0, 0, 4), (1, 0, 4), (2, 0, 2), (2, 3, 4)]
+    assert ("Swap", 1.0) in found.nodes[1].features
+    assert ("Class:1", 1.0) in found.nodes[3].features
 
 
 @kernel

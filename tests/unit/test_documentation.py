@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import re
+import runpy
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -45,10 +44,15 @@ FORMATS = {
 }
 
 
+def sections_of(page: str, heading: str = "## ") -> dict[str, str]:
+    """Return the sections of a page by title."""
+    parts = re.split(rf"^{heading}(.*)\n", page, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
 @pytest.fixture(scope="module")
 def formats_page(root: Path) -> dict[str, str]:
-    parts = re.split(r"^## (.*)\n", (root / "docs/formats.md").read_text(), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+    return sections_of((root / "docs/formats.md").read_text())
 
 
 def tables(text: str) -> Iterator[list[list[str]]]:
@@ -95,8 +99,7 @@ def test_every_format_is_on_the_page() -> None:
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
 def test_every_learner_is_on_one_page(root: Path, name: str) -> None:
     """With its formula (which is indented), source, keys, cost, and when to use it."""
-    parts = re.split(r"^##+ (.*)\n", (root / "docs/learning.md").read_text(), flags=re.M)
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    sections = sections_of((root / "docs/learning.md").read_text(), "##+ ")
     [section] = [text for title, text in sections.items() if f"`{name}`" in title]
     assert "\nSource: " in f"\n{section}"
     assert "\nCost: " in section
@@ -117,25 +120,13 @@ def test_pages_and_rules_are_listed(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def site(root: Path) -> Iterator[dict[str, ModuleType]]:
-    """Return the modules of docs/site that work without MkDocs."""
-    modules = {}
-    for name in ("commands", "links"):
-        spec = importlib.util.spec_from_file_location(f"docs_site_{name}", root / f"docs/site/{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        modules[name] = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = modules[name]
-        spec.loader.exec_module(modules[name])
-    yield modules
-    for module in modules.values():
-        del sys.modules[module.__name__]
+def site(root: Path) -> dict[str, dict[str, Any]]:
+    """Return what the modules of docs/site that work without MkDocs define."""
+    return {name: runpy.run_path(str(root / f"docs/site/{name}.py")) for name in ("commands", "links")}
 
 
-def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None:
-    page = site["commands"].command_reference()
-    sections = re.split(r"^## itersel (.*)\n", page, flags=re.M)
-    sections = dict(zip(sections[1::2], sections[2::2], strict=True))
+def test_command_reference_has_every_option(site: dict[str, dict[str, Any]]) -> None:
+    sections = sections_of(site["commands"]["command_reference"](), "## itersel ")
     assert list(sections) == list(STEPS)
     parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
     (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
@@ -245,29 +236,22 @@ def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixtur
         ('<link rel="stylesheet" href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
     ],
 )
-def test_link_check(site: dict[str, ModuleType], tmp_path: Path, body: str, fault: str | None) -> None:
+def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path, body: str, fault: str | None) -> None:
     (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
     (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
-    faults = site["links"].find_faults(tmp_path)
+    faults = site["links"]["find_faults"](tmp_path)
     assert len(faults) == (fault is not None)
     assert all(found.startswith(f"index.html: {fault}") for found in faults)
 
 
 def test_workflow_catalog(root: Path) -> None:
-    """The keys that the catalog reads, and its requirements for workflows."""
+    """The keys that the catalog reads."""
     usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
     assert set(usage) == {"usage"}
     flags, deployment = usage["usage"]["mandatory-flags"], usage["usage"]["software-stack-deployment"]
     assert set(usage["usage"]) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert set(flags) == {"desc", "flags"}
-    assert all(isinstance(text, str) for text in flags.values())
     assert set(deployment) == {"conda", "apptainer", "apptainer+conda"}
-    assert all(isinstance(value, bool) for value in (*deployment.values(), usage["usage"]["report"]))
-    readme = (root / "README.md").read_text().lower()
-    assert "snakemake" in readme
-    assert "workflow" in readme
-    assert (root / "Snakefile").is_file()
-    assert list((root / "workflow/rules").glob("*.smk"))
     rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
-    assert deployment["conda"] == ("conda:" in rules)
-    assert usage["usage"]["report"] == ("report(" in rules)
+    assert deployment["conda"] is ("conda:" in rules)
+    assert usage["usage"]["report"] is ("report(" in rules)

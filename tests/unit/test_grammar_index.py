@@ -29,10 +29,12 @@ from itersel.grammar.index_kernels import (
     SPAN_LIMIT,
     parse_alignments,
 )
-from itersel.grammar.lexical_kernels import FIRST_SLOTS, INFINITE_COST, find_pair, rule_costs
+from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
+from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
+from itersel.storage.files import write_lines
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def index_lines(
     folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]
 ) -> GrammarIndex:
     for name, lines in (("source", source), ("target", target), ("alignment", alignment)):
-        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        write_lines(folder / name, lines)
     build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
     return load_index(folder / "index")
 
@@ -124,45 +126,34 @@ def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
     assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
 
 
-def test_unequal_lengths(folder: Path) -> None:
-    source, target, alignment = folder / "source", folder / "target", folder / "alignment"
-    with pytest.raises(InputError, match=f"^{target}:2: ends after 1 lines, but {source} has 2"):
-        index_lines(folder, ["a", "b"], ["x"], ["0-0", "0-0"])
-    with pytest.raises(InputError, match=f"^{source}:3: ends after 2 lines, but {alignment} has 3"):
-        index_lines(folder, ["a", "b"], ["x", "y"], ["0-0", "0-0", ""])
-    with pytest.raises(InputError, match=f"^{alignment}:1: ends after 0 lines"):
-        index_lines(folder, ["a", "b"], ["x", "y"], [])
+POINTS = "expected alignment points"
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("source", "target", "alignment", "message"),
     [
-        ("0-0 2-0", "point 2-0 is outside the sentence of .*source, which has 2 words"),
-        ("0-1", "point 0-1 is outside the sentence of .*target, which has 1 words"),
-        ("0-0 1", "expected alignment points"),
-        ("0:0", "expected alignment points"),
-        ("-1-0", "expected alignment points"),
-        ("0-0-0", "expected alignment points"),
-        ("0-", "expected alignment points"),
+        ("a|b", "x", "0-0|0-0", "@target:2: ends after 1 lines, but @source has 2"),
+        ("a|b", "x|y", "0-0|0-0|", "@source:3: ends after 2 lines, but @alignment has 3"),
+        ("a|b", "x|y", None, "@alignment:1: ends after 0 lines"),
+        (None, None, None, "@source: is empty"),
+        ("a", None, "", "@target: is empty"),
+        ("a|b c", "x|y", "0-0|0-0 2-0", "@alignment:2: point 2-0 is outside .*source, which has 2 words"),
+        ("a|b c", "x|y", "0-0|0-1", "@alignment:2: point 0-1 is outside .*target, which has 1 words"),
+        *(
+            ("a|b c", "x|y", f"0-0|{line}", f"@alignment:2: {POINTS}")
+            for line in ("0-0 1", "0:0", "-1-0", "0-0-0", "0-")
+        ),
     ],
 )
-def test_bad_points(folder: Path, line: str, message: str) -> None:
+def test_bad_corpora(
+    folder: Path, source: str | None, target: str | None, alignment: str | None, message: str
+) -> None:
+    """Lines are separated by |, None is an empty file."""
     (folder / "index").unlink(missing_ok=True)
-    with pytest.raises(InputError, match=f"^{folder / 'alignment'}:2: {message}"):
-        index_lines(folder, ["a", "b c"], ["x", "y"], ["0-0", line])
+    texts = ([] if text is None else text.split("|") for text in (source, target, alignment))
+    with pytest.raises(InputError, match="^" + message.replace("@", f"{folder}/")):
+        index_lines(folder, *texts)
     assert not (folder / "index").exists()
-
-
-def test_separator_in_text(folder: Path) -> None:
-    with pytest.raises(InputError, match=re.escape(f"{folder / 'target'}:2: '|||'")):
-        index_lines(folder, ["a", "b"], ["x", "y ||| z"], ["", ""])
-
-
-def test_an_empty_corpus_is_rejected(folder: Path) -> None:
-    with pytest.raises(InputError, match=f"^{folder / 'source'}: is empty"):
-        index_lines(folder, [], [], [])
-    with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
-        index_lines(folder, ["a"], [], [""])
 
 
 def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
@@ -170,7 +161,8 @@ def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
     (folder / "input").touch()
     (folder / "shard.h5").unlink(missing_ok=True)
     extract_shard(folder / "index", folder / "input", folder / "shard.h5")
-    assert read_shard(folder / "shard.h5").sentence_count == 0
+    shard = read_shard(folder / "shard.h5")
+    assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
     (folder / "target").write_text("")
     with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
         extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "target"])
@@ -181,21 +173,24 @@ def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
 )
 def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
     """Every step that reads tokenised text names file and line."""
-    line = f"a {bad} b"
-    with pytest.raises(InputError, match=f"^{folder / 'source'}:2: "):
-        index_lines(folder, ["a", line], ["x", "y"], ["", ""])
-    with pytest.raises(InputError, match=f"^{folder / 'target'}:2: "):
-        index_lines(folder, ["a", "b"], ["x", line], ["", ""])
-    index_lines(folder, ["a", "b"], ["x", "y"], ["", ""])
-    (folder / "input").write_text(f"a\n{line}\n")
-    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        extract_shard(folder / "index", folder / "input", folder / "shard.h5")
-    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "input"])
-    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        read_text([folder / "input"])
-    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        read_text([folder / "source"], folder / "input")
+    good, wrong = ["a", "b"], ["a", f"a {bad} b"]
+    write_lines(folder / "input", wrong)
+    for name, read in {
+        "source": lambda: index_lines(folder, wrong, good, ["", ""]),
+        "target": lambda: index_lines(folder, good, wrong, ["", ""]),
+    }.items():
+        with pytest.raises(InputError, match=f"^{folder / name}:2: "):
+            read()
+    index_lines(folder, good, good, ["", ""])
+    index, text, source, output = (folder / name for name in ("index", "input", "source", "shard.h5"))
+    for read in (
+        lambda: extract_shard(index, text, output),
+        lambda: extract_shard(index, source, output, references=[text]),
+        lambda: read_text([text]),
+        lambda: read_text([source], text),
+    ):
+        with pytest.raises(InputError, match=f"^{text}:2: "):
+            read()
 
 
 def test_not_an_index(folder: Path) -> None:
@@ -218,13 +213,6 @@ def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pyte
         read_side(path, WordNumbers())
 
 
-def cost_of(key, cost, source: list[int], target: list[int]) -> list[float]:
-    """Return the costs of one rule."""
-    sides = ((np.array(side, np.int32), np.array([0, len(side)])) for side in (source, target))
-    [found] = rule_costs(key, cost, *(array for side in sides for array in side), len(target))
-    return found.tolist()
-
-
 @given(
     st.lists(linked_pairs(), min_size=1, max_size=4),
     st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
@@ -242,63 +230,24 @@ def test_costs_of_a_rule(folder, corpus, source, target) -> None:
         sum(slow.cost(word, terminals[1], "source") for word in terminals[0]),
         sum(slow.cost(word, terminals[0], "target") for word in terminals[1]),
     )
-    found = cost_of(
-        index.arrays.pair_key,
-        index.arrays.pair_cost,
-        [numbers[word] for word in source],
-        [numbers[word] for word in target],
-    )
+    sides = ([numbers[word] for word in side] for side in (source, target))
+    ragged = [array for side in sides for array in (np.array(side, np.int32), np.array([0, len(side)]))]
+    [found] = rule_costs(index.arrays.pair_key, index.arrays.pair_cost, *ragged, len(target))
+    assert not np.signbit(found).any()
     # costs are stored in single precision
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
-def table_of(source, target, linked):
-    """Return the table of an alignment that links equal positions of both sides."""
-    position = np.full((source.shape[0], COLUMNS), -1, np.int32)
-    position[linked, LINK_LOW] = linked
-    position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(source.shape[0]))
-    spans = position[:, LINK_LOW:LINK_BEGIN].copy()
-    return lexical_table(source, target, position, np.array(linked, np.int32), spans)
-
-
-def test_relative_frequencies() -> None:
-    """Word 1 has two links to 5 and one to 6; word 2 and word 6 are unaligned once."""
-    source, target = np.array([1, 1, 1, 2], np.int32), np.array([5, 5, 6, 6], np.int32)
-    key, cost = table_of(source, target, [0, 1, 2])
-    # p(f|e): 1|5 = 2/2, 1|6 = 1/2, NULL|6 = 1/2, 2|NULL = 1; p(e|f): 5|1 = 2/3, 6|1 = 1/3, 6|NULL = 1
-    for pair, given_target, given_source in [
-        ((1, 5), 1, 2 / 3),
-        ((1, 6), 1 / 2, 1 / 3),
-        ((0, 6), 1 / 2, 1),
-        ((2, 0), 1, 1),
-    ]:
-        slot = find_pair(key, *pair)
-        assert key[slot] == pair[0] << 32 | pair[1]
-        assert cost[slot] == pytest.approx((-np.log10(given_target), -np.log10(given_source)), abs=1e-6)
-        assert not np.signbit(cost[slot]).any()
-    assert key[find_pair(key, 2, 5)] == 0
-    assert np.count_nonzero(key) == 4
-
-
 def test_more_pairs_of_words_than_the_first_table_holds() -> None:
-    words = np.arange(1, FIRST_SLOTS)
-    linked = np.arange(0, words.shape[0], 2)
-    alone = np.setdiff1d(words, words[linked])
-    key, _ = table_of(words.astype(np.int32), words.astype(np.int32), linked)
-    pairs = np.concatenate([words[linked] << 32 | words[linked], alone << 32, alone])
-    assert np.array_equal(np.sort(key[key > 0]), np.sort(pairs))
-
-
-def test_infinite_cost() -> None:
-    """A word that is linked to none of the words on the other side, nor to NULL, costs 99."""
-    source, target = np.array([1, 2], np.int32), np.array([5, 6], np.int32)
-    key, cost = table_of(source, target, [0, 1])
-    found = cost_of(key, cost, [1, -1], [6, -1, 5])
-    assert found == [0, INFINITE_COST]
-    assert INFINITE_COST == 99
-
-
-def test_costs_of_an_empty_corpus() -> None:
-    nothing = np.empty(0, np.int32)
-    key, _ = table_of(nothing, nothing, [])
-    assert not key.any()
+    """Every other word is linked to itself."""
+    words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
+    linked = np.arange(0, words.shape[0], 2, dtype=np.int32)
+    position = np.full((words.shape[0], COLUMNS), -1, np.int32)
+    position[linked, LINK_LOW] = linked
+    position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(words.shape[0]))
+    spans = position[:, LINK_LOW:LINK_BEGIN].copy()
+    key, _ = lexical_table(words, words, position, linked, spans)
+    one, alone = words[linked].astype(np.int64), np.setdiff1d(words, words[linked]).astype(np.int64)
+    assert np.array_equal(
+        np.sort(key[key > 0]), np.sort(np.concatenate([one << 32 | one, alone << 32, alone]))
+    )

@@ -47,28 +47,12 @@ def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
     return rule_features(kind, arrays, templates)
 
 
-def test_names_of_glue_rules() -> None:
-    start, glue = features_by_rule(compute(GLUE_RULES))
-    assert set(start) == {
-        "R:S:NX:N1", "RBS:<r>_X", "RBS:X_</r>", "RBT:<r>_X1", "RBT:X1_</r>", "Shape_S01000_T01000",
-    }  # fmt: skip
-    assert set(glue) == {
-        "R:S:NS_NX:N1_N2", "RBS:<r>_S", "RBS:S_X", "RBS:X_</r>", "RBT:<r>_S1", "RBT:S1_X2", "RBT:X2_</r>",
-        "Shape_S01010_T01010",
-    }  # fmt: skip
-
-
 def test_separators_are_escaped_and_equal_names_are_one_feature() -> None:
     features = compute([(GRAMMAR_RULE, ("a=", "a;"), ("=;",)), (GRAMMAR_RULE, ("a_", "a_"), ("__",))])
     first, second = features_by_rule(features)
     assert first == second
     assert first["R:X:a__a_:__"] == 1
     assert features.feature_name.count == 7
-
-
-def test_an_empty_target_side_is_a_bigram_of_its_ends() -> None:
-    [features] = features_by_rule(compute([(GRAMMAR_RULE, ("a",), ())]))
-    assert {"R:X:a:", "RBT:<r>_</r>", "Shape_S10000_T00000"} <= set(features)
 
 
 words = st.text("ab=;_ü漢", min_size=1, max_size=4)
@@ -130,12 +114,10 @@ EXAMPLES = {
 }
 
 
-assert EXAMPLES.keys() == TEMPLATES.keys()
-
-
-@pytest.mark.parametrize(("template", "names"), EXAMPLES.items())
-def test_each_template(template: str, names: set[str], root) -> None:
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_each_template(template: str, root) -> None:
     """The example of docs/features.md."""
+    names = EXAMPLES[template]
     [found] = features_by_rule(compute([RULE], [template]))
     assert set(found) == names
     assert set(found.values()) == {1.0}

@@ -51,22 +51,22 @@ def assert_equal(first: Shard, second: Shard) -> None:
             assert a == b, item.name
 
 
-def test_a_rule_is_parsed() -> None:
-    rule = parse_rule("[X] ||| a [X,1] b [X,2] ||| [X,2] x [X,1] ||| A=1 Class:b=-2.5e-1 ||| 0-1 2-1")
-    assert rule.source == ("a", -1, "b", -2)
-    assert rule.target == (-2, "x", -1)
-    assert rule.features == {"A": 1, "Class:b": -0.25}
-    assert rule.alignment == ((0, 1), (2, 1))
-
-
-def test_alignment_features_and_target_may_be_empty() -> None:
-    assert parse_rule("[X] ||| a ||| x ||| A=1") == Rule(("a",), ("x",), {"A": 1.0}, ())
-    assert parse_rule("[X] ||| a ||| x ||| |||") == Rule(("a",), ("x",), {}, ())
-    assert parse_rule("[X] ||| a ||| ||| A=1") == Rule(("a",), (), {"A": 1.0}, ())
-
-
-def test_white_space_is_ascii_only() -> None:
-    assert parse_rule("[X] ||| a\u00a0b\tc ||| x ||| ").source == ("a\u00a0b", "c")
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        (
+            "[X] ||| a [X,1] b [X,2] ||| [X,2] x [X,1] ||| A=1 Class:b=-2.5e-1 ||| 0-1 2-1",
+            Rule(("a", -1, "b", -2), (-2, "x", -1), {"A": 1, "Class:b": -0.25}, ((0, 1), (2, 1))),
+        ),
+        ("[X] ||| a ||| x ||| A=1", Rule(("a",), ("x",), {"A": 1.0})),
+        ("[X] ||| a ||| x ||| |||", Rule(("a",), ("x",))),
+        ("[X] ||| a ||| ||| A=1", Rule(("a",), (), {"A": 1.0})),
+        # only ASCII's white space
+        ("[X] ||| a\u00a0b\tc ||| x ||| ", Rule(("a\u00a0b", "c"), ("x",))),
+    ],
+)
+def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
+    assert parse_rule(line) == rule
 
 
 @pytest.mark.parametrize(
@@ -205,24 +205,24 @@ def test_segments_name_their_grammars(tmp_path: Path) -> None:
     sentences = read_input(text, tmp_path)
     assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
     assert [sentence.grammar for sentence in sentences] == [first, tmp_path / "grammar.1.gz"]
-
-
-def test_the_id_of_a_segment_is_the_number_of_its_grammar(tmp_path: Path) -> None:
+    # the id of a segment without a name is the number of its grammar
     grammar = write(tmp_path / "grammar.7", RULE)
-    [sentence] = read_input(write(tmp_path / "text", '<seg id="7">a</seg>'), tmp_path)
-    assert sentence.grammar == grammar
+    assert read_input(write(text, '<seg id="7">a</seg>'), tmp_path)[0].grammar == grammar
 
 
-@pytest.mark.parametrize("line", ["<seg id=7> a </seg>", '<seg id="7"> a', "<segment> a </segment>"])
-def test_a_malformed_segment_is_an_error(tmp_path: Path, line: str) -> None:
-    with pytest.raises(InputError, match="expected <seg") as error:
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("<seg id=7> a </seg>", "expected <seg"),
+        ('<seg id="7"> a', "expected <seg"),
+        ("<segment> a </segment>", "expected <seg"),
+        ("a ||| b", "cannot be a word"),
+    ],
+)
+def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
     assert error.value.line == 2
-
-
-def test_a_separator_is_not_a_word(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be a word"):
-        read_input(write(tmp_path / "text", "a ||| b"), tmp_path)
 
 
 def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
@@ -240,13 +240,6 @@ def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
     assert error.value.line == 2
 
 
-def test_number_of_references_must_match(tmp_path: Path) -> None:
-    text, references = write(tmp_path / "text", "a"), write(tmp_path / "references", "x", "y")
-    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
-        import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
-    assert error.value.path == references
-
-
 def test_references_are_kept(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", RULE)
     write(tmp_path / "grammar.1")
@@ -260,6 +253,9 @@ def test_references_are_kept(tmp_path: Path) -> None:
     assert shard.reference_offset.tolist() == [0, 2, 3]
     assert shard.has_references
     assert not import_one(tmp_path, RULE).has_references
+    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
+        import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
+    assert error.value.path == references
 
 
 @pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
@@ -325,29 +321,29 @@ def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, 
     assert_equal(read_shard(folder / "after.h5"), before)
 
 
-def test_command_line_is_deterministic(tmp_path: Path) -> None:
-    write(tmp_path / "g" / "grammar.0.gz", RULE, "[X] ||| b ||| y ||| CountEF=1 Class:one=2 ||| 0-0")
-    text = write(tmp_path / "text", "a b")
-    for shard in ("first.h5", "second.h5"):
-        arguments = ["--input", str(text), "--grammars", str(tmp_path / "g"), "--references", str(text)]
-        assert main(["grammar", "import", *arguments, "--output", str(tmp_path / shard)]) == 0
-        output = ["--output", str(tmp_path / shard.removesuffix(".h5"))]
-        assert main(["grammar", "export", "--shard", str(tmp_path / shard), *output]) == 0
-    assert (tmp_path / "first.h5").read_bytes() == (tmp_path / "second.h5").read_bytes()
-    exported = [(tmp_path / name / "grammar.0.gz").read_bytes() for name in ("first", "second")]
-    assert exported[0] == exported[1]
+def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
+    def grammar(step: str) -> None:
+        assert main(["grammar", *step.replace("@", f"{tmp_path}/").split()]) == 0
 
-
-def test_command_line_reports_errors_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "grammar.0", "[X] ||| a ||| x")
-    text = write(tmp_path / "text", "a")
-    arguments = ["--input", str(text), "--grammars", str(tmp_path), "--output", str(tmp_path / "shard.h5")]
-    assert main(["grammar", "import", *arguments]) == 1
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"itersel grammar: {tmp_path}/grammar.0:1: 3 fields")
-    (tmp_path / "shard.h5").write_bytes(b"half a shard")
-    assert main(["grammar", "export", "--shard", str(tmp_path / "shard.h5"), "--output", str(tmp_path)]) == 1
-    assert "damaged or truncated" in capsys.readouterr().err
+    write(tmp_path / "source", "das haus", "das buch", "das haus")
+    write(tmp_path / "target", "the house", "the book", "the house")
+    write(tmp_path / "alignment", *["0-0 1-1"] * 3)
+    write(tmp_path / "ids", *"012")
+    grammar("index --source @source --target @target --alignment @alignment --output @index")
+    extract = "extract --index @index --input @source --references @target --leave-one-out @ids"
+    grammar(f"{extract} --output @shard.h5")
+    for source, copy in ("shard", "1"), ("1", "2"):
+        grammar(f"export --shard @{source}.h5 --output @{copy}")
+        grammar(f"import --input @source --references @target --grammars @{copy} --output @{copy}.h5")
+    assert (tmp_path / "1.h5").read_bytes() == (tmp_path / "2.h5").read_bytes()
+    for number in range(3):
+        name = f"grammar.{number}.gz"
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    # settings reach the extractor
+    grammar(f"{extract} --max-symbols 1 --output @small.h5")
+    shard, small = read_shard(tmp_path / "shard.h5"), read_shard(tmp_path / "small.h5")
+    assert shard.has_references
+    assert small.grammar_rule.shape[0] < shard.grammar_rule.shape[0]
 
 
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -109,15 +110,9 @@ def test_unusable_files_are_compiled_again(filled, tmp_path):
     assert end(start(PACKAGE, cache))[:2] == (2, 0)
 
 
-def test_a_cache_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"file/x: Not a directory; name another folder in ITERSEL_CACHE or"):
-        make_writable(tmp_path / "file/x")
-
-
 def test_unused_folders_are_removed(tmp_path):
-    used, unused, new = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abc")
-    other, link = tmp_path / "results", tmp_path / f"cpython-311-some_cpu-{'d' * 16}"
+    used, unused, new, link = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abcd")
+    other = tmp_path / "results"
     long_ago = time.time() - kernel_cache.UNUSED_SECONDS - 60
     for folder in (used, unused, other):
         folder.mkdir()
@@ -130,8 +125,8 @@ def test_unused_folders_are_removed(tmp_path):
     assert (other / "file").exists()
 
 
-def test_one_line_of_a_step(tmp_path):
-    """Before it compiles anything."""
+def test_a_cache_that_cannot_be_written(tmp_path):
+    """One line, before the step compiles anything."""
     (tmp_path / "file").touch()
     (tmp_path / "text").write_text("a b\n")
     options = ["--source", "text", "--target", "text", "--alignment", "text", "--output", "index"]
@@ -145,6 +140,7 @@ def test_one_line_of_a_step(tmp_path):
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert line.startswith("itersel grammar: compiled kernels cannot be kept in ")
+    assert ": Not a directory; name another folder in ITERSEL_CACHE or" in line
     assert not (tmp_path / "index").exists()
 
 
@@ -174,14 +170,7 @@ def test_another_machine_or_version_has_another_folder(monkeypatch, place, name,
         patch.setattr(place, name, value)
         assert folder_name() != before
     assert folder_name() == before
-
-
-def test_name_of_the_folder(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(kernel_cache, "get_host_cpu_name", lambda: "some/cpu 1")
-        version = "".join(map(str, sys.version_info[:2]))
-        assert folder_name().startswith(f"cpython-{version}-some_cpu_1-")
-    folder_name()
+    assert re.fullmatch(r"cpython-3\d+-[\w-]+-[0-9a-f]{16}", before)
 
 
 @pytest.mark.parametrize(

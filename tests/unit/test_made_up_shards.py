@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
-import pytest
+from benchmarks.made_up_shards import make_shards
 
 from itersel.cli.main import main
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
 
 
-@pytest.fixture(scope="module")
-def generator(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("made_up_shards", root / "benchmarks" / "made_up_shards.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_mix_accepts_them(tmp_path: Path, generator: ModuleType) -> None:
-    paths = generator.make_shards(tmp_path, 6, 500)
+def test_mix_accepts_them(tmp_path: Path) -> None:
+    paths = make_shards(tmp_path, 6, 500)
     command = ["mix", "--inputs", str(paths), "--shards", "6", "--mixing", "selection", "--epoch", "1"]
     assert main([*command, "--select", "50", "--output", str(tmp_path / "v.h5")]) == 0
     assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
@@ -39,10 +27,10 @@ def test_mix_accepts_them(tmp_path: Path, generator: ModuleType) -> None:
     assert (times == 1).sum() > 500
 
 
-def test_seeds(tmp_path: Path, generator: ModuleType) -> None:
+def test_seeds(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         (tmp_path / name).mkdir()
-        generator.make_shards(tmp_path / name, 2, 100, seed)
+        make_shards(tmp_path / name, 2, 100, seed)
     a, b, c = ((tmp_path / name / "1.h5").read_bytes() for name in "abc")
     assert a == b
     assert a != c

@@ -9,7 +9,6 @@ from functools import partial
 
 import pytest
 
-from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.errors import CombinedInputError, InputError
 from itersel.processes import map_blocks
 
@@ -34,10 +33,6 @@ def fail(kind: str) -> Callable[[int], int]:
         return number
 
     return function
-
-
-def splitter(preparation: Preparation) -> Callable[[str], str]:
-    return lambda line: preparation.split_compounds([line])[0]
 
 
 def unusable() -> Callable[[int], int]:
@@ -83,9 +78,3 @@ def test_a_function_that_cannot_be_made(processes: int) -> None:
 def test_what_cannot_be_sent_is_an_error() -> None:
     with pytest.raises(Exception, match="pickle"):
         list(map_blocks(lambda: double(), iter(range(9)), 2))
-
-
-def test_a_preparation_with_compounds_is_sent() -> None:
-    preparation = Preparation("de", "en", compounds=CompoundSplitter.learn(["haus tür"] * 50 + ["haustür"]))
-    preparation.split_compounds(["haustür"])
-    assert list(map_blocks(partial(splitter, preparation), iter(["haustür"] * 5), 2)) == ["haus tür"] * 5

@@ -1,4 +1,4 @@
-"""Two quick Ctrl-C: one line, status 130, and no partial file, whenever the second one arrives."""
+"""Two quick Ctrl-C: one line, status 130, and no partial file; commands of a run killed by a signal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from itersel.killed import killed_commands
 
 # Prints "ready" at some point of the program, and waits there until it is interrupted or its input ends.
 START = """
@@ -146,3 +148,15 @@ def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
         _, errors = process.communicate()
     assert (process.returncode, errors) == (143, "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_killed_commands_of_a_log() -> None:
+    log = """CalledProcessError in file "x.smk", line 3:
+Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
+Command 'set -euo pipefail;  itersel mix' died with <Signals.SIGSEGV: 11>.
+Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
+"""
+    assert killed_commands(log) == [
+        "killed by SIGKILL: itersel train --shard 'a b' &> l",
+        "killed by SIGSEGV: itersel mix",
+    ]
