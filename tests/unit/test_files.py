@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from tests.limited import limited
 
 from itersel.atomic import atomic_path, remove_leftovers, remove_stale_lists, temporary_folder
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
-# Simulates a full disk by limiting the size of files. Python ignores the signal, so writing fails.
-LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
 SLEEPER = """
 import sys, time
 from itersel.atomic import atomic_path
@@ -82,17 +81,10 @@ def test_folder_of_temporary_files(tmp_path: Path) -> None:
     assert temporary_folder("/dev/null") == Path(tempfile.gettempdir())
 
 
-def limited(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code with file sizes limited to 4 KiB."""
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED + code, *arguments], capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.parametrize("name", ["out", "out.gz"])
 def test_full_disk_text(tmp_path: Path, name: str) -> None:
     code = """
-import random
+import random, sys
 from itersel.cli import main
 main.STEPS = {"write": ("write", "")}
 class Write:
@@ -104,21 +96,21 @@ def run():
 sys.modules["itersel.cli.write"] = Write
 sys.exit(main.main(["write"]))
 """
-    done = limited(code, str(tmp_path / name))
+    done = limited(tmp_path / name, program=("-c", code), file_size=4096)
     assert done.returncode == 1
     assert done.stderr == f"itersel write: {tmp_path / name}: File too large\n"
     assert os.listdir(tmp_path) == []
 
 
 def test_full_disk_arrays(tmp_path: Path) -> None:
-    done = limited(
-        "import numpy; from itersel.storage.arrayfile import write_arrays\n"
+    code = (
+        "import sys, numpy; from itersel.storage.arrayfile import write_arrays\n"
         "from itersel.storage.formats import FileFormat, numbers\n"
         "format = FileFormat('x', 1, 'itersel x', {'a': numbers('<f8', 'N')})\n"
         "try: write_arrays(sys.argv[1], format, {'a': numpy.zeros(10_000)}, {})\n"
-        "except OSError as error: print(error.filename)",
-        str(tmp_path / "out"),
+        "except OSError as error: print(error.filename)"
     )
+    done = limited(tmp_path / "out", program=("-c", code), file_size=4096)
     assert (done.stdout, done.returncode) == (f"{tmp_path / 'out'}\n", 0)
     assert os.listdir(tmp_path) == []
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from tests.damage import resealed
+from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
@@ -20,13 +20,6 @@ from itersel.storage.hdf5 import open_hdf5, read_arrays, write_arrays, write_hdf
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
-LIMITED = """
-import resource, sys
-from itersel.cli.main import main
-size = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-sys.exit(main(sys.argv[2:]))
-"""
 TRAIN_OUTPUT = """
 import resource, sys
 from itersel.grammar.build import Rule, make_shard
@@ -44,15 +37,9 @@ for write, content in (write_weights, weights), (write_shard, shard):
 """
 
 
-def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
-
-
 def test_full_disk_weights_and_shards(tmp_path: Path) -> None:
     path = tmp_path / "out.h5"
-    done = run(TRAIN_OUTPUT, str(path))
+    done = limited(path, program=("-c", TRAIN_OUTPUT))
     assert (done.stdout, done.stderr, done.returncode) == (f"{path} File too large\n" * 2, "", 0)
     assert list(tmp_path.iterdir()) == []
 
@@ -69,35 +56,33 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "list"
 
 
+def mix(folder: Path, shards: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
+    """Select features, with files of at most `size` bytes."""
+    command = ["mix", "--inputs", shards, "--shards=3", "--mixing=selection", "--epoch=1", "--select=2"]
+    return limited(*command, "--output", folder / "v.h5", *options, file_size=size)
+
+
 @pytest.mark.parametrize("size", [100, 100_000, 4_400_000])
 def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
-    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
-    done = run(LIMITED, str(size), *command)
-    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
-    assert done.returncode == 1
+    done = mix(tmp_path, shards, size, f"--matrix={tmp_path / 'W.h5'}")
+    assert (done.stderr, done.returncode) == (f"itersel mix: {tmp_path / 'W.h5'}: File too large\n", 1)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.slow
 def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path) -> None:
-    """Find the size of W.h5, then allow one byte less; v.h5 is always written after W.h5."""
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
-    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
-    assert run(LIMITED, str(1 << 30), *command).returncode == 0
+    """Find the sizes of W.h5 and v.h5, then allow one byte less."""
+    matrix = f"--matrix={tmp_path / 'W.h5'}"
+    assert mix(tmp_path, shards, 1 << 30, matrix).returncode == 0
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert sizes["W.h5"] > 4_400_000
     assert sizes["v.h5"] < 100_000
     for path in tmp_path.iterdir():
         path.unlink()
-    done = run(LIMITED, str(sizes["W.h5"] - 1), *command)
-    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
-    assert os.listdir(tmp_path) == []
-    # v.h5 does not fit: W.h5 is complete, v.h5 is missing
-    limited = [word if word != "W.h5" else "" for word in command[:-2]]
-    done = run(LIMITED, str(sizes["v.h5"] - 1), *limited)
-    assert done.stderr == f"itersel mix: {tmp_path / 'v.h5'}: File too large\n"
-    assert os.listdir(tmp_path) == []
+    for name, options in (("W.h5", [matrix]), ("v.h5", [])):
+        done = mix(tmp_path, shards, sizes[name] - 1, *options)
+        assert done.stderr == f"itersel mix: {tmp_path / name}: File too large\n"
+        assert os.listdir(tmp_path) == []
 
 
 def test_both_ways_of_writing_are_equal(tmp_path: Path) -> None:
@@ -131,14 +116,13 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     with write_hdf5(tmp_path / "cut.h5") as stream:
         stream["a"] = np.arange(1000)
     os.truncate(tmp_path / "cut.h5", 1000)
-    expected = {
+    for name, message in {
         "text.h5": "another kind of file",
         "empty.h5": "another kind of file",
         "folder.h5": "is a folder",
         "cut.h5": "damaged or truncated",
         "missing.h5": "no such file",
-    }
-    for name, message in expected.items():
+    }.items():
         with pytest.raises(InputError, match=message) as error:
             open_hdf5(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: ")

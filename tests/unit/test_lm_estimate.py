@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Collection
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.limited import limited
 from tests.naive import lm as naive
 
 from itersel.corpus.numbers import WordNumbers, word_numbers
@@ -221,16 +220,8 @@ def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path)
 )
 def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, message: str) -> None:
     write_lines(tmp_path / "text", corpus(1, 600))
-    code = """
-import resource, sys
-from itersel.cli.main import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
-sys.exit(main(["lm", "estimate", "--order", "3", "--input", sys.argv[2], "--output", sys.argv[3]]))
-"""
-    arguments = [str(limit), str(tmp_path / "text"), str(tmp_path / "out" / "lm.arpa")]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
+    files = ["--input", tmp_path / "text", "--output", tmp_path / "out" / "lm.arpa"]
+    done = limited("lm", "estimate", "--order=3", *files, file_size=limit)
     assert done.returncode == 1
     assert done.stderr.startswith(f"itersel lm: {tmp_path / 'out'}")
     assert done.stderr.endswith(f"{message}\n")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.limited import MEBIBYTE, limited
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -19,24 +17,12 @@ from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, UNPACKED_BYTES
 from itersel.storage.files import line_blocks, packing_of, read_bytes, read_lines
 from itersel.storage.json_files import read_json
 
-MEBIBYTE = 2**20
-
 
 def pack(path: Path, piece: bytes, times: int) -> Path:
     with gzip.open(path, "wb", compresslevel=1) as stream:
         for _ in range(times):
             stream.write(piece)
     return path
-
-
-def limited(mebibytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run an itersel command with a memory limit."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MEBIBYTE, mebibytes * MEBIBYTE))
-
-    command = [sys.executable, "-m", "itersel.cli.main", *map(str, arguments)]
-    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
 
 
 def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
@@ -53,7 +39,9 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
         pack(tmp_path / name, b"\n" * MEBIBYTE, times)
         with gzip.open(tmp_path / name, "ab") as stream:
             stream.write(words)
-    done = limited(400, *prepare(tmp_path / "source.gz", tmp_path / "target.gz", "--split", "train"))
+    done = limited(
+        *prepare(tmp_path / "source.gz", tmp_path / "target.gz", "--split=train"), memory=400 * MEBIBYTE
+    )
     assert (done.stderr, done.returncode) == ("", 0)
     assert read_lines(tmp_path / "out/train.source.gz") == ["ein haus"]
     statistics = json.loads((tmp_path / "out/train.statistics.json").read_text())
@@ -69,7 +57,7 @@ def test_an_endless_line(tmp_path: Path, command: str) -> None:
         "bleu": ["bleu", "--reference", path, path],
         "weights": ["weights", "show", path],
     }
-    done = limited(500, *arguments[command])
+    done = limited(*arguments[command], memory=500 * MEBIBYTE)
     assert done.returncode == 1
     limit, advice = MAX_LINE_BYTES, ""
     if command == "prepare":
@@ -160,7 +148,7 @@ def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
         "arpa": ["lm", "compile", "--input", path],
         "alignment": ["grammar", "index", *text, "--alignment", path],
     }
-    done = limited(1200, *arguments[step], "--output", tmp_path / "out")
+    done = limited(*arguments[step], "--output", tmp_path / "out", memory=1200 * MEBIBYTE)
     assert done.returncode == 1
     assert done.stderr.endswith("if that is right, unpack it\n")
     assert done.stderr.count("\n") == 1
