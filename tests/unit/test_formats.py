@@ -248,14 +248,15 @@ def test_arrays_far_larger_than_the_file(
     refused(reading(files, "shard.h5"), f"'source' cannot be read (takes {said}")
 
 
-# these shards list no categories, and their sentences have one reference each
-ABSENT = ("category", "rule_category", "sentence_reference_offset")
+FILES = dict.fromkeys(FORMAT.arrays, "shard.h5")
+FILES |= dict.fromkeys(("category", "rule_category"), "categories.h5")
 COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")
+FILES |= dict.fromkeys(COUNTS, "extracted.h5")
+del FILES["sentence_reference_offset"]  # only shards with several references have it
 
 
-@pytest.mark.parametrize("name", [name for name in FORMAT.arrays if name not in ABSENT])
-def test_a_flipped_bit(files: Path, refused: Refused, name: str) -> None:
-    file = "extracted.h5" if name in COUNTS else "shard.h5"
+@pytest.mark.parametrize(("name", "file"), FILES.items())
+def test_a_flipped_bit(files: Path, refused: Refused, name: str, file: str) -> None:
     with h5py.File(files / file, "r+") as stream:
         array = stream[name][:]
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
