@@ -14,7 +14,7 @@ from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import estimate
 from itersel.lm.text import lines_of_fold, read_text
-from itersel.storage.files import write_lines
+from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
 
@@ -42,13 +42,10 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
     folder = text.parent / "with copies"
     shard_corpus(text, text, 5, 3, folder)
     copies = [{0, 43, 45}, {1, 44}]
-    assert any("@" in (folder / f"{shard}.ids").read_text() for shard in range(5))
+    lines = [read_lines(folder / f"{shard}.ids") for shard in range(5)]
+    assert any("@" in line for shard in lines for line in shard)
     for fold in range(3):
-        own = {
-            int(line.split()[0])
-            for shard in range(fold, 5, 3)
-            for line in (folder / f"{shard}.ids").read_text().splitlines()
-        }
+        own = {int(line.split()[0]) for shard in lines[fold::3] for line in shard}
         expected = own.union(*(group for group in copies if group & own))
         assert lines_of_fold(text, folder, fold, 3) == expected
 
@@ -56,9 +53,8 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
 def test_the_command_estimates_from_the_rest(text: Path) -> None:
     rest, left_out = text.with_name("rest"), ids(text, 1, 3)
     write_lines(rest, [line for i, line in enumerate(LINES) if i not in left_out])
-    command = ["lm", "estimate", "--order", "3", "--input", str(text)]
-    folder = ["--leave-out", str(text.parent / "shards"), "--fold", "1/2"]
-    assert main([*command, *folder, "--output", str(text.with_name("fold.arpa"))]) == 0
+    folds = [f"--leave-out={text.parent / 'shards'}", "--fold=1/2", f"--output={text.with_name('fold.arpa')}"]
+    assert main(["lm", "estimate", "--order=3", f"--input={text}", *folds]) == 0
     write_arpa(text.with_name("rest.arpa"), estimate(read_text([rest]), 3))
     assert text.with_name("fold.arpa").read_text() == text.with_name("rest.arpa").read_text()
 
