@@ -10,6 +10,7 @@ import pytest
 from tests.systems import make_system
 
 from itersel.cli import warm_up
+from itersel.cli.main import main
 
 
 @pytest.fixture(autouse=True)
@@ -34,3 +35,25 @@ def text_file(tmp_path: Path) -> Callable[[str, Sequence[str]], str]:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Return a function that runs a command, which must fail with one line that contains all parts.
+
+    No file in the test's folder may appear or vanish. The function returns the line.
+    """
+
+    def check(arguments: Sequence[str | Path], *parts: object) -> str:
+        before = sorted(tmp_path.rglob("*"))
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"itersel {arguments[0]}: ")
+        assert error.count("\n") == 1
+        for part in parts:
+            assert str(part) in error
+        assert sorted(tmp_path.rglob("*")) == before
+        return error
+
+    return check

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from itersel.cli.main import main
+from itersel.corpus.pharaoh import read_alignment
+from itersel.errors import InputError
+from itersel.grammar.index_kernels import parse_alignments
 from itersel.storage.files import read_lines, write_lines
 
+Refused = Callable[..., str]
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ein kleines buch", "", "haus"]
 TARGET = ["the house", "the book", "a book", "a house", "the small house", "a small book", "nothing", "house"]
 # Aligned word by word, in order; an empty side has no links.
@@ -24,14 +30,28 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *options: str) -> int:
-    files = ["--source", str(folder / "source"), "--target", str(folder / "target.gz")]
-    return main(["align", *files, "--output", str(folder / "out.gz"), *options])
+def command(folder: Path, *options: str) -> list[str]:
+    files = [f"--source={folder / 'source'}", f"--target={folder / 'target.gz'}"]
+    return ["align", *files, f"--output={folder / 'out.gz'}", *options]
+
+
+def run(folder: Path, *options: str) -> list[str]:
+    """Align the corpus, and return the lines of the output."""
+    assert main(command(folder, *options)) == 0
+    return read_lines(folder / "out.gz")
+
+
+def symmetrize(folder: Path, forward: list[str], reverse: list[str], *options: str) -> list[str]:
+    """Return the command for given alignments."""
+    files = []
+    for name, lines in (("forward", forward), ("reverse", reverse)):
+        write_lines(folder / name, lines)
+        files.append(f"--{name}={folder / name}")
+    return ["align", *files, f"--output={folder / 'symmetrized'}", *options]
 
 
 def test_the_obvious_alignment(corpus: Path) -> None:
-    assert run(corpus) == 0
-    assert read_lines(corpus / "out.gz") == ALIGNMENT
+    assert run(corpus) == ALIGNMENT
 
 
 def test_alignments_from_pipes(tmp_path: Path) -> None:
@@ -42,15 +62,10 @@ def test_alignments_from_pipes(tmp_path: Path) -> None:
 
 
 def test_directions_are_symmetrised_as_one_command_does(corpus: Path) -> None:
-    assert run(corpus, "--seed", "7") == 0
-    expected = (corpus / "out.gz").read_bytes()
-    options = []
-    for direction in ("forward", "reverse"):
-        assert run(corpus, "--seed", "7", "--direction", direction) == 0
-        (corpus / "out.gz").rename(corpus / f"{direction}.gz")
-        options += [f"--{direction}", str(corpus / f"{direction}.gz")]
-    assert main(["align", *options, "--output", str(corpus / "out.gz")]) == 0
-    assert (corpus / "out.gz").read_bytes() == expected
+    expected = run(corpus, "--seed=7")
+    directions = [run(corpus, "--seed=7", f"--direction={name}") for name in ("forward", "reverse")]
+    assert main(symmetrize(corpus, *directions)) == 0
+    assert read_lines(corpus / "symmetrized") == expected
 
 
 @pytest.fixture
@@ -58,7 +73,7 @@ def models(corpus: Path) -> list[str]:
     """Train on the corpus; returns the models of both directions."""
     paths = [str(corpus / f"{direction}.model") for direction in ("reverse", "forward")]
     for path in paths:
-        assert run(corpus, "--direction", Path(path).stem, "--save", path) == 0
+        run(corpus, "--direction", Path(path).stem, "--save", path)
     return paths
 
 
@@ -67,34 +82,27 @@ def test_models_align_other_text(corpus: Path, models: list[str]) -> None:
     lines = {"buch das": "the book", "haus ein ein": "house a", "": "", "neu haus": "house", "das": "the"}
     write_lines(corpus / "source", list(lines))
     write_lines(corpus / "target.gz", list(lines.values()))
-    found = []
-    for chosen in (models, models[::-1], models[:1], models[1:]):
-        assert run(corpus, *(word for model in chosen for word in ("--model", model))) == 0
-        found.append(read_lines(corpus / "out.gz"))
-    both, turned, reverse, forward = found
-    for name, points in (("reverse", reverse), ("forward", forward)):
-        write_lines(corpus / name, points)
-    given = ["--forward", str(corpus / "forward"), "--reverse", str(corpus / "reverse")]
-    assert main(["align", *given, "--output", str(corpus / "expected")]) == 0
-    assert both == turned == read_lines(corpus / "expected")
+    both, turned, reverse, forward = (
+        run(corpus, *(word for model in chosen for word in ("--model", model)))
+        for chosen in (models, models[::-1], models[:1], models[1:])
+    )
+    assert main(symmetrize(corpus, forward, reverse)) == 0
+    assert both == turned == read_lines(corpus / "symmetrized")
     # "neu" is unknown; without what the model knows, the second word would be linked to the first
     assert (forward[3], reverse[3]) == ("1-0", "1-0")
 
 
 def test_links_with_a_model_do_not_depend_on_other_lines(corpus: Path, models: list[str]) -> None:
-    assert run(corpus, "--model", models[1]) == 0
-    alone = read_lines(corpus / "out.gz")
+    alone = run(corpus, "--model", models[1])
     for path, lines in ((corpus / "source", SOURCE), (corpus / "target.gz", TARGET)):
         write_lines(path, ["", "haus", *lines, *reversed(lines)])
-    assert run(corpus, "--model", models[1]) == 0
-    assert read_lines(corpus / "out.gz")[2:] == [*alone, *reversed(alone)]
+    assert run(corpus, "--model", models[1])[2:] == [*alone, *reversed(alone)]
 
 
-def test_model_of_other_text(corpus: Path, models: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_model_of_other_text(corpus: Path, models: list[str], refused: Refused) -> None:
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
-    assert run(corpus, "--model", models[1]) == 1
-    assert "forward.model: knows no word of one side" in capsys.readouterr().err
+    refused(command(corpus, "--model", models[1]), "forward.model: knows no word of one side")
 
 
 @pytest.mark.parametrize(
@@ -107,10 +115,7 @@ def test_model_of_other_text(corpus: Path, models: list[str], capsys: pytest.Cap
         ("--model forward.model forward.model", "one model, or one of each direction"),
         ("--model forward.model --symmetrization union", "needs models of both directions"),
         ("--model nowhere.model", "nowhere.model: no such file"),
-        (
-            "--direction forward --symmetrization union",
-            "--direction can be used with --source and --target, but",
-        ),
+        ("--direction forward --symmetrization union", "--direction can be used with --source and --target,"),
         ("--direction forward --forward x", "--direction can be used with --source and --target"),
         ("--forward x --reverse y", "give either"),
         ("--forward x", "give either"),
@@ -122,30 +127,23 @@ def test_options_that_do_not_go_together(
     options: str,
     message: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     monkeypatch.chdir(corpus)
-    (corpus / "out.gz").unlink()
-    before = sorted(corpus.iterdir())
-    assert run(corpus, *options.split()) == 1
-    assert message in capsys.readouterr().err
-    assert sorted(corpus.iterdir()) == before
+    refused(command(corpus, *options.split()), message)
 
 
 @pytest.mark.parametrize(
     ("heuristic", "lines"),
     [
         ([], ["0-0 1-1 2-1", "0-0"]),
-        (["--symmetrization", "intersection"], ["0-0", ""]),
-        (["--symmetrization", "union"], ["0-0 1-1 2-1", "0-0"]),
+        (["--symmetrization=intersection"], ["0-0", ""]),
+        (["--symmetrization=union"], ["0-0 1-1 2-1", "0-0"]),
     ],
 )
 def test_given_alignments_are_symmetrised(tmp_path: Path, heuristic: list[str], lines: list[str]) -> None:
-    write_lines(tmp_path / "forward", ["0-0 1-1", ""])
-    write_lines(tmp_path / "reverse.gz", ["0-0 2-1", "0-0"])
-    options = ["--forward", str(tmp_path / "forward"), "--reverse", str(tmp_path / "reverse.gz"), *heuristic]
-    assert main(["align", *options, "--output", str(tmp_path / "out")]) == 0
-    assert read_lines(tmp_path / "out") == lines
+    assert main(symmetrize(tmp_path, ["0-0 1-1", ""], ["0-0 2-1", "0-0"], *heuristic)) == 0
+    assert read_lines(tmp_path / "symmetrized") == lines
 
 
 @pytest.mark.parametrize(
@@ -155,11 +153,9 @@ def test_given_alignments_are_symmetrised(tmp_path: Path, heuristic: list[str], 
         (SOURCE[:5], "target.gz:6: has no partner: 8 lines, but 5 in"),
     ],
 )
-def test_bad_texts(corpus: Path, source: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_texts(corpus: Path, source: list[str], message: str, refused: Refused) -> None:
     write_lines(corpus / "source", source)
-    assert run(corpus) == 1
-    assert f"{corpus}/{message}" in capsys.readouterr().err
-    assert not (corpus / "out.gz").exists()
+    refused(command(corpus), f": {corpus}/{message}")
 
 
 @pytest.mark.parametrize(
@@ -173,29 +169,20 @@ def test_bad_texts(corpus: Path, source: list[str], message: str, capsys: pytest
         ([], "forward: is empty"),
     ],
 )
-def test_bad_alignments(
-    tmp_path: Path, forward: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_lines(tmp_path / "forward", forward)
-    write_lines(tmp_path / "reverse", ["0-0", "0-0"])
-    options = ["--forward", str(tmp_path / "forward"), "--reverse", str(tmp_path / "reverse")]
-    assert main(["align", *options, "--output", str(tmp_path / "out")]) == 1
-    assert f"{tmp_path}/{message}" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+def test_bad_alignments(tmp_path: Path, forward: list[str], message: str, refused: Refused) -> None:
+    refused(symmetrize(tmp_path, forward, ["0-0", "0-0"]), f": {tmp_path}/{message}")
 
 
 @pytest.mark.parametrize(
-    "options",
-    [["--source", "x"], ["--forward", "x"], ["--source", "x", "--reverse", "y"], ["--direction", "forward"]],
+    "options", ["--source=x", "--forward=x", "--source=x --reverse=y", "--direction=forward"]
 )
-def test_half_of_an_input_is_an_error(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["align", *options, "--output", "never"]) == 1
-    assert "give either" in capsys.readouterr().err
+def test_half_of_an_input_is_an_error(options: str, refused: Refused) -> None:
+    refused(["align", *options.split(), "--output=never"], "give either")
 
 
 def test_usage_errors(corpus: Path) -> None:
-    assert run(corpus, "--direction", "both") == 2
-    assert run(corpus, "--seed", "-1") == 2
+    assert main(command(corpus, "--direction=both")) == 2
+    assert main(command(corpus, "--seed=-1")) == 2
 
 
 @pytest.mark.parametrize("step", ["align", "run"])
@@ -203,13 +190,42 @@ def test_files_with_names_of_modules_are_not_imported(corpus: Path, step: str) -
     """Processes that a step starts do not look for modules in the working directory."""
     for name in ("types", "json", "tokenize", "numbers"):
         (corpus / f"{name}.py").write_text("raise SystemExit('imported')\n")
-    words = {
-        "align": ["--source", "source", "--target", "target.gz", "--output", "out.gz"],
-        "run": ["--version"],
-    }
-    program = Path(sys.executable).with_name("itersel")
-    command = [program, step, *words[step]]
+    words = ["--source=source", "--target=target.gz", "--output=out.gz"] if step == "align" else ["--version"]
+    command = [Path(sys.executable).with_name("itersel"), step, *words]
     done = subprocess.run(command, cwd=corpus, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     if step == "align":
         assert read_lines(corpus / "out.gz") == ALIGNMENT
+
+
+LINES = {
+    "0-0 1-2": [(0, 0), (1, 2)],
+    "": [],
+    "  3-4   5-6 ": [(3, 4), (5, 6)],
+    "999999999-1": [(999999999, 1)],
+    "1000000000-1": None,
+    "0-0\t1-1": None,
+    "0-0\u00a01-1": None,
+    "\u0661-1": None,
+    "0-": None,
+    "-1": None,
+    "1-2-3": None,
+    "1 2": None,
+}
+
+
+@pytest.mark.parametrize(("line", "points"), LINES.items())
+def test_same_lines(line: str, points: list[tuple[int, int]] | None, tmp_path: Path) -> None:
+    """The alignment readers of the aligner and of the index accept the same lines."""
+    content = f"0-0\n{line}\n".encode()
+    (tmp_path / "alignment").write_bytes(content)
+    links, offset = np.zeros((9, 2), np.int32), np.zeros(3, np.int64)
+    bad_line = parse_alignments(np.frombuffer(content, np.uint8), links, offset)
+    if points is None:
+        assert bad_line == 1
+        with pytest.raises(InputError, match="alignment:2: "):
+            list(read_alignment(tmp_path / "alignment"))
+    else:
+        assert bad_line == -1
+        assert [tuple(link) for link in links[offset[1] : offset[2]].tolist()] == points
+        assert list(read_alignment(tmp_path / "alignment"))[1] == points

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.limited import limited
 
 from itersel.cli.main import main
 from itersel.numerals import are_numeric, parse_number
@@ -19,72 +17,45 @@ from itersel.numerals import are_numeric, parse_number
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
 RULE = "[X] ||| a ||| x ||| A=1\n"
 NO_NUMBERS = ["1_000", "\u0661", "0x10", "1e", "1,5", "\uff11", "+-1", "."]
+Refused = Callable[..., str]
 CONTROLS = {"\x00": "U+0000", "\x0b": "U+000B", "\x1c": "U+001C", "\x7f": "U+007F", "\x85": "U+0085"}
 
 
-def weights(folder: Path, content: bytes) -> tuple[Path, list[str]]:
-    (folder / "weights").write_bytes(content)
-    return folder / "weights", ["weights", "show", str(folder / "weights")]
-
-
-def arpa(folder: Path, content: bytes) -> tuple[Path, list[str]]:
-    (folder / "arpa").write_bytes(content)
-    return folder / "arpa", [
-        "lm",
-        "compile",
-        "--input",
-        str(folder / "arpa"),
-        "--output",
-        str(folder / "out"),
-    ]
-
-
-def grammar(folder: Path, content: bytes) -> tuple[Path, list[str]]:
-    path = folder / "grammar.0"
-    path.write_bytes(content)
-    (folder / "text").write_text("a\n")
-    files = ["--input", str(folder / "text"), "--grammars", str(folder), "--output", str(folder / "out")]
-    return path, ["grammar", "import", *files]
-
-
-def check_refused(
-    capsys: pytest.CaptureFixture[str], made: tuple[Path, list[str]], line: int, message: str
-) -> None:
-    path, arguments = made
-    before = sorted(path.parent.iterdir())
-    assert main(arguments) == 1
-    error = capsys.readouterr().err
-    assert error.startswith(f"itersel {arguments[0]}: {path}:{line}: ")
-    assert message in error
-    assert error.count("\n") == 1
-    assert sorted(path.parent.iterdir()) == before
+def reading(folder: Path, name: str, content: str) -> list[str]:
+    """Return a command that reads a file with this content; U+DCFF stands for a byte that is not UTF-8."""
+    for file, text in {"text": "a\n", "references": "x\n", "grammar.0": RULE, name: content}.items():
+        (folder / file).write_text(text, encoding="utf-8", errors="surrogateescape")
+    if name == "weights":
+        return ["weights", "show", str(folder / name)]
+    output = f"--output={folder / 'out'}"
+    if name == "arpa":
+        return ["lm", "compile", f"--input={folder / name}", output]
+    texts = [f"--input={folder / 'text'}", f"--references={folder / 'references'}"]
+    return ["grammar", "import", *texts, f"--grammars={folder}", output]
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
-@pytest.mark.parametrize("kind", ["weights", "grammar", "arpa"])
-def test_invalid_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, number: str) -> None:
-    made, line, message = {
-        "weights": (weights(tmp_path, f"a 1\nb {number}\n".encode()), 2, f"'{number}' is not a number"),
-        "grammar": (
-            grammar(tmp_path, (RULE + RULE.replace("A=1", f"A={number}")).encode()),
-            2,
-            f"feature 'A={number}', expected name=number",
-        ),
-        "arpa": (arpa(tmp_path, ARPA.replace("-1\tx", f"{number}\tx").encode()), 8, f"'{number}' is not a"),
-    }[kind]
-    check_refused(capsys, made, line, message)
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("weights", "a 1\nb {}\n", "2: '{}' is not a number"),
+        ("grammar.0", RULE + RULE.replace("1", "{}"), "2: feature 'A={}', expected name=number"),
+        ("arpa", ARPA.replace("-1\tx", "{}\tx"), "8: '{}' is not a finite number"),
+    ],
+)
+def test_invalid_numbers(
+    tmp_path: Path, refused: Refused, name: str, content: str, message: str, number: str
+) -> None:
+    command = reading(tmp_path, name, content.replace("{}", number))
+    refused(command, f": {tmp_path / name}:{message.format(number)}")
 
 
 @pytest.mark.parametrize("number", ["1\0", "1" * 500])
-def test_numbers_of_language_models(tmp_path: Path, capsys: pytest.CaptureFixture[str], number: str) -> None:
+def test_numbers_of_language_models(tmp_path: Path, refused: Refused, number: str) -> None:
     """numpy drops trailing NULs, and gives all texts the size of the longest."""
-    made = arpa(tmp_path, ARPA.replace("-1\tx", f"-{number}\tx").encode())
-    check_refused(capsys, made, 8, "is not a finite number")
-
-
-def test_counts_that_are_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = arpa(tmp_path, ARPA.replace("1=4", "1=" + "4" * 5000).encode())
-    check_refused(capsys, made, 2, "expected 'ngram 1=")
+    refused(
+        reading(tmp_path, "arpa", ARPA.replace("-1\tx", f"-{number}\tx")), "8: ", "is not a finite number"
+    )
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
@@ -108,51 +79,27 @@ def test_both_readers_of_numbers_accept_the_same(text: str) -> None:
         assert number is None
 
 
-@pytest.mark.parametrize("character", CONTROLS)
-@pytest.mark.parametrize("kind", ["weights", "feature", "source", "target", "reference", "text"])
-def test_control_characters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, character: str
+@pytest.mark.parametrize("character", [*CONTROLS, "\udcff"])
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("weights", "a 1\n{} 2\n", 2),
+        *(("grammar.0", RULE + RULE.replace(f" {old}", " {}"), 2) for old in "axA"),
+        ("references", "{}\n", 1),
+        ("text", "{}\n", 1),
+        ("arpa", ARPA.replace("x", "{}"), 8),
+    ],
+)
+def test_control_characters_and_other_encodings(
+    tmp_path: Path, refused: Refused, name: str, content: str, line: int, character: str
 ) -> None:
-    word = f"b{character}c"
-    if kind == "weights":
-        made, line = weights(tmp_path, f"a 1\n{word} 2\n".encode()), 2
-    elif kind in ("reference", "text"):
-        path, arguments = grammar(tmp_path, RULE.encode())
-        (tmp_path / "references").write_text(word if kind == "reference" else "x", encoding="utf-8")
-        if kind == "text":
-            (tmp_path / "text").write_text(word, encoding="utf-8")
-        path = tmp_path / ("references" if kind == "reference" else "text")
-        made, line = (path, [*arguments, "--references", str(tmp_path / "references")]), 1
-    else:
-        old, new = {"feature": ("A", word), "source": ("a", word), "target": ("x", word)}[kind]
-        made, line = grammar(tmp_path, (RULE + RULE.replace(f" {old}", f" {new}")).encode()), 2
-    check_refused(capsys, made, line, f"control character {CONTROLS[character]}; remove it")
-
-
-@pytest.mark.parametrize("make", [weights, arpa, grammar])
-def test_names_that_are_not_utf8(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    make: Callable[[Path, bytes], tuple[Path, list[str]]],
-) -> None:
-    contents = {
-        weights: (b"a 1\n\xff\xfe 2\n", 2),
-        arpa: (ARPA.replace("\tx", "\t\udcff").encode(errors="surrogateescape"), 8),
-        grammar: ((RULE + RULE.replace("x", "\udcff")).encode(errors="surrogateescape"), 2),
-    }
-    content, line = contents[make]
-    check_refused(capsys, make(tmp_path, content), line, "not valid UTF-8; convert the file with iconv")
-
-
-def check(folder: Path, content: str) -> subprocess.CompletedProcess[str]:
-    """Check a config with 1 GB of memory and 20 seconds."""
-    (folder / "config.yaml").write_text(content)
-    command = [sys.executable, "-m", "itersel.cli.main", "config", "check", str(folder / "config.yaml")]
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
-
-    return subprocess.run(command, preexec_fn=limit, timeout=60, capture_output=True, text=True, check=False)
+    command = reading(tmp_path, name, content.replace("{}", f"b{character}c"))
+    if character not in CONTROLS:
+        refused(command, f": {tmp_path / name}:{line}: not valid UTF-8; convert the file with iconv")
+    elif name != "arpa":
+        refused(
+            command, f": {tmp_path / name}:{line}: ", f"control character {CONTROLS[character]}; remove it"
+        )
 
 
 LAUGHS = "a0: &a0 {k: [x, x]}\n" + "".join(
@@ -176,16 +123,19 @@ TRAPS = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_dangerous_configs(tmp_path: Path, trap: str) -> None:
+    """Checked with 1 GB of memory."""
     content, message = TRAPS[trap]
-    done = check(tmp_path, content)
+    path = tmp_path / "config.yaml"
+    path.write_text(content)
+    done = limited("config", "check", path, memory=2**30)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"itersel config: {tmp_path / 'config.yaml'}:")
+    assert done.stderr.startswith(f"itersel config: {path}:")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert len(done.stderr) < 1000
 
 
-def test_aliases_and_merges_of_a_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_aliases_and_merges_of_a_config(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("experiments:\n  a: &a {epochs: 3}\n  b: *a\n  c: {<<: *a, epochs: 2}\n")
     assert main(["config", "check", str(path)]) == 0
@@ -196,47 +146,43 @@ def test_aliases_and_merges_of_a_config(tmp_path: Path, capsys: pytest.CaptureFi
     "key",
     ["name", "output", "cache", "data.folder", "data.monolingual", "data.modules", "language_model.arpa"],
 )
-def test_control_characters_in_a_config(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, escape: str
-) -> None:
+def test_control_characters_in_a_config(tmp_path: Path, refused: Refused, key: str, escape: str) -> None:
     value = f'"a{escape}b"'
     for part in reversed(key.split(".")):
         value = f"{{{part}: [{value}]}}" if part == "modules" else f"{{{part}: {value}}}"
     (tmp_path / "config.yaml").write_text(value)
-    assert main(["config", "check", str(tmp_path / "config.yaml")]) == 1
-    error = capsys.readouterr().err
-    assert f"config key '{key}' is 'a" in error
+    error = refused(["config", "check", tmp_path / "config.yaml"], f"config key '{key}' is 'a")
     assert error.isascii()
-    assert error.count("\n") == 1
 
 
 DEEP = "[" * 100_000
 
 
+def preparing(folder: Path) -> list[str]:
+    """Return a command that reads preparation.json."""
+    (folder / "text").write_text("abab\n")
+    files = [f"--source={folder / 'text'}", f"--target={folder / 'text'}", f"--output={folder / 'out'}"]
+    return ["corpus", "prepare", *files, f"--preparation={folder / 'preparation.json'}", "--split=dev"]
+
+
 @pytest.mark.parametrize("content", [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"'])
-def test_foreign_json(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str) -> None:
+def test_foreign_json(tmp_path: Path, refused: Refused, content: str) -> None:
     for name in ("preparation.json", "resources.json", "statistics.json"):
         (tmp_path / name).write_text(content)
-    path = tmp_path / "text"
-    path.write_text("a\n")
-    preparing = ["--source", str(path), "--target", str(path), "--output", str(tmp_path / "out")]
-    commands = [
-        ["corpus", "prepare", *preparing, "--preparation", str(tmp_path / "preparation.json")],
-        ["corpus", "statistics", str(tmp_path / "statistics.json")],
-        ["translate", "--system", str(tmp_path), "--input", str(path)],
-    ]
-    for command in commands:
-        assert main(command) == 1
-        assert capsys.readouterr().err.count("\n") == 1
+    refused(preparing(tmp_path))
+    refused(["corpus", "statistics", tmp_path / "statistics.json"])
+    refused(["translate", "--system", tmp_path, "--input", tmp_path / "text"])
 
 
-GOOD = {
+PREPARATION = {
     "source_language": "de",
     "target_language": "en",
     "tokenized": False,
     "protected": ["x+"],
     "source_frequency": {"ab": 2},
 }
+WORDS = {"tokens": 1, "types": 1}
+SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
 
 @pytest.mark.parametrize(
@@ -245,47 +191,27 @@ GOOD = {
         {"source_language": "../x"},
         {"target_language": 3},
         {"tokenized": "no"},
-        {"source_frequency": {"ab": "2"}},
-        {"source_frequency": {"ab": -1}},
-        {"source_frequency": {"ab": True}},
-        {"source_frequency": {"ab": {}}},
-        {"source_frequency": {"ab": 2**60}},
+        *({"source_frequency": {"ab": count}} for count in ("2", -1, True, {}, 2**60)),
         {"source_frequency": ["ab"]},
         {"protected": "ab"},
         {"protected": ["("]},
     ],
 )
-def test_preparations_with_wrong_values(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object]
-) -> None:
-    path = tmp_path / "text"
-    path.write_text("abab\n")
-    preparation = tmp_path / "preparation.json"
-    preparing = ["corpus", "prepare", "--source", str(path), "--target", str(path), "--split", "dev"]
-    preparing += ["--preparation", str(preparation), "--output", str(tmp_path / "out")]
-    preparation.write_text(json.dumps(GOOD))
-    assert main(preparing) == 0
-    preparation.write_text(json.dumps({**GOOD, **change}))
-    capsys.readouterr()
-    assert main(preparing) == 1
-    assert capsys.readouterr().err == (
-        f"itersel corpus: {preparation}: is not a preparation.json of itersel corpus prepare\n"
-    )
+def test_preparations_with_wrong_values(tmp_path: Path, refused: Refused, change: dict[str, object]) -> None:
+    path, command = tmp_path / "preparation.json", preparing(tmp_path)
+    path.write_text(json.dumps(PREPARATION))
+    assert main(command) == 0
+    path.write_text(json.dumps(PREPARATION | change))
+    refused(command, f": {path}: is not a preparation.json of itersel corpus prepare\n")
 
 
 @pytest.mark.parametrize(
     "change",
     [{"dropped": []}, {"dropped": {"x": -1}}, {"sentences": "x"}, {"sentences": 2**60}, {"source": {}}],
 )
-def test_statistics_with_wrong_values(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object]
-) -> None:
-    words = {"tokens": 1, "types": 1}
-    split = {"sentences": 1, "source": words, "target": words, "dropped": {}}
+def test_statistics_with_wrong_values(tmp_path: Path, refused: Refused, change: dict[str, object]) -> None:
     path = tmp_path / "statistics.json"
-    path.write_text(json.dumps({"splits": {"train": split}}))
+    path.write_text(json.dumps({"splits": {"train": SPLIT}}))
     assert main(["corpus", "statistics", str(path)]) == 0
-    path.write_text(json.dumps({"splits": {"train": {**split, **change}}}))
-    capsys.readouterr()
-    assert main(["corpus", "statistics", str(path)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    path.write_text(json.dumps({"splits": {"train": SPLIT | change}}))
+    refused(["corpus", "statistics", path])

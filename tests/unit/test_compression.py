@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from itersel.errors import InputError
+from itersel.limits import UNPACKED_BYTES
 from itersel.storage.files import (
     COMPRESSIONS,
     byte_blocks,
@@ -78,11 +79,13 @@ def test_packed_files_under_the_name_of_text(tmp_path: Path, content: bytes, mes
 def test_bombs(tmp_path: Path, suffix: str) -> None:
     """Files that are read whole must not unpack to far more than text; streamed files may."""
     path = tmp_path / f"bomb{suffix}"
+    write_lines(path, ["x" * (2**16 - 1)] * (UNPACKED_BYTES // 2**16))
+    assert len(read_bytes(path)) == UNPACKED_BYTES
     write_lines(path, ["x" * 2**16] * 1100)
-    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
-        read_lines(path)
-    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
-        list(byte_blocks(path, is_kept=True))
+    message = f"bomb{suffix}: unpacks to more than 100 times its size; if that is right, unpack it"
+    for read in (read_lines, read_bytes, lambda path: list(byte_blocks(path, is_kept=True))):
+        with pytest.raises(InputError, match=message):
+            read(path)
     assert sum(map(len, line_blocks(path))) == 1100
     assert sum(map(len, byte_blocks(path))) == 1100 * (2**16 + 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,36 +15,35 @@ from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter
 PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
 
 
-def test_the_paper_keeps_aktionsplan() -> None:
-    # Geometric means: aktionsplan 852; aktion-plan 825.6; aktions-plan 59.6; akt-ion-plan 54.2.
-    assert CompoundSplitter(PAPER).split("aktionsplan") == ("aktionsplan",)
+ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
 
 
-def test_without_the_whole_word_the_paper_splits_it() -> None:
-    frequency = dict(PAPER)
-    frequency["aktionsplan"] = 825
-    assert CompoundSplitter(frequency).split("aktionsplan") == ("aktion", "plan")
-    frequency["aktionsplan"] = 826
-    assert CompoundSplitter(frequency).split("aktionsplan") == ("aktionsplan",)
-
-
-def test_fillers_only_join_parts() -> None:
-    splitter = CompoundSplitter({"haus": 5, "tür": 5, "jahr": 5, "zeit": 5})
-    assert splitter.split("haustür") == ("haus", "tür")
-    assert splitter.split("jahreszeit") == ("jahr", "zeit")
-    assert splitter.split("jahrszeit") == ("jahr", "zeit")
-    assert splitter.split("zeites") == ("zeites",)
-    assert splitter.split("jahrenzeit") == ("jahrenzeit",)
-
-
-def test_short_words_are_not_parts() -> None:
-    splitter = CompoundSplitter({"ab": 100, "haus": 100})
-    assert splitter.split("abhaus") == ("abhaus",)
+@pytest.mark.parametrize(
+    ("frequency", "word", "parts"),
+    [
+        # Geometric means: aktionsplan 852; aktion-plan 825.6; aktions-plan 59.6; akt-ion-plan 54.2.
+        (PAPER, "aktionsplan", "aktionsplan"),
+        (PAPER | {"aktionsplan": 825}, "aktionsplan", "aktion plan"),
+        (PAPER | {"aktionsplan": 826}, "aktionsplan", "aktionsplan"),
+        # fillers only join parts
+        (ENDS, "haustür", "haus tür"),
+        (ENDS, "jahreszeit", "jahr zeit"),
+        (ENDS, "jahrszeit", "jahr zeit"),
+        (ENDS, "zeites", "zeites"),
+        (ENDS, "jahrenzeit", "jahrenzeit"),
+        # short words are not parts
+        ({"ab": 100, "haus": 100}, "abhaus", "abhaus"),
+        # ties keep the word, and then the shorter first part
+        ({"abc": 2, "def": 8, "abcdef": 4}, "abcdef", "abcdef"),
+        ({"abc": 3, "abcd": 3, "defg": 3, "efg": 3}, "abcdefg", "abc defg"),
+    ],
+)
+def test_split(frequency: dict[str, int], word: str, parts: str) -> None:
+    assert CompoundSplitter(frequency).split(word) == tuple(parts.split())
 
 
 def test_words_with_other_characters_are_not_split() -> None:
-    splitter = CompoundSplitter({"haus": 5, "tür": 5})
-    assert splitter.split_sentence("haustür haus-tür haus2tür") == "haus tür haus-tür haus2tür"
+    assert CompoundSplitter(ENDS).split_sentence("haustür haus-tür haus2tür") == "haus tür haus-tür haus2tür"
 
 
 def test_words_that_are_too_long_stay_whole() -> None:
@@ -51,11 +51,6 @@ def test_words_that_are_too_long_stay_whole() -> None:
     splitter = CompoundSplitter({"haus": 5})
     assert splitter.split("haus" * (MAXIMUM_LENGTH // 4)) == ("haus",) * (MAXIMUM_LENGTH // 4)
     assert splitter.split("haus" * 50_000) == ("haus" * 50_000,)
-
-
-def test_ties_keep_the_word_and_then_the_shorter_first_part() -> None:
-    assert CompoundSplitter({"abc": 2, "def": 8, "abcdef": 4}).split("abcdef") == ("abcdef",)
-    assert CompoundSplitter({"abc": 3, "abcd": 3, "defg": 3, "efg": 3}).split("abcdefg") == ("abc", "defg")
 
 
 def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, ...]]:

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import gzip
 import importlib
-import io
 import json
 import logging
 import socket
 import sys
-import tarfile
 import types
+from collections.abc import Callable, Sequence
 from hashlib import md5
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sacrebleu import utils
+from sacrebleu.dataset import DATASETS
+from tests.archives import archive
 
 from itersel.cli.main import main
 from itersel.config import load_config
@@ -26,9 +28,8 @@ from itersel.corpus import fetch as fetching
 from itersel.corpus.fetch import count_references
 from itersel.storage.files import read_lines
 
-LANGUAGES = ["--source-language", "de", "--target-language", "en-us"]
-# Sources in mtdata's index; others have hundreds of thousands of datasets, and take a minute.
-INDEXED = "statmt"
+Refused = Callable[..., str]
+LANGUAGES = ["--source-language=de", "--target-language=en-us"]
 
 
 @pytest.fixture(autouse=True)
@@ -52,19 +53,19 @@ def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
         patch.setenv("MTDATA", str(folder))
         patch.chdir(folder)
         empty = types.SimpleNamespace(load_all=lambda index: None)
+        # the others have hundreds of thousands of datasets, and take a minute
         for name in (
             *("paracrawl", "tilde", "joshua_indian", "unitednations", "wikimatrix", "other", "anuvaad", "eu"),
-            *("neulab_tedtalks", "elrc_share", "ai4bharat", "linguatools", "allenai_nllb"),
-            *("flores", "leipzig"),
-            *("opus.opus_index", "opus.opus100", "huggingface"),
+            *("neulab_tedtalks", "elrc_share", "ai4bharat", "linguatools", "allenai_nllb", "flores"),
+            *("leipzig", "opus.opus_index", "opus.opus100", "huggingface"),
         ):
             patch.setitem(sys.modules, f"mtdata.index.{name}", empty)
         fetching._mtdata()
         yield folder
 
 
-def fetch(folder: Path, *options: str) -> int:
-    return main(["corpus", "fetch", *options, *LANGUAGES, "--output", str(folder / "out")])
+def fetch(folder: Path, *options: str, languages: Sequence[str] = LANGUAGES) -> list[str]:
+    return ["corpus", "fetch", *options, *languages, f"--output={folder / 'out'}"]
 
 
 def fetched(folder: Path, *columns: str) -> list[list[str]]:
@@ -83,24 +84,6 @@ def keep(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-def archive(files: dict[str, str]) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-        for name, text in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text.encode())
-            tar.addfile(member, io.BytesIO(text.encode()))
-    return packed.getvalue()
-
-
-def one_line(capsys: pytest.CaptureFixture[str], *parts: str) -> None:
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert error.startswith("itersel corpus: ")
-    for part in parts:
-        assert part in error
-
-
 # ---- mtdata
 
 
@@ -109,10 +92,10 @@ def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest
     tsv = "Ein  Haus\tA house\nNur hier\t\nEine\x0bTür\tA door\n"
     keep(mtdata_folder, "Statmt-news_commentary-16-deu-eng", gzip.compress(tsv.encode()))
     sides = {"de": "Eins\nZwei ||| 2\n", "en": "One\nTwo\n"}
-    files = {f"europarl-v7.de-en.{side}": text for side, text in sides.items()}
+    files = {f"europarl-v7.de-en.{side}": text.encode() for side, text in sides.items()}
     keep(mtdata_folder, "Statmt-europarl-7-deu-eng", archive(files))
     names = ["Statmt-news_commentary-16-deu-eng", "Statmt-europarl-7-deu-eng"]
-    assert fetch(tmp_path, "--mtdata", names[0], "--mtdata", names[1]) == 0
+    assert main(fetch(tmp_path, "--mtdata", names[0], "--mtdata", names[1])) == 0
     assert fetched(tmp_path, "source", "target") == [
         ["Ein Haus", "Eine Tür", "Eins"],
         ["A house", "A door", "One"],
@@ -127,8 +110,8 @@ def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest
 
 def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     keep(mtdata_folder, "Statmt-news_commentary-15-deu-eng", gzip.compress(b"Haus\thouse\n"))
-    languages = ["--source-language", "en", "--target-language", "de", "--output", str(tmp_path / "out")]
-    assert main(["corpus", "fetch", "--mtdata", "Statmt-news_commentary-15-deu-eng", *languages]) == 0
+    languages = ["--source-language=en", "--target-language=de"]
+    assert main(fetch(tmp_path, "--mtdata=Statmt-news_commentary-15-deu-eng", languages=languages)) == 0
     assert fetched(tmp_path, "source", "target") == [["house"], ["Haus"]]
 
 
@@ -137,7 +120,7 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     [
         (
             "Statmt-news_comentary-16-deu-eng",
-            "has no dataset 'Statmt-news_comentary-16-deu-eng'; did you mean Sta",
+            "no dataset 'Statmt-news_comentary-16-deu-eng'; did you mean Sta",
         ),
         ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
         ("Statmt-news_crawl-2019-eng", "has one language"),
@@ -151,11 +134,9 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     ],
 )
 def test_unavailable_datasets(
-    tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+    tmp_path: Path, mtdata_folder: Path, refused: Refused, name: str, message: str
 ) -> None:
-    assert fetch(tmp_path, "--mtdata", name) == 1
-    one_line(capsys, message)
-    assert not (tmp_path / "out").exists()
+    refused(fetch(tmp_path, "--mtdata", name), message)
 
 
 @pytest.mark.parametrize(
@@ -163,39 +144,29 @@ def test_unavailable_datasets(
     [
         (b"no gzip", "cannot read 'Statmt-europarl-10-deu-eng'"),
         (gzip.compress(b"Haus\n", mtime=0), "cannot read 'Statmt-europarl-10-deu-eng'"),
-        (
-            gzip.compress(b"Haus\t\n", mtime=0),
-            "dataset 'Statmt-europarl-10-deu-eng' has no pair of sentences",
-        ),
+        (gzip.compress(b"Haus\t\n", mtime=0), "'Statmt-europarl-10-deu-eng' has no pair of sentences"),
     ],
 )
 def test_damaged_downloads(
-    tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
+    tmp_path: Path, mtdata_folder: Path, refused: Refused, content: bytes, message: str
 ) -> None:
     keep(mtdata_folder, "Statmt-europarl-10-deu-eng", content)
-    assert fetch(tmp_path, "--mtdata", "Statmt-europarl-10-deu-eng") == 1
-    one_line(capsys, message)
-    assert not (tmp_path / "out/source.gz").exists()
+    refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-10-deu-eng"), message)
 
 
-def test_missing_package(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_package(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mtdata", None)
-    assert fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng") == 1
-    one_line(capsys, "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`")
+    message = "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`"
+    refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng"), message)
 
 
 # ---- sacrebleu
 
 
 @pytest.fixture
-def sacrebleu_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sacrebleu_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return sacrebleu's folder, the path of which its test sets also store."""
-    from sacrebleu import utils
-    from sacrebleu.dataset import DATASETS
-
-    folder = tmp_path / "sacrebleu"
+    folder = tmp_path_factory.mktemp("sacrebleu")
     monkeypatch.setattr(utils, "SACREBLEU_DIR", str(folder))
     for name in ("wmt11", "wmt20/tworefs", "wmt19"):
         monkeypatch.setattr(DATASETS[name], "_outdir", str(folder / name))
@@ -203,7 +174,12 @@ def sacrebleu_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_test_set(tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_test_set(
+    tmp_path: Path,
+    sacrebleu_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """sacrebleu extracts the text of a test set that it has downloaded but not unpacked."""
     raw = sacrebleu_folder / "wmt11/raw"
     raw.mkdir(parents=True)
@@ -211,56 +187,49 @@ def test_a_test_set(tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.Captu
         segments = "".join(f'<seg id="{n}">{line}</seg>\n' for n, line in enumerate(lines, 1))
         (raw / f"newstest2011-src.{side}.sgm").write_text(f'<doc docid="x">\n{segments}</doc>\n')
     (raw / "wmt11.test.tgz").write_bytes(b"downloaded")
-    from sacrebleu.dataset import DATASETS
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DATASETS["wmt11"], "md5", None)
-        patch.setattr(DATASETS["wmt11"], "data", ["http://example.org/test.tgz"])
-        assert fetch(tmp_path, "--sacrebleu", "wmt11") == 0
+    monkeypatch.setattr(DATASETS["wmt11"], "md5", None)
+    monkeypatch.setattr(DATASETS["wmt11"], "data", ["http://example.org/test.tgz"])
+    assert main(fetch(tmp_path, "--sacrebleu", "wmt11")) == 0
     assert fetched(tmp_path, "source", "target") == [["Ein Haus", "Eine Tür"], ["A house", "A door"]]
     assert json.loads((tmp_path / "out/statistics.json").read_text())["pairs"] == 2
     assert capsys.readouterr() == ("2 pairs\n", "")
 
 
+def write_fields(folder: Path, name: str, **fields: str) -> None:
+    """Write the text of a test set, by field."""
+    (folder / name).mkdir(parents=True)
+    for field, text in fields.items():
+        path = folder / name / f"{name.replace('/', '_')}.de-en.{field.replace('_', '-')}"
+        path.write_text(text)
+
+
 def test_several_references(tmp_path: Path, sacrebleu_folder: Path) -> None:
-    folder = sacrebleu_folder / "wmt20/tworefs"
-    folder.mkdir(parents=True)
-    for field, text in (("src", "Haus"), ("ref-0", "house"), ("ref-1", "building")):
-        (folder / f"wmt20_tworefs.de-en.{field}").write_text(f"{text}\n")
-    for field in ("docid", "genre", "origlang"):
-        (folder / f"wmt20_tworefs.de-en.{field}").write_text("x\n")
-    assert fetch(tmp_path, "--sacrebleu", "wmt20/tworefs") == 0
+    fields = dict.fromkeys(("docid", "genre", "origlang"), "x\n")
+    fields |= {"src": "Haus\n", "ref_0": "house\n", "ref_1": "building\n"}
+    write_fields(sacrebleu_folder, "wmt20/tworefs", **fields)
+    assert main(fetch(tmp_path, "--sacrebleu", "wmt20/tworefs")) == 0
     assert fetched(tmp_path, "source", "target", "target.1") == [["Haus"], ["house"], ["building"]]
 
 
-def test_sides_of_different_length(
-    tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = sacrebleu_folder / "wmt11"
-    folder.mkdir(parents=True)
-    for field, lines in (("src", 2), ("ref", 1), ("docid", 2), ("genre", 2), ("origlang", 2)):
-        (folder / f"wmt11.de-en.{field}").write_text("x\n" * lines)
-    assert fetch(tmp_path, "--sacrebleu", "wmt11") == 1
-    one_line(capsys, "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both")
+def test_sides_of_different_length(tmp_path: Path, sacrebleu_folder: Path, refused: Refused) -> None:
+    fields = dict.fromkeys(("src", "docid", "genre", "origlang"), "x\nx\n")
+    write_fields(sacrebleu_folder, "wmt11", ref="x\n", **fields)
+    message = "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both"
+    refused(fetch(tmp_path, "--sacrebleu", "wmt11"), *message)
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "wmt19",
-            "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the network",
-        ),
+        ("wmt19", "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the"),
         ("wmt111", "sacrebleu has no test set 'wmt111'; did you mean wmt11"),
         ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
     ],
 )
 def test_unavailable_test_sets(
-    tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+    tmp_path: Path, sacrebleu_folder: Path, refused: Refused, name: str, message: str
 ) -> None:
-    assert fetch(tmp_path, "--sacrebleu", name) == 1
-    one_line(capsys, message)
-    assert not (tmp_path / "out").exists()
+    refused(fetch(tmp_path, "--sacrebleu", name), message)
 
 
 def test_numbers_of_references_are_known_beforehand() -> None:

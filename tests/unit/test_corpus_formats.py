@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polib
@@ -17,6 +18,7 @@ from itersel.corpus.text import Bitext, concatenate
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines
 
+Refused = Callable[..., str]
 READING = Reading("de", "en")
 
 
@@ -84,10 +86,7 @@ def test_catalogues(tmp_path: Path, name: str, language: str) -> None:
     [
         (PO.format(language="fr"), "header of the catalogue is 'fr', not de or en"),
         (PO.replace('"Language: {language}\\n"\n', ""), "header of the catalogue is missing; give de or en"),
-        (
-            PO.format(language="de") + 'x "y"\n',
-            r"a\.po:29: is not a line of a message",
-        ),
+        (PO.format(language="de") + 'x "y"\n', r"a\.po:29: is not a line of a message"),
         # a library would take the line without its last character
         (PO.format(language="de") + 'msgid "new"\nmsgstr "neu\n', r"a\.po:30: .* catalogue, or truncated"),
         (PO[: PO.index("msgctxt")].format(language="de"), "has no translated messages"),
@@ -191,10 +190,15 @@ def test_bad_json_lines(tmp_path: Path, text: str, message: str) -> None:
         read(write(tmp_path / "a.parquet", text))
 
 
-def prepare(tmp_path: Path, *options: str, status: int = 0) -> Path:
-    languages = ["--source-language", "de", "--target-language", "en", "--split", "test"]
-    assert main(["corpus", "prepare", *languages, *options, "--output", str(tmp_path / "out")]) == status
-    return tmp_path / "out"
+def command(folder: Path, *files: str) -> list[str]:
+    languages = ["--source-language=de", "--target-language=en", "--split=test"]
+    return ["corpus", "prepare", *languages, *files, f"--output={folder / 'out'}"]
+
+
+def prepare(folder: Path, *files: str) -> Path:
+    """Prepare a test set, and return the folder of the output."""
+    assert main(command(folder, *files)) == 0
+    return folder / "out"
 
 
 SGML = """<{kind}set setid="x"><DOC docid="1">
@@ -208,7 +212,7 @@ def test_sgml(tmp_path: Path) -> None:
     """As in WMT, entities stand for characters; a segment may have line breaks."""
     source = write(tmp_path / "src.sgm.gz", SGML.format(kind="src", one="Haus &amp; Hof", two="ja"))
     target = write(tmp_path / "ref.sgm", SGML.format(kind="ref", one="house", two="yes &lt;3"))
-    out = prepare(tmp_path, "--source", str(source), "--target", str(target))
+    out = prepare(tmp_path, f"--source={source}", f"--target={target}")
     assert read_lines(out / "test.source.gz") == ["haus & hof", "ja"]
     assert read_lines(out / "test.raw.gz") == ["house", "yes <3"]
 
@@ -219,11 +223,7 @@ def test_sgml(tmp_path: Path) -> None:
         ("a.sgm", "<seg>a\n", "ends within a segment"),
         ("a.sgm", "a\n", "has no segments"),
         ("a.sgm", SGML.replace('id="2"', 'id="1"'), "segment 1 follows segment 1; sort them"),
-        (
-            "a.sgm",
-            SGML.replace("<DOC", '<DOC sysid="a"></DOC><DOC sysid="b"'),
-            "has several translations (a, b)",
-        ),
+        ("a.sgm", SGML.replace("<DOC", '<DOC sysid="a"></DOC><DOC sysid="b"'), "several translations (a, b)"),
         *(
             ("a.de", f"{beginning}\nja\n", "a.de:1: is SGML or XML, not text")
             for beginning in (
@@ -236,18 +236,15 @@ def test_sgml(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_sgml(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, message: str
-) -> None:
-    path = str(write(tmp_path / name, text))
-    prepare(tmp_path, "--source", path, "--target", path, status=1)
-    assert message in capsys.readouterr().err
+def test_bad_sgml(tmp_path: Path, refused: Refused, name: str, text: str, message: str) -> None:
+    path = write(tmp_path / name, text)
+    refused(command(tmp_path, f"--source={path}", f"--target={path}"), message)
 
 
 @pytest.mark.parametrize("beginning", ["<html> and <body>", "<!-- no comment -->", "<doc> is a tag"])
 def test_text_about_markup(tmp_path: Path, beginning: str) -> None:
-    path = str(write(tmp_path / "a.de", f"{beginning}\nja\n"))
-    out = prepare(tmp_path, "--source", path, "--target", path)
+    path = write(tmp_path / "a.de", f"{beginning}\nja\n")
+    out = prepare(tmp_path, f"--source={path}", f"--target={path}")
     assert read_lines(out / "test.raw.gz") == [beginning, "ja"]
 
 
@@ -263,12 +260,19 @@ def test_wmt_xml(tmp_path: Path) -> None:
     assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"])
     with pytest.raises(InputError, match="has no document with a source and a reference in de and fr"):
         read(path, Reading("de", "fr"))
-    with pytest.raises(InputError, match=r"a\.xml:2: the reference lacks segment 2"):
-        read(write(path, XML.replace('<seg id="2">yes</seg>', "")))
-    with pytest.raises(InputError, match=r"a\.xml:2: a segment has no number of its own, but '1'"):
-        read(write(path, XML.replace('<seg id="2">ja</seg>', '<seg id="1">ja</seg>')))
-    with pytest.raises(InputError, match="its root is <tmx>, not <dataset>"):
-        read(write(path, "<tmx/>"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (XML.replace('<seg id="2">yes</seg>', ""), "a.xml:2: the reference lacks segment 2"),
+        (XML.replace('2">ja', '1">ja'), "a.xml:2: a segment has no number of its own, but '1'"),
+        ("<tmx/>", "its root is <tmx>, not <dataset>"),
+    ],
+)
+def test_bad_wmt_xml(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(write(tmp_path / "a.xml", text))
 
 
 BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
@@ -285,17 +289,11 @@ def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name:
     else:
         for side, lines in zip(("source", "target"), zip(*BAD_PAIRS, strict=True), strict=True):
             write(tmp_path / side, "".join(f"{line}\n" for line in lines))
-    files = (
-        [f"--file={tmp_path / name}"]
-        if name
-        else [f"--{side}={tmp_path / side}" for side in ("source", "target")]
-    )
-    prepare(tmp_path, *files, status=1)
+    sides = [f"--source={tmp_path / 'source'}", f"--target={tmp_path / 'target'}"]
+    files = [f"--file={tmp_path / name}"] if name else sides
+    assert main(command(tmp_path, *files)) == 1
     assert 1 <= len(capsys.readouterr().err.splitlines()) <= 2
-    for options, kept, dropped in (
-        ([], ["ja", "nein", "f"], 2),
-        (["--tokenized"], ["ja", "nein"], 3),
-    ):
+    for options, kept, dropped in (([], ["ja", "nein", "f"], 2), (["--tokenized"], ["ja", "nein"], 3)):
         out = prepare(tmp_path, *files, "--drop-invalid", *options)
         assert read_lines(out / "test.source.gz") == kept
         statistics = json.loads((out / "test.statistics.json").read_text())
@@ -304,7 +302,7 @@ def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name:
 
 def test_at_most_ten_bad_lines_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "a.tsv", "ja\tyes\n" + "a ||| b\tc\n" * 20)
-    prepare(tmp_path, "--file", str(path), status=1)
+    assert main(command(tmp_path, f"--file={path}")) == 1
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[2] for line in lines] == [str(number) for number in range(2, 12)]
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import lzma
 import os
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.archives import archive
 from tests.needs import missing
 
 from itersel.cli.main import main
@@ -21,6 +21,7 @@ from itersel.corpus import libreoffice_help
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
+Refused = Callable[..., str]
 PAGE = """<!DOCTYPE html>
 <html lang="{language}"><head><title>x</title></head><body>
 <header><p id="outside">{outside}</p></header>
@@ -69,41 +70,41 @@ PAIRS = [
 ]
 
 
-def write_help(folder: Path, language: str, content: str) -> None:
-    for module in ("swriter/guide", "scalc/01"):
-        (folder / language / "text" / module).mkdir(parents=True)
-    page = PAGE.format(language=language, content=content, outside=f"header {language}")
-    (folder / language / "text/swriter/guide/image.html").write_text(page, encoding="utf-8")
-    extra = f'<p id="sum">{"Summe" if language == "de" else "sum"}</p>'
-    page = PAGE.format(language=language, content=extra, outside="")
-    (folder / language / "text/scalc/01/sum.html").write_text(page, encoding="utf-8")
+def write_help(folder: Path, language: str, **contents: str) -> None:
+    """Write a page for each module, of the same name."""
+    for module, content in contents.items():
+        path = folder / language / f"text/{module}/01/{module}.html"
+        path.parent.mkdir(parents=True)
+        page = PAGE.format(language=language, content=content, outside=f"header {language}")
+        path.write_text(page, encoding="utf-8")
 
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Path:
     folder = tmp_path / "usr/share/libreoffice/help"
-    write_help(folder, "de", GERMAN)
-    write_help(folder, "en-US", ENGLISH)
+    write_help(folder, "de", swriter=GERMAN, scalc='<p id="sum">Summe</p>')
+    write_help(folder, "en-US", swriter=ENGLISH, scalc='<p id="sum">sum</p>')
     return tmp_path
 
 
-def fetch(output: Path, *options: str, target: str = "en-us") -> int:
-    languages = ["--source-language", "de", "--target-language", target]
-    return main(["corpus", "libreoffice-help", *languages, "--output", str(output), *options])
+def command(folder: Path, *options: str, target: str = "en-us") -> list[str]:
+    """Return the command that writes to `out`; without options, it takes the pages from the folder."""
+    languages = ["--source-language=de", f"--target-language={target}", f"--output={folder / 'out'}"]
+    return ["corpus", "libreoffice-help", *languages, *(options or [f"--from={folder}"])]
 
 
-def check_pairs(output: Path) -> None:
+def check_pairs(output: Path) -> dict[str, Any]:
+    """Check the text, and return the statistics."""
     pairs = list(zip(read_lines(output / "source.gz"), read_lines(output / "target.gz"), strict=True))
     # Pages are sorted by name: scalc before swriter.
     assert pairs == [("Summe", "sum"), *PAIRS]
     assert read_lines(output / "task.gz") == ["scalc"] + ["swriter"] * len(PAIRS)
+    return dict(json.loads((output / "statistics.json").read_text()))
 
 
-def test_unpacked_folder(pages: Path, tmp_path: Path) -> None:
-    assert fetch(tmp_path / "out", "--from", str(pages)) == 0
-    check_pairs(tmp_path / "out")
-    statistics = json.loads((tmp_path / "out/statistics.json").read_text())
-    assert statistics == {
+def test_unpacked_folder(pages: Path) -> None:
+    assert main(command(pages)) == 0
+    assert check_pairs(pages / "out") == {
         "packages": {},
         "pairs": 7,
         "pages": 2,
@@ -116,57 +117,35 @@ def test_unpacked_folder(pages: Path, tmp_path: Path) -> None:
 
 
 def test_page_by_id_and_occurrence(pages: Path) -> None:
-    page = read_page(pages / "usr/share/libreoffice/help/de/text/swriter/guide/image.html")
-    assert page["par_6", 0] == "Eins"
-    assert page["par_6", 1] == "Zwei"
-    assert page["par_9", 0] == ""
+    page = read_page(pages / "usr/share/libreoffice/help/de/text/swriter/01/swriter.html")
+    assert [page["par_6", 0], page["par_6", 1], page["par_9", 0]] == ["Eins", "Zwei", ""]
     assert ("outside", 0) not in page
 
 
-def test_folder_without_the_language(pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fetch(tmp_path / "out", "--from", str(pages), target="fr") == 1
-    assert f"{pages}: holds no folder fr/text" in capsys.readouterr().err
-    assert fetch(tmp_path / "out", "--from", str(tmp_path / "nowhere")) == 1
-    assert "no such folder" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+def test_folder_without_the_language(pages: Path, refused: Refused) -> None:
+    refused(command(pages, target="fr"), f"{pages}: holds no folder fr/text")
+    refused(command(pages, f"--from={pages / 'nowhere'}"), "no such folder")
 
 
 def test_pages_that_change_while_they_are_read(
-    pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    pages: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     [page] = pages.glob("usr/share/libreoffice/help/de/text/scalc/01/*.html")
     page.write_bytes(b"")
-    assert fetch(tmp_path / "out", "--from", str(pages)) == 1
-    error = capsys.readouterr().err
-    assert error == f"itersel corpus: {page}: is empty or no HTML page; unpack the help again\n"
+    refused(command(pages), f": {page}: is empty or no HTML page; unpack the help again\n")
     # listed, but removed before it is read
-    names = [Path("gone.html")]
-    monkeypatch.setattr(libreoffice_help, "_page_names", lambda folder: names)
-    assert fetch(tmp_path / "out", "--from", str(pages)) == 1
-    gone = page.parents[2] / "gone.html"
-    assert capsys.readouterr().err == f"itersel corpus: {gone}: No such file or directory\n"
-    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(libreoffice_help, "_page_names", lambda folder: [Path("gone.html")])
+    refused(command(pages), f": {page.parents[2] / 'gone.html'}: No such file or directory\n")
 
 
 def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fetch(tmp_path / "out", target="../en") == 2
+    assert main(command(tmp_path, target="../en")) == 2
     assert "'../en' is not a language code" in capsys.readouterr().err
 
 
-def archive(files: dict[str, bytes], packing: str = "xz") -> bytes:
-    """Return a tar archive of files."""
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode=f"w:{packing}") as tar:
-        for name, text in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            tar.addfile(member, io.BytesIO(text))
-    return content.getvalue()
-
-
-def package_of(files: dict[str, bytes], version: str = "4:1.0", packing: str = "xz") -> bytes:
+def package_of(files: dict[str, bytes], packing: str = "xz") -> bytes:
     """Return a .deb in the format of ``ar``: padded member names, and content at even positions."""
-    control = f"Package: x\nVersion: {version}\nDescription: x\n".encode()
+    control = b"Package: x\nVersion: 4:1.0\nDescription: x\n"
     members = {
         "debian-binary": b"2.0\n",
         f"control.tar.{packing}": archive({"./md5sums": b"", "./control": control}, packing),
@@ -186,17 +165,15 @@ def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
         paths = sorted((pages / "usr/share/libreoffice/help" / language).rglob("*.html"))
         files = {f"./{path.relative_to(pages)}": path.read_bytes() for path in paths}
         files["./usr/share/doc/copyright"] = b"free"
-        content = package_of(files, packing=packing)
+        content = package_of(files, packing)
         (folder / f"libreoffice-help-{language.lower()}_1.0_all.deb").write_bytes(content)
 
 
 @pytest.mark.parametrize("packing", ["xz", "gz"])
-def test_folder_of_packages(pages: Path, tmp_path: Path, packing: str) -> None:
-    packages = tmp_path / "packages"
-    build_packages(pages, packages, packing)
-    assert fetch(tmp_path / "out", "--from", str(packages)) == 0
-    check_pairs(tmp_path / "out")
-    versions = json.loads((tmp_path / "out/statistics.json").read_text())["packages"]
+def test_folder_of_packages(pages: Path, packing: str) -> None:
+    build_packages(pages, pages / "packages", packing)
+    assert main(command(pages, f"--from={pages / 'packages'}")) == 0
+    versions = check_pairs(pages / "out")["packages"]
     assert versions == {"libreoffice-help-de": "4:1.0", "libreoffice-help-en-us": "4:1.0"}
 
 
@@ -226,23 +203,18 @@ def test_packages_of_dpkg(pages: Path, tmp_path: Path) -> None:
     ],
     ids=["other", "cut", "upwards", "absolute", "zstd", "missing"],
 )
-def test_bad_packages(
-    content: bytes | None, reason: str, pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    packages = tmp_path / "packages"
+def test_bad_packages(content: bytes | None, reason: str, pages: Path, refused: Refused) -> None:
+    packages = pages / "packages"
     build_packages(pages, packages)
     package = packages / "libreoffice-help-en-us_1.0_all.deb"
     package.unlink() if content is None else package.write_bytes(content)
-    assert fetch(tmp_path / "out", "--from", str(packages)) == 1
-    error = capsys.readouterr().err
-    assert f": {packages if content is None else package}: {reason}" in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-    assert not (tmp_path / "x.html").exists()
+    blamed = packages if content is None else package
+    refused(command(pages, f"--from={packages}"), f": {blamed}: {reason}")
 
 
-def build_mirror(pages: Path, folder: Path, release: str = "bookworm") -> None:
-    """Create a mirror with the two packages, and an index that also has other packages."""
+def build_mirror(pages: Path, release: str = "bookworm") -> str:
+    """Create a mirror with the two packages, and an index that also has other packages; return its URL."""
+    folder = pages / "mirror"
     build_packages(pages, folder / "pool/help")
     entries = ["Package: libreoffice-help-de-extra\nSize: 1\n"]
     for path in sorted(folder.glob("pool/help/*.deb")):
@@ -257,15 +229,15 @@ def build_mirror(pages: Path, folder: Path, release: str = "bookworm") -> None:
     index = folder / f"dists/{release}/main/binary-all/Packages.xz"
     index.parent.mkdir(parents=True)
     index.write_bytes(lzma.compress("\n".join(entries).encode()))
+    return folder.as_uri()
 
 
-def test_mirror(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mirror(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other program is called, in particular not apt or dpkg."""
-    build_mirror(pages, tmp_path / "mirror", "trixie")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    mirror = (tmp_path / "mirror").as_uri()
-    assert fetch(tmp_path / "out", "--mirror", f"{mirror}/", "--release", "trixie") == 0
-    check_pairs(tmp_path / "out")
+    mirror = build_mirror(pages, "trixie")
+    monkeypatch.setenv("PATH", str(pages))
+    assert main(command(pages, f"--mirror={mirror}/", "--release=trixie")) == 0
+    check_pairs(pages / "out")
 
 
 @pytest.mark.parametrize(
@@ -279,25 +251,15 @@ def test_mirror(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_mirror_without_packages(
-    damage: Callable[[Path], object],
-    reason: str,
-    pages: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], object], reason: str, pages: Path, refused: Refused
 ) -> None:
-    build_mirror(pages, tmp_path / "mirror")
-    damage(tmp_path / "mirror")
-    assert fetch(tmp_path / "out", "--mirror", (tmp_path / "mirror").as_uri()) == 1
-    error = capsys.readouterr().err
-    assert reason in error
-    assert "data.folder; for the command: --mirror, --from)" in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "out").exists()
+    mirror = build_mirror(pages)
+    damage(pages / "mirror")
+    refused(command(pages, f"--mirror={mirror}"), reason, "data.folder; for the command: --mirror, --from)")
 
 
-def test_mirror_without_the_language(pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build_mirror(pages, tmp_path / "mirror")
-    assert fetch(tmp_path / "out", "--mirror", (tmp_path / "mirror").as_uri(), target="de-extra") == 1
-    assert "Debian bookworm has no package libreoffice-help-de-extra" in capsys.readouterr().err
-    assert fetch(tmp_path / "out", "--mirror", "http://127.0.0.1:9/debian") == 1
-    assert "cannot fetch http://127.0.0.1:9/debian/dists/" in capsys.readouterr().err
+def test_mirror_without_the_language(pages: Path, refused: Refused) -> None:
+    extra = command(pages, f"--mirror={build_mirror(pages)}", target="de-extra")
+    refused(extra, "Debian bookworm has no package libreoffice-help-de-extra")
+    closed = "http://127.0.0.1:9/debian"
+    refused(command(pages, f"--mirror={closed}"), f"cannot fetch {closed}/dists/")

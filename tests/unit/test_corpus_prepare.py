@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +23,7 @@ from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS
 from itersel.storage.files import read_lines, write_lines
 
+Refused = Callable[..., str]
 LANGUAGES = ("--source-language=de", "--target-language=en")
 
 
@@ -53,101 +57,98 @@ def test_tokenized_text_keeps_its_tokens() -> None:
     assert preparation.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
-def test_preparation_file(tmp_path: Path) -> None:
-    files = prepare_options(tmp_path, ["haus tür"] * 2 + ["haustür"], ["house door"] * 3)
-    out = tmp_path / "out"
-    train = ["--split=train", "--split-compounds", "--deduplicate=none", f"--output={out}"]
-    assert main([*files, *LANGUAGES, *train]) == 0
+def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
+    """Return the command that prepares texts, by option."""
+    folder.mkdir(exist_ok=True)
+    for name, lines in texts.items():
+        write_lines(folder / name, lines)
+    files = [f"--{name}={folder / name}" for name in texts]
+    return ["corpus", "prepare", *files, *LANGUAGES, f"--output={folder / 'out'}", *options]
+
+
+def prepare(folder: Path, *options: str, **texts: list[str]) -> Path:
+    """Prepare texts, and return the folder of the output."""
+    assert main(command(folder, *options, **texts)) == 0
+    return folder / "out"
+
+
+def prepare_train(folder: Path, lines: list[tuple[str, str]], *options: str) -> dict[str, list[Any]]:
+    """Prepare train from pairs, and return the pairs of all splits that are written."""
+    source, target = [source for source, _ in lines], [target for _, target in lines]
+    out = prepare(folder, "--split=train", *options, source=source, target=target)
+    splits = [path.name.split(".")[0] for path in out.glob("*.source.gz")]
+    return {split: read_split(out, split, "source", "target") for split in splits}
+
+
+def read_split(folder: Path, split: str, *columns: str) -> list[Any]:
+    """Return the pairs of a split, as tuples of source, target and task, or of other columns."""
+    texts = (read_lines(folder / f"{split}.{name}.gz") for name in columns or ("source", "target", "task"))
+    return list(zip(*texts, strict=True))
+
+
+def statistics(folder: Path, name: str = "statistics.json") -> dict[str, Any]:
+    return dict(json.loads((folder / name).read_text())["splits"])
+
+
+def test_preparation_file(tmp_path: Path, refused: Refused) -> None:
+    options = ["--split=train", "--split-compounds", "--deduplicate=none"]
+    source = ["haus tür"] * 2 + ["haustür"]
+    out = prepare(tmp_path, *options, source=source, target=["house door"] * 3)
     assert read_lines(out / "train.source.gz") == ["haus tür"] * 3
-    write_lines(tmp_path / "source", ["Die Haustür.", "", "Tür"])
-    options = ["--preparation", str(out / "preparation.json"), "--split", "dev", "--output", str(out)]
-    assert main([*files, *options]) == 0
+    files = command(tmp_path, source=["Die Haustür.", "", "Tür"], target=["house door"] * 3)
+    dev = [word for word in files if word not in LANGUAGES]
+    dev += [f"--preparation={out / 'preparation.json'}", "--split=dev"]
+    assert main(dev) == 0
     # The words of dev are split by the counts of train; empty lines of dev stay.
     assert read_lines(out / "dev.source.gz") == ["die haus tür .", "", "tür"]
     preparation = read_preparation(out / "preparation.json")
     assert preparation.split_compounds(preparation.source(["Türhaus!"])) == ["tür haus !"]
-    assert main([*files, *options, "--tokenized"]) == 1
+    refused([*dev, "--tokenized"])
 
 
 @pytest.mark.parametrize(
-    ("what", "kept"),
-    [(None, [0, 1, 3]), ("pairs", [0, 1, 3]), ("source", [0, 3]), ("none", [0, 1, 2, 3, 4])],
+    ("options", "kept"),
+    [
+        ((), "abd"),
+        (("--deduplicate=pairs",), "abd"),
+        (("--deduplicate=source",), "ad"),
+        (("--deduplicate=none",), "abcde"),
+    ],
 )
-def test_duplicates_in_train(tmp_path: Path, what: str | None, kept: list[int]) -> None:
+def test_duplicates_in_train(tmp_path: Path, options: tuple[str, ...], kept: str) -> None:
     """The first of each stays, with its label; case and compounds do not make a difference."""
     source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
     target = ["the house", "this house", "The house", "a door", "a door"]
-    files = prepare_options(tmp_path, source, target, list("abcde"))
-    options = [*LANGUAGES, "--split-compounds", "--split=train"]
-    options += ["--deduplicate", what] if what else []
-    assert main([*files, *options, "--output", str(tmp_path)]) == 0
-    assert read_lines(tmp_path / "train.task.gz") == ["abcde"[index] for index in kept]
-    statistics = json.loads((tmp_path / "train.statistics.json").read_text())
-    assert statistics["splits"]["train"]["dropped"].get("duplicates", 0) == 5 - len(kept)
+    options = ("--split=train", "--split-compounds", *options)
+    out = prepare(tmp_path, *options, source=source, target=target, task=list("abcde"))
+    assert read_lines(out / "train.task.gz") == list(kept)
+    dropped = statistics(out, "train.statistics.json")["train"]["dropped"]
+    assert dropped.get("duplicates", 0) == 5 - len(kept)
 
 
-@pytest.mark.parametrize("split_compounds", [True, False])
-def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path: Path, split_compounds: bool) -> None:
-    files = prepare_options(tmp_path, ["ein haus", "ein haus", "ein haus"], ["", "a " * 40, "a house"])
-    options = [*LANGUAGES, "--split", "train"]
-    options += ["--deduplicate", "source", *(["--split-compounds"] if split_compounds else [])]
-    assert main([*files, *options, "--output", str(tmp_path)]) == 0
-    assert read_lines(tmp_path / "train.target.gz") == ["a house"]
-
-
-def prepare_options(
-    folder: Path, source: list[str], target: list[str], task: list[str] | None = None
-) -> list[str]:
-    write_lines(folder / "source", source)
-    write_lines(folder / "target", target)
-    options = ["corpus", "prepare", f"--source={folder / 'source'}", f"--target={folder / 'target'}"]
-    if task is not None:
-        write_lines(folder / "task", task)
-        options += ["--task", str(folder / "task")]
-    return options
-
-
-def prepare_train(
-    folder: Path, lines: list[tuple[str, str]], *options: str
-) -> dict[str, list[tuple[str, str]]]:
-    """Prepare train from pairs, and return the pairs of all splits that are written."""
-    folder.mkdir(exist_ok=True)
-    files = prepare_options(folder, [source for source, _ in lines], [target for _, target in lines])
-    output = folder / "out"
-    assert main([*files, *LANGUAGES, "--split=train", f"--output={output}", *options]) == 0
-    splits = [path.name.split(".")[0] for path in output.glob("*.source.gz")]
-    return {
-        split: list(
-            zip(*(read_lines(output / f"{split}.{side}.gz") for side in ("source", "target")), strict=True)
-        )
-        for split in splits
-    }
+@pytest.mark.parametrize("options", [(), ("--split-compounds",)])
+def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path: Path, options: tuple[str, ...]) -> None:
+    lines = [("ein haus", ""), ("ein haus", "a " * 40), ("ein haus", "a house")]
+    found = prepare_train(tmp_path, lines, "--deduplicate=source", *options)
+    assert found["train"] == [("ein haus", "a house")]
 
 
 def test_several_processes_prepare_the_same_text(tmp_path: Path) -> None:
     """There are more blocks than processes."""
     lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(6000)]
     lines[7] = ("", "")
-    options = ["--split-compounds", "--cut", "dev=3"]
     for jobs in ("1", "2"):
-        prepare_train(tmp_path / jobs, lines, *options, "--jobs", jobs)
-    files = sorted(path.name for path in (tmp_path / "1" / "out").iterdir())
+        prepare_train(tmp_path / jobs, lines, "--split-compounds", "--cut=dev=3", "--jobs", jobs)
+    files = sorted(path.name for path in (tmp_path / "1/out").iterdir())
     assert "train.source.gz" in files
     for name in files:
-        assert (tmp_path / "1" / "out" / name).read_bytes() == (tmp_path / "2" / "out" / name).read_bytes()
+        assert (tmp_path / "1/out" / name).read_bytes() == (tmp_path / "2/out" / name).read_bytes()
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_bad_line_in_several_processes(
-    tmp_path: Path, jobs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = prepare_options(tmp_path, ["haus"] * 9 + ["a\x07b"], ["house"] * 10)
-    options = [*LANGUAGES, "--jobs", jobs]
-    assert main([*files, *options, "--output", str(tmp_path / "out")]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert "source:10: control character U+0007" in error
-    assert not (tmp_path / "out").exists()
+def test_a_bad_line_in_several_processes(tmp_path: Path, refused: Refused, jobs: str) -> None:
+    texts = {"source": ["haus"] * 9 + ["a\x07b"], "target": ["house"] * 10}
+    refused(command(tmp_path, "--jobs", jobs, **texts), "source:10: control character U+0007")
 
 
 @given(st.data())
@@ -175,28 +176,22 @@ def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:
     assert large["dev"][:3] == small["dev"]
 
 
-def test_too_few_sentences_to_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = prepare_options(tmp_path, ["eins", "zwei", "zwei"], ["one", "two", "TWO"])
-    options = [*LANGUAGES, "--split", "train", "--cut", "dev=3"]
-    assert main([*files, *options, "--output", str(tmp_path / "out")]) == 1
+def test_too_few_sentences_to_cut(tmp_path: Path, refused: Refused) -> None:
+    texts = {"source": ["eins", "zwei", "zwei"], "target": ["one", "two", "TWO"]}
     message = "train has 2 different sentences, too few to cut 3 for dev"
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    refused(command(tmp_path, "--split=train", "--cut=dev=3", **texts), message)
 
 
 def test_pairs_of_held_out_sets_are_not_in_train(tmp_path: Path) -> None:
     """With any of their references; the first set that has a pair is named."""
-    for name, text in {
-        "dev": "Das Haus\nDer Hund\n",
-        "dev.0": "the cottage\nthe dog\n",
-        "dev.1": "the House\nthe hound\n",
-        "test": "ein Tier\nDer Hund\n",
-        "test.0": "an animal\nthe dog\n",
-    }.items():
-        (tmp_path / name).write_text(text)
-    sets = ["--held-out", "dev", f"--source={tmp_path / 'dev'}"]
-    sets += [f"--target={tmp_path / f'dev.{number}'}" for number in range(2)]
-    sets += ["--held-out", "test", f"--source={tmp_path / 'test'}", f"--target={tmp_path / 'test.0'}"]
+    write_lines(tmp_path / "dev", ["Das Haus", "Der Hund"])
+    write_lines(tmp_path / "dev.0", ["the cottage", "the dog"])
+    write_lines(tmp_path / "dev.1", ["the House", "the hound"])
+    write_lines(tmp_path / "test", ["ein Tier", "Der Hund"])
+    write_lines(tmp_path / "test.0", ["an animal", "the dog"])
+    sets = ["--held-out=dev", f"--source={tmp_path / 'dev'}"]
+    sets += [f"--target={tmp_path / 'dev.0'}", f"--target={tmp_path / 'dev.1'}"]
+    sets += ["--held-out=test", f"--source={tmp_path / 'test'}", f"--target={tmp_path / 'test.0'}"]
     lines = [("das haus", "the house"), ("das Haus", "a house"), ("der Hund", "the dog"), ("neu", "new")]
     found = prepare_train(tmp_path / "dropped", lines, *sets)
     assert found == {"train": [("das haus", "a house"), ("neu", "new")]}
@@ -220,14 +215,7 @@ def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = [f"Satz {number // 2}" for number in range(1000)] + ["satz 1"]
     target = [f"Sentence {number}" for number in range(1000)] + ["sentence 2"]
     task = ["even" if number % 4 < 2 else "odd" for number in range(1000)] + ["odd"]
-    options = prepare_options(folder, source, target, task)
-    assert main([*options, *LANGUAGES, f"--output={folder}"]) == 0
-    return folder
-
-
-def read_split(folder: Path, split: str) -> list[tuple[str, str, str]]:
-    columns = [read_lines(folder / f"{split}.{column}.gz") for column in ("source", "target", "task")]
-    return list(zip(*columns, strict=True))
+    return prepare(folder, source=source, target=target, task=task)
 
 
 def test_no_source_is_in_two_splits_and_no_pair_is_lost(hashed: Path) -> None:
@@ -238,86 +226,75 @@ def test_no_source_is_in_two_splits_and_no_pair_is_lost(hashed: Path) -> None:
 
 
 def test_equal_pairs_become_one_and_are_counted(hashed: Path) -> None:
-    statistics = json.loads((hashed / "statistics.json").read_text())["splits"]
     # "Satz 1 / Sentence 2" and its lowercased copy
-    assert sum(split["dropped"]["duplicates"] for split in statistics.values()) == 1
-    kept = [
-        pair for split in SPLITS for pair in read_split(hashed, split) if pair[:2] == ("satz 1", "sentence 2")
+    assert sum(split["dropped"]["duplicates"] for split in statistics(hashed).values()) == 1
+    pairs = [pair for split in SPLITS for pair in read_split(hashed, split)]
+    assert [pair for pair in pairs if pair[:2] == ("satz 1", "sentence 2")] == [
+        ("satz 1", "sentence 2", "odd")
     ]
-    assert kept == [("satz 1", "sentence 2", "odd")]
 
 
-def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_held_out_modules_are_test_sets(tmp_path: Path, refused: Refused) -> None:
     """Their pairs are in no other split; they lose pairs whose source is in another split."""
-    source = [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"]
-    target = [f"Sentence {number}" for number in range(600)] + ["Other", "Another"]
-    task = [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"]
-    options = prepare_options(tmp_path, source, target, task)
-    options += [*LANGUAGES, "--output", str(tmp_path)]
-    assert main([*options, "--held-out-modules", "basic,math"]) == 0
-    splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic", "test.math")}
+    texts = {
+        "source": [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"],
+        "target": [f"Sentence {number}" for number in range(600)] + ["Other", "Another"],
+        "task": [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"],
+    }
+    out = prepare(tmp_path, "--held-out-modules=basic,math", **texts)
+    splits = {split: read_split(out, split) for split in (*SPLITS, "test.basic", "test.math")}
     assert [{pair[2] for pair in splits[split]} for split in SPLITS] == [{"calc"}] * 4
     assert sum(len(splits[split]) for split in SPLITS) == 200
     # "Satz 1" is in another split with calc; "Satz 599" is in math, which comes after
     assert len(splits["test.basic"]) == 201
     assert len(splits["test.math"]) == 199
-    dropped = json.loads((tmp_path / "statistics.json").read_text())["splits"]["test.basic"]["dropped"]
-    assert dropped["source in another split"] == 1
-    assert main([*options, "--held-out-modules", "draw"]) == 1
-    assert "no pair is of module draw; there are basic, calc, math" in capsys.readouterr().err
-    assert main([*options, "--held-out-modules", "a/b"]) == 1
-    assert "'a/b' cannot be the name of a test set" in capsys.readouterr().err
-    assert main([*options, "--held-out-modules", "basic,basic"]) == 1
-    assert "two test sets are named 'basic'" in capsys.readouterr().err
-    out = tmp_path / "of modules"
-    modules = ["--modules", "math", "--held-out-modules", "basic", "--output", str(out)]
-    assert main([*options, *modules]) == 0
+    assert statistics(out)["test.basic"]["dropped"]["source in another split"] == 1
+    for modules, message in {
+        "draw": "no pair is of module draw; there are basic, calc, math",
+        "a/b": "'a/b' cannot be the name of a test set",
+        "basic,basic": "two test sets are named 'basic'",
+    }.items():
+        refused(command(tmp_path, f"--held-out-modules={modules}", **texts), message)
+    out = prepare(tmp_path / "of modules", "--modules=math", "--held-out-modules=basic", **texts)
     assert {pair[2] for pair in read_split(out, "train")} == {"math"}
     assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
 
 
-@pytest.mark.parametrize("first", ["calc", "basic"])
-def test_shared_pairs_are_not_held_out(tmp_path: Path, first: str) -> None:
+@pytest.mark.parametrize("last", [["calc", "basic"], ["basic", "calc"]])
+def test_shared_pairs_are_not_held_out(tmp_path: Path, last: list[str]) -> None:
     """Regardless of which module comes first."""
-    second = "basic" if first == "calc" else "calc"
     source = [f"Satz {number}" for number in range(400)] + ["Hilfe", "Hilfe"]
     target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
-    task = [("calc", "basic")[number // 200] for number in range(400)] + [first, second]
-    options = prepare_options(tmp_path, source, target, task)
-    options += [*LANGUAGES, "--output", str(tmp_path)]
-    assert main([*options, "--held-out-modules", "basic"]) == 0
-    splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic")}
+    task = ["calc"] * 200 + ["basic"] * 200 + last
+    out = prepare(tmp_path, "--held-out-modules=basic", source=source, target=target, task=task)
+    splits = {split: read_split(out, split) for split in (*SPLITS, "test.basic")}
     places = [split for split, pairs in splits.items() if ("hilfe", "help", "calc") in pairs]
     assert places == [split_of("hilfe")]
     assert len(splits["test.basic"]) == 200
 
 
-def test_several_references_stay_parallel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = prepare_options(tmp_path, ["Eins", "Zwei", "Drei"], ["One", "Two", "Three"])
+def test_several_references_stay_parallel(tmp_path: Path, refused: Refused) -> None:
+    texts = {"source": ["Eins", "Zwei", "Drei"], "target": ["One", "Two", "Three"]}
     write_lines(tmp_path / "other", ["1!", "2!", "3!"])
-    languages = [*LANGUAGES, "--max-held-out", "2"]
-    options = [*files, "--target", str(tmp_path / "other"), *languages]
-    assert main([*options, "--split", "test.news", "--output", str(tmp_path / "out")]) == 0
-    names = ["test.news.source", "test.news.target", "test.news.target.1"]
-    kept = list(zip(*[read_lines(tmp_path / f"out/{name}.gz") for name in names], strict=True))
+    other = f"--target={tmp_path / 'other'}"
+    out = prepare(tmp_path, other, "--max-held-out=2", "--split=test.news", **texts)
+    kept = read_split(out, "test.news", "source", "target", "target.1")
     assert len(kept) == 2
     assert set(kept) < {("eins", "one", "1 !"), ("zwei", "two", "2 !"), ("drei", "three", "3 !")}
-    assert main([*options, "--split", "train", "--output", str(tmp_path / "no")]) == 1
-    assert "the corpus has 1 source file, but 2 target files" in capsys.readouterr().err
+    train = command(tmp_path, other, "--split=train", **texts)
+    refused(train, "the corpus has 1 source file, but 2 target files")
     write_lines(tmp_path / "other", ["1!", "2!"])
-    assert main([*options, "--split", "test", "--output", str(tmp_path / "no")]) == 1
-    assert f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}" in capsys.readouterr().err
-    assert not (tmp_path / "no").exists()
+    test = command(tmp_path, other, "--split=test", **texts)
+    refused(test, f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}")
 
 
 def test_statistics_are_those_of_the_files(hashed: Path) -> None:
-    statistics = json.loads((hashed / "statistics.json").read_text())["splits"]
-    for split in SPLITS:
+    for split, found in statistics(hashed).items():
         pairs = read_split(hashed, split)
         words = [word for source, _, _ in pairs for word in source.split()]
-        assert statistics[split]["sentences"] == len(pairs)
-        assert statistics[split]["source"] == {"tokens": len(words), "types": len(set(words))}
-        assert sum(statistics[split]["tasks"].values()) == len(pairs)
+        assert found["sentences"] == len(pairs)
+        assert found["source"] == {"tokens": len(words), "types": len(set(words))}
+        assert sum(found["tasks"].values()) == len(pairs)
 
 
 def test_statistics_as_a_table(hashed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -336,9 +313,7 @@ def test_split_is_md5_modulo_1000() -> None:
 
 
 def test_sizes_of_the_splits() -> None:
-    counts = dict.fromkeys(SPLITS, 0)
-    for number in range(20_000):
-        counts[split_of(f"satz {number}")] += 1
+    counts = Counter(split_of(f"satz {number}") for number in range(20_000))
     # 28, 28, 56 and 888 of 1000, within five standard deviations.
     for split, expected in (("dev", 560), ("devtest", 560), ("test", 1120), ("train", 17_760)):
         assert abs(counts[split] - expected) < 5 * expected**0.5
@@ -353,26 +328,17 @@ def test_filters_count_what_they_drop_and_why() -> None:
 
 
 def test_only_train_is_filtered(tmp_path: Path) -> None:
-    options = prepare_options(tmp_path, ["a b c", ""], ["x", "y"])
-    common = [
-        *options,
-        *LANGUAGES,
-        "--output",
-        str(tmp_path / "out"),
-    ]
-    assert main([*common, "--split", "test", "--max-length", "1"]) == 0
-    assert read_lines(tmp_path / "out" / "test.source.gz") == ["a b c", ""]
-    assert not (tmp_path / "out" / "preparation.json").exists()
+    out = prepare(tmp_path, "--split=test", "--max-length=1", source=["a b c", ""], target=["x", "y"])
+    assert read_lines(out / "test.source.gz") == ["a b c", ""]
+    assert not (out / "preparation.json").exists()
 
 
 def test_modules_and_bounds(tmp_path: Path) -> None:
     source = [f"satz {number}" for number in range(300)]
+    options = ["--max-train=50", "--max-held-out=2", "--modules=swriter,smath"]
     task = ["swriter", "scalc", "smath"] * 100
-    options = prepare_options(tmp_path, source, source, task)
-    common = [*options, *LANGUAGES, "--output", str(tmp_path)]
-    bounds = ["--max-train=50", "--max-held-out=2"]
-    assert main([*common, "--modules=swriter,smath", *bounds]) == 0
-    pairs = {split: read_split(tmp_path, split) for split in SPLITS}
+    out = prepare(tmp_path, *options, source=source, target=source, task=task)
+    pairs = {split: read_split(out, split) for split in SPLITS}
     assert len(pairs["train"]) == 50
     assert all(1 <= len(pairs[split]) <= 2 for split in SPLITS[1:])
     assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
@@ -390,17 +356,17 @@ def test_samples_are_nested_and_in_order(pairs: list[tuple[str, str]], count: in
 
 
 def test_alignment_and_monolingual_text(tmp_path: Path) -> None:
-    options = prepare_options(tmp_path, ["Ein Haus", "a " * 81, "Haus"], ["A house", "x " * 80, "House"])
-    write_lines(tmp_path / "alignment", ["0-0 1-1", "0-0", "0-0"])
-    write_lines(tmp_path / "more.gz", ["One  more", "", "And more"])
-    files = [f"--alignment={tmp_path / 'alignment'}", f"--monolingual={tmp_path / 'more.gz'}", "--tokenized"]
-    languages = [*LANGUAGES, "--output", str(tmp_path)]
-    assert main([*options, *files, *languages, "--split", "train"]) == 0
-    assert read_lines(tmp_path / "train.alignment.gz") == ["0-0 1-1", "0-0"]
-    assert read_lines(tmp_path / "train.source.gz") == ["ein haus", "haus"]
-    assert read_lines(tmp_path / "monolingual.gz") == ["one more", "and more"]
-    statistics = json.loads((tmp_path / "train.statistics.json").read_text())
-    assert statistics["monolingual"] == {"sentences": 2, "tokens": 4, "types": 3, "dropped": {"empty": 1}}
+    texts = {
+        "source": ["Ein Haus", "a " * 81, "Haus"],
+        "target": ["A house", "x " * 80, "House"],
+        "alignment": ["0-0 1-1", "0-0", "0-0"],
+        "monolingual": ["One  more", "", "And more"],
+    }
+    out = prepare(tmp_path, "--tokenized", "--split=train", **texts)
+    assert read_split(out, "train", "source", "alignment") == [("ein haus", "0-0 1-1"), ("haus", "0-0")]
+    assert read_lines(out / "monolingual.gz") == ["one more", "and more"]
+    document = json.loads((out / "train.statistics.json").read_text())
+    assert document["monolingual"] == {"sentences": 2, "tokens": 4, "types": 3, "dropped": {"empty": 1}}
 
 
 def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:

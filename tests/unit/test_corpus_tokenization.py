@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,15 +78,10 @@ def test_text_is_restored(language: str, line: str) -> None:
         ("(www.x.org/~me), ftp://x.org/", "( www.x.org/~me ) , ftp://x.org/"),
         ("Mail first.last+tag@mail.x.org!", "Mail first.last+tag@mail.x.org !"),
         ("At 10:30:15, not 9:05.", "At 10:30:15 , not 9:05 ."),
-        (
-            "Open C:\\Temp\\x.txt or /usr/lib/a.so, ~/.x/y.",
-            "Open C:\\Temp\\x.txt or /usr/lib/a.so , ~/.x/y .",
-        ),
+        ("C:\\Temp\\x.txt or /usr/lib/a.so, ~/.x/y.", "C:\\Temp\\x.txt or /usr/lib/a.so , ~/.x/y ."),
         ("%APPDATA%\\a\\b and $HOME/b.", "%APPDATA%\\a\\b and $HOME/b ."),
-        (
-            "%s of %(name)s, %1$d {0} {{x}} ${VAR} $[n] %NAME %2",
-            "%s of %(name)s , %1$d {0} {{x}} ${VAR} $[n] %NAME %2",
-        ),
+        ("%s of %(name)s, %1$d {0} {{x}} ${VAR}", "%s of %(name)s , %1$d {0} {{x}} ${VAR}"),
+        ("$[n] %NAME %2", "$[n] %NAME %2"),
         ("%% of #{x} in {{ user.name }}, \\nLine", "%% of #{x} in {{▁user.name▁}} , \\n￭ Line"),
         (
             "${{x}} {{ a | b }} of {{ a text of some words }}",
@@ -125,22 +122,21 @@ def test_what_only_its_container_needs_is_removed() -> None:
     assert clean("می\u200cخواهم 👨\u200d👩") == "می\u200cخواهم 👨\u200d👩"
 
 
-def test_case_by_language() -> None:
-    assert [lower("İki Işık I", language) for language in ("tr", "az-latn", "en")] == [
-        "iki ışık ı",
-        "iki ışık ı",
-        "i\u0307ki işık i",
-    ]
-    assert [capitalize("iyi", language) for language in ("tr", "en")] == ["İyi", "Iyi"]
-    assert lower("ΟΔΟΣ", "el") == "οδος"
-    assert lower("Ì Į\u0301 I", "lt") == "i\u0307\u0300 į\u0307\u0301 i"
-    assert [capitalize(word, "en") for word in ("abc", "aBC", "", "1a", "élan")] == [
-        "Abc",
-        "ABC",
-        "",
-        "1a",
-        "Élan",
-    ]
+@pytest.mark.parametrize(
+    ("change", "language", "text", "expected"),
+    [
+        (lower, "tr", "İki Işık I", "iki ışık ı"),
+        (lower, "az-latn", "İki Işık I", "iki ışık ı"),
+        (lower, "en", "İki Işık I", "i\u0307ki işık i"),
+        (lower, "el", "ΟΔΟΣ", "οδος"),
+        (lower, "lt", "Ì Į\u0301 I", "i\u0307\u0300 į\u0307\u0301 i"),
+        (capitalize, "tr", "iyi", "İyi"),
+        (capitalize, "en", "iyi", "Iyi"),
+        *((capitalize, "en", *words) for words in (("aBC", "ABC"), ("", ""), ("1a", "1a"), ("élan", "Élan"))),
+    ],
+)
+def test_case_by_language(change: Callable[[str, str], str], language: str, text: str, expected: str) -> None:
+    assert change(text, language) == expected
 
 
 @pytest.mark.parametrize(

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
+from tests.limited import limited
 
 from itersel.atomic import atomic_path, remove_leftovers, remove_stale_lists, temporary_folder
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
-# Simulates a full disk by limiting the size of files. Python ignores the signal, so writing fails.
-LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
 SLEEPER = """
 import sys, time
 from itersel.atomic import atomic_path
@@ -42,20 +43,17 @@ def test_temporary_names_host_and_process(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError, SystemExit, KeyboardInterrupt])
-def test_temporaries_vanish_on_exceptions(tmp_path: Path, error: type[BaseException]) -> None:
-    def fail(path: Path) -> None:
-        path.write_text("half")
-        raise error
-
-    def fail_writing(stream: IO[str]) -> None:
-        stream.write("half")
+@pytest.mark.parametrize("opened", [atomic_path, open_output])
+def test_temporaries_vanish_on_exceptions(
+    tmp_path: Path, opened: Callable[[Path], Any], error: type[BaseException]
+) -> None:
+    def fail(output: Path | IO[str]) -> None:
+        _ = output.write_text("half") if isinstance(output, Path) else output.write("half")
         raise error
 
     (tmp_path / "out").write_text("before")
-    with pytest.raises(error), atomic_path(tmp_path / "out") as path:
-        fail(path)
-    with pytest.raises(error), open_output(tmp_path / "out") as stream:
-        fail_writing(stream)
+    with pytest.raises(error), opened(tmp_path / "out") as output:
+        fail(output)
     assert os.listdir(tmp_path) == ["out"]
     assert (tmp_path / "out").read_text() == "before"
 
@@ -82,69 +80,42 @@ def test_folder_of_temporary_files(tmp_path: Path) -> None:
     assert temporary_folder("/dev/null") == Path(tempfile.gettempdir())
 
 
-def limited(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code with file sizes limited to 4 KiB."""
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED + code, *arguments], capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.parametrize("name", ["out", "out.gz"])
 def test_full_disk_text(tmp_path: Path, name: str) -> None:
-    code = """
-import random
-from itersel.cli import main
-main.STEPS = {"write": ("write", "")}
-class Write:
-    _add_write = lambda parser: None
-    _write = lambda options: run()
-def run():
-    from itersel.storage.files import write_lines
-    write_lines(sys.argv[1], (str(random.random()) for _ in range(100_000)))
-sys.modules["itersel.cli.write"] = Write
-sys.exit(main.main(["write"]))
-"""
-    done = limited(code, str(tmp_path / name))
-    assert done.returncode == 1
-    assert done.stderr == f"itersel write: {tmp_path / name}: File too large\n"
-    assert os.listdir(tmp_path) == []
+    write_lines(tmp_path / "weights", (f"feature{i} {random.random()}" for i in range(10_000)))
+    arguments = ["weights", "export", tmp_path / "weights", "--output", tmp_path / name]
+    done = limited(*arguments, file_size=4096)
+    assert (done.returncode, done.stderr) == (1, f"itersel weights: {tmp_path / name}: File too large\n")
+    assert os.listdir(tmp_path) == ["weights"]
 
 
 def test_full_disk_arrays(tmp_path: Path) -> None:
-    done = limited(
-        "import numpy; from itersel.storage.arrayfile import write_arrays\n"
-        "from itersel.storage.formats import FileFormat, numbers\n"
-        "format = FileFormat('x', 1, 'itersel x', {'a': numbers('<f8', 'N')})\n"
-        "try: write_arrays(sys.argv[1], format, {'a': numpy.zeros(10_000)}, {})\n"
-        "except OSError as error: print(error.filename)",
-        str(tmp_path / "out"),
-    )
+    code = """
+import sys, numpy
+from itersel.storage.arrayfile import write_arrays
+from itersel.storage.formats import FileFormat, numbers
+format = FileFormat("x", 1, "itersel x", {"a": numbers("<f8", "N")})
+try:
+    write_arrays(sys.argv[1], format, {"a": numpy.zeros(10_000)}, {})
+except OSError as error:
+    print(error.filename)
+"""
+    done = limited(tmp_path / "out", program=("-c", code), file_size=4096)
     assert (done.stdout, done.returncode) == (f"{tmp_path / 'out'}\n", 0)
     assert os.listdir(tmp_path) == []
 
 
-def test_standard_output_that_is_full(tmp_path: Path) -> None:
+def test_standard_output_that_is_full() -> None:
+    command = [sys.executable, "-m", "itersel.cli.main", "config", "schema", "--output", "-"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "itersel.cli.main", "config", "schema", "--output", "-"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.stderr.splitlines()[0] == "itersel config: standard output: No space left on device"
 
 
-def leftover(folder: Path, host: str, process: int) -> Path:
-    path = folder / f".tmp.{host}.{process}.0123abcd.out.h5"
-    path.write_text("half")
-    return path
-
-
-def own_host() -> str:
-    return "".join(
-        sign for sign in socket.gethostname() if sign.isascii() and (sign.isalnum() or sign == "-")
-    )
+def temporary(process: int, name: str = "out.h5", host: str | None = None) -> str:
+    """Return the name of a temporary file of a process, on this host by default."""
+    own = "".join(x for x in socket.gethostname() if x.isascii() and (x.isalnum() or x == "-"))
+    return f".tmp.{host or own}.{process}.0123abcd.{name}"
 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
@@ -153,35 +124,37 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "there\n"
-    [temporary] = (tmp_path / "a").iterdir()
+    [left] = (tmp_path / "a").iterdir()
     assert remove_leftovers(tmp_path) == []  # it is alive
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    assert remove_leftovers(tmp_path) == [temporary]
+    assert remove_leftovers(tmp_path) == [left]
     assert list((tmp_path / "a").iterdir()) == []
 
 
 def test_other_files_are_kept(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    keep = [
-        leftover(tmp_path, "another-host", dead.pid),
-        leftover(tmp_path, own_host(), os.getpid()),
-        leftover(tmp_path, own_host(), 1),
-        tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd",
-        tmp_path / f".tmp.{own_host()}.{dead.pid}.0123ABCD.out",
-        tmp_path / f"x.tmp.{own_host()}.{dead.pid}.0123abcd.out",
-        tmp_path / f".tmp.{own_host()}.0.0123abcd.out",
-        tmp_path / f".tmp.{own_host()}.-1.0123abcd.out",
-    ]
-    for path in keep:
-        path.touch()
-    folder = tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd.folder"
+    folder, link = (tmp_path / temporary(dead.pid, name) for name in ("folder", "link"))
     folder.mkdir()
-    link = tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd.link"
+    keep = [
+        tmp_path / name
+        for name in (
+            temporary(dead.pid, host="another-host"),
+            temporary(os.getpid()),
+            temporary(1),
+            temporary(0),
+            temporary(-1),
+            temporary(dead.pid).removesuffix(".out.h5"),
+            temporary(dead.pid).replace("abcd", "ABCD"),
+            f"x{temporary(dead.pid)}",
+        )
+    ]
+    removed = [tmp_path / temporary(dead.pid), folder / temporary(4194305)]
+    for path in (*keep, *removed):
+        path.touch()
     link.symlink_to(keep[0])
-    removed = [leftover(tmp_path, own_host(), dead.pid), leftover(folder, own_host(), 4194305)]
     assert sorted(remove_leftovers(tmp_path)) == sorted(removed)
     assert sorted(tmp_path.iterdir()) == sorted([*keep, folder, link])
     assert remove_leftovers(tmp_path / "missing") == []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.checks import is_good_index, is_good_rule
@@ -30,40 +32,25 @@ def find(rules: list[tuple[int, list[int], list[int], Any]], category: Any, rank
 
 
 symbols = st.lists(st.sampled_from([-2, -1, 0, 1]), max_size=4)
-
-
 points = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=2)
-
-
+categories = st.tuples(*[st.integers(0, 2)] * 3)
 GLUE_RULES = [(1, [-1], [-1], []), (2, [-1, -2], [-1, -2], [])]
-
-
 RANKS = (1, 2, 0)  # of X, S and a category that X can be derived from
 
 
-categories = st.tuples(*[st.integers(0, 2)] * 3)
-
-
+@pytest.mark.parametrize("has_categories", [False, True])
 @given(st.data(), st.booleans())
-def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: bool) -> None:
-    rule = st.one_of(
-        st.tuples(st.integers(0, 3), symbols, symbols, points),
-        st.tuples(st.just(0), st.just([-1]), st.just([-1]), st.just([])),
-    )
-    rules = (GLUE_RULES if glue else []) + data.draw(st.lists(rule, min_size=2, max_size=4))
-    drawn = data.draw(st.lists(categories, min_size=len(rules), max_size=len(rules)))
-    if glue and data.draw(st.integers(0, 3)):
+def test_rules_equal_plain_python(has_categories: bool, data: st.DataObject, glue: bool) -> None:
+    rule = st.tuples(st.integers(0, 3), symbols, symbols, points)
+    if has_categories:
+        rule |= st.tuples(st.just(0), st.just([-1]), st.just([-1]), st.just([]))
+    rules = (GLUE_RULES if glue else []) + data.draw(st.lists(rule, max_size=4))
+    drawn = [data.draw(categories) for _ in rules] if has_categories else []
+    if drawn and glue and data.draw(st.integers(0, 3)):
         drawn[:2] = [(1, 0, 0), (1, 1, 0)]
-    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule, drawn[n], RANKS)]
-    found, wrong = find(rules, drawn, RANKS)
-    assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), symbols, symbols, points), max_size=4), st.booleans())
-def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
-    rules = (GLUE_RULES if glue else []) + rules
-    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule)]
-    found, wrong = find(rules, (), ())
+    pairs = zip_longest(rules, drawn)
+    bad = [n for n, (rule, one) in enumerate(pairs) if not is_good_rule(n, *rule, one, RANKS)]
+    found, wrong = find(rules, drawn, RANKS if has_categories else ())
     if len(rules) < 2:
         assert wrong != FINE
     else:

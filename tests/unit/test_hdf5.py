@@ -1,32 +1,33 @@
-"""HDF5 files: a full disk (one line, no file left, no crash of the library), locks, compressed arrays."""
+"""HDF5 files: a full disk (one line, no file left, no crash of the library), locks, packed arrays."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
-import sys
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.damage import resealed
+from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
+from itersel.storage import hdf5
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.hdf5 import open_hdf5, read_arrays, write_arrays, write_hdf5
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_packed, write_arrays, write_hdf5, write_packed
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
-LIMITED = """
-import resource, sys
-from itersel.cli.main import main
-size = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-sys.exit(main(sys.argv[2:]))
-"""
 TRAIN_OUTPUT = """
 import resource, sys
 from itersel.grammar.build import Rule, make_shard
@@ -44,15 +45,9 @@ for write, content in (write_weights, weights), (write_shard, shard):
 """
 
 
-def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
-
-
 def test_full_disk_weights_and_shards(tmp_path: Path) -> None:
     path = tmp_path / "out.h5"
-    done = run(TRAIN_OUTPUT, str(path))
+    done = limited(path, program=("-c", TRAIN_OUTPUT))
     assert (done.stdout, done.stderr, done.returncode) == (f"{path} File too large\n" * 2, "", 0)
     assert list(tmp_path.iterdir()) == []
 
@@ -69,52 +64,46 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "list"
 
 
+def mix(folder: Path, shards: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
+    """Select features, with files of at most `size` bytes."""
+    command = ["mix", "--inputs", shards, "--shards=3", "--mixing=selection", "--epoch=1", "--select=2"]
+    return limited(*command, "--output", folder / "v.h5", *options, file_size=size)
+
+
 @pytest.mark.parametrize("size", [100, 100_000, 4_400_000])
 def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
-    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
-    done = run(LIMITED, str(size), *command)
-    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
-    assert done.returncode == 1
+    done = mix(tmp_path, shards, size, f"--matrix={tmp_path / 'W.h5'}")
+    assert (done.stderr, done.returncode) == (f"itersel mix: {tmp_path / 'W.h5'}: File too large\n", 1)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.slow
 def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path) -> None:
-    """Find the size of W.h5, then allow one byte less; v.h5 is always written after W.h5."""
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
-    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
-    assert run(LIMITED, str(1 << 30), *command).returncode == 0
+    """Find the sizes of W.h5 and v.h5, then allow one byte less."""
+    matrix = f"--matrix={tmp_path / 'W.h5'}"
+    assert mix(tmp_path, shards, 1 << 30, matrix).returncode == 0
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert sizes["W.h5"] > 4_400_000
     assert sizes["v.h5"] < 100_000
     for path in tmp_path.iterdir():
         path.unlink()
-    done = run(LIMITED, str(sizes["W.h5"] - 1), *command)
-    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
-    assert os.listdir(tmp_path) == []
-    # v.h5 does not fit: W.h5 is complete, v.h5 is missing
-    limited = [word if word != "W.h5" else "" for word in command[:-2]]
-    done = run(LIMITED, str(sizes["v.h5"] - 1), *limited)
-    assert done.stderr == f"itersel mix: {tmp_path / 'v.h5'}: File too large\n"
-    assert os.listdir(tmp_path) == []
+    for name, options in (("W.h5", [matrix]), ("v.h5", [])):
+        done = mix(tmp_path, shards, sizes[name] - 1, *options)
+        assert done.stderr == f"itersel mix: {tmp_path / name}: File too large\n"
+        assert os.listdir(tmp_path) == []
 
 
-def test_both_ways_of_writing_are_equal(tmp_path: Path) -> None:
+def test_streams_are_written_in_steps(tmp_path: Path) -> None:
     data = np.arange(300_000)
-    with write_hdf5(tmp_path / "memory.h5") as stream:
-        stream["a"] = data
     with stream_hdf5(tmp_path / "disk.h5") as (stream, check):
         stream.create_dataset("a", (0,), np.int64, maxshape=(None,), chunks=(1000,))
-        for end in range(1, 300_001, 29_999):
-            stream["a"].resize((end,))
-            stream["a"][max(0, end - 29_999) :] = data[max(0, end - 29_999) : end]
+        for begin in range(0, 300_000, 29_999):
+            part = data[begin : begin + 29_999]
+            stream["a"].resize((begin + part.size,))
+            stream["a"][begin:] = part
             check()
-        stream["a"].resize((300_000,))
-        stream["a"][end:] = data[end:]
-    for name in ("memory.h5", "disk.h5"):
-        with h5py.File(tmp_path / name) as stream:
-            assert np.array_equal(stream["a"][:], data)
+    with h5py.File(tmp_path / "disk.h5") as stream:
+        assert np.array_equal(stream["a"][:], data)
 
 
 @pytest.mark.parametrize("way", [write_hdf5, stream_hdf5])
@@ -131,14 +120,13 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     with write_hdf5(tmp_path / "cut.h5") as stream:
         stream["a"] = np.arange(1000)
     os.truncate(tmp_path / "cut.h5", 1000)
-    expected = {
+    for name, message in {
         "text.h5": "another kind of file",
         "empty.h5": "another kind of file",
         "folder.h5": "is a folder",
         "cut.h5": "damaged or truncated",
         "missing.h5": "no such file",
-    }
-    for name, message in expected.items():
+    }.items():
         with pytest.raises(InputError, match=message) as error:
             open_hdf5(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: ")
@@ -197,3 +185,146 @@ def test_a_large_array_of_equal_numbers(tmp_path: Path) -> None:
         assert equal.nbytes > MAX_UNPACKING * stream["equal"].id.get_storage_size()
     found, _ = read_arrays(tmp_path / "file.h5", form)
     np.testing.assert_array_equal(found["equal"], equal)
+
+
+# Arrays packed by libdeflate are those of HDF5's filters, in both directions.
+
+DTYPES = ("|u1", "<u2", "<i4", "<u8", "<f4", ">i4")
+FORM = FileFormat("numbers", 1, "itersel", {"a": Array("<i4", ("A",), packed=True)})
+
+
+def in_memory() -> h5py.File:
+    return h5py.File("memory", "w", driver="core", backing_store=False)
+
+
+def numbers(seed: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    return np.random.default_rng(seed).integers(200, size=shape).astype(dtype)
+
+
+shapes = st.one_of(
+    st.tuples(st.integers(1, 70)),
+    st.tuples(st.integers(1, 30), st.integers(1, 4)),
+    st.tuples(st.integers(1, 9), st.integers(1, 3), st.integers(1, 3)),
+)
+
+
+@given(st.integers(0, 99), st.sampled_from(DTYPES), shapes, st.booleans(), st.sampled_from([8, 64, 1 << 18]))
+def test_hdf5_reads_what_is_packed(
+    seed: int, dtype: str, shape: tuple[int, ...], shuffled: bool, chunk_bytes: int
+) -> None:
+    array = numbers(seed, dtype, shape)
+    with pytest.MonkeyPatch.context() as patch, in_memory() as stream:
+        patch.setattr(hdf5, "CHUNK_BYTES", chunk_bytes)
+        write_packed(stream, "a", array, shuffled)
+        for found in (stream["a"][:], read_packed(stream["a"])):
+            assert found.dtype == array.dtype
+            np.testing.assert_array_equal(found, array)
+        assert (stream["a"].compression, stream["a"].shuffle) == ("gzip", shuffled)
+
+
+@given(st.integers(0, 99), st.sampled_from(DTYPES), shapes, st.data())
+def test_what_hdf5_packs_is_read(seed: int, dtype: str, shape: tuple[int, ...], data: st.DataObject) -> None:
+    array = numbers(seed, dtype, shape)
+    filters = [{}, {"compression": "gzip"}, {"compression": "lzf"}, {"fletcher32": True}]
+    options = {"shuffle": data.draw(st.booleans()), **data.draw(st.sampled_from(filters))}
+    chunk = tuple(data.draw(st.integers(1, size + 3)) for size in shape)
+    with in_memory() as stream:
+        unlimited = (None,) * len(shape)
+        stream.create_dataset("a", shape, array.dtype, chunks=chunk, maxshape=unlimited, **options)
+        stream["a"][...] = array
+        np.testing.assert_array_equal(read_packed(stream["a"]), array)
+
+
+def test_arrays_that_are_not_in_chunks() -> None:
+    with in_memory() as stream:
+        stream["a"], stream["empty"] = np.arange(9), np.zeros((0, 3))
+        np.testing.assert_array_equal(read_packed(stream["a"]), np.arange(9))
+        assert read_packed(stream["empty"]).shape == (0, 3)
+
+
+def test_chunks_that_did_not_become_smaller() -> None:
+    """HDF5 stores them as they are, and marks them."""
+    array = np.random.default_rng(1).integers(1 << 31, size=1000).astype(np.int32)
+    with in_memory() as stream:
+        write_packed(stream, "a", array, shuffled=True)
+        both = 0b11
+        stream["a"].id.write_direct_chunk((0,), array.tobytes(), both)
+        np.testing.assert_array_equal(read_packed(stream["a"]), array)
+
+
+def write_chunk(chunk: bytes) -> Callable[[h5py.File], None]:
+    return lambda stream: stream["a"].id.write_direct_chunk((0,), chunk)
+
+
+def recreate(chunk: int, filled: int = 0) -> Callable[[h5py.File], None]:
+    """Return a change: an array in chunks, of which only some numbers are written."""
+
+    def change(stream: h5py.File) -> None:
+        del stream["a"]
+        options = {"chunks": (chunk,), "maxshape": (None,), "compression": "gzip"}
+        stream.create_dataset("a", (100,), np.int32, **options)
+        if filled:
+            stream["a"][:filled] = 1
+
+    return change
+
+
+def put_number(stream: h5py.File) -> None:
+    del stream["a"]
+    stream["a"] = np.int32(5)
+
+
+LARGE = UNPACKED_BYTES // 4 + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (write_chunk(b"\x00" * 20), "(cannot be unpacked)"),
+        (write_chunk(zlib.compress(bytes(400))[:-1]), "(cannot be unpacked)"),
+        (write_chunk(zlib.compress(bytes(399))), "(a chunk is incomplete)"),
+        (write_chunk(zlib.compress(bytes(401))), "(cannot be unpacked)"),
+        *((recreate(chunk), "(some chunks are missing)") for chunk in (10, 30, 100)),
+        *((recreate(chunk, chunk), "(some chunks are missing)") for chunk in (10, 30)),
+        (put_number, ""),
+        # a small file must not make the process allocate more than fits in memory
+        (recreate(LARGE), f"(takes {4 * LARGE} bytes, of which the file holds"),
+    ],
+)
+def test_damaged_arrays(tmp_path: Path, change: Callable[[h5py.File], None], said: str) -> None:
+    path = tmp_path / "numbers.h5"
+    write_arrays(path, FORM, {"a": np.arange(100, dtype=np.int32)}, {})
+    with h5py.File(path, "r+", libver=("v110", "v110")) as stream:
+        change(stream)
+    message = f"numbers.h5: damaged: array 'a' cannot be read {said}"
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_arrays(path, FORM)
+
+
+def test_an_empty_array_of_many_chunks() -> None:
+    with in_memory() as stream:
+        stream.create_dataset(
+            "a", (0, 10**11), np.int32, chunks=(1, 1), maxshape=(None, None), compression="gzip"
+        )
+        assert read_packed(stream["a"]).shape == (0, 10**11)
+
+
+def test_types_that_numpy_stores_differently() -> None:
+    twelve_bits = h5py.h5t.STD_I32LE.copy()
+    twelve_bits.set_precision(12)
+    twelve_bits.set_offset(8)
+    with in_memory() as stream:
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk((4,))
+        properties.set_deflate(1)
+        h5py.h5d.create(stream.id, b"a", twelve_bits, h5py.h5s.create_simple((4,)), properties)
+        stream["a"][:] = [0, 1, 2, 3]
+        assert read_packed(stream["a"]).tolist() == [0, 1, 2, 3]
+
+
+def test_the_same_bytes(tmp_path: Path) -> None:
+    array = numbers(1, "<i4", (200_000,))
+    for name in ("one", "two"):
+        write_arrays(tmp_path / name, FORM, {"a": array}, {})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one").stat().st_size < array.nbytes / 2

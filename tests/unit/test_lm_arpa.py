@@ -156,7 +156,6 @@ def test_pieces_give_the_same_as_the_whole(size: int) -> None:
 
 
 def test_lines_are_counted_in_pieces_that_are_empty() -> None:
-    assert str(outcome(iter([b"\n\n", b"\n", b"\nwrong\n"]))).startswith("x:5: is not an ARPA file")
     assert outcome(iter([b"\n\n", b"\n", ARPA.encode()])) == outcome(ARPA)
 
 
@@ -173,30 +172,28 @@ def test_every_truncation_is_an_error() -> None:
             parse_arpa(content[:size], "lm.arpa")
 
 
-def test_invalid_utf8_names_the_line() -> None:
-    assert str(outcome(ARPA.encode("latin-1"))).startswith("x:11: not valid UTF-8")
-
-
 def test_a_byte_order_mark_and_comments_before_the_counts() -> None:
     assert outcome("\ufeff# made by a toolkit\n\n## data below\n" + ARPA) == outcome(ARPA)
-    assert str(outcome("# a\n" * 5000 + ARPA)).startswith("x:1: is not an ARPA file")
 
 
 def test_the_unknown_word_in_capitals() -> None:
     """As in KenLM, which reads both forms; here also within an n-gram."""
     text = ARPA.replace("häus </s>", "<unk> </s>")
     assert outcome(text.replace("<unk>", "<UNK>")) == outcome(text)
-    assert "'<UNK>' is listed twice" in str(outcome(ARPA.replace("\ta\t", "\t<UNK>\t")))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", "is a binary file of KenLM"),
-        (gzip.compress(ARPA.encode()), "is compressed with gzip; rename it to end in .gz"),
-        (bz2.compress(ARPA.encode()), "is compressed with bzip2; unpack it"),
+        (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", "x:1: is a binary file of KenLM"),
+        (gzip.compress(ARPA.encode(), mtime=0), "x:1: is compressed with gzip; rename it to end in .gz"),
+        (bz2.compress(ARPA.encode()), "x:1: is compressed with bzip2; unpack it"),
+        (ARPA.encode("latin-1"), "x:11: not valid UTF-8"),
+        ("# a\n" * 5000 + ARPA, "x:1: is not an ARPA file"),
+        ([b"\n\n", b"\n", b"\nwrong\n"], "x:5: is not an ARPA file"),
+        (ARPA.replace("\ta\t", "\t<UNK>\t"), "x:10: '<UNK>' is listed twice"),
     ],
-    ids=["KenLM", "gzip", "bzip2"],
+    ids=["KenLM", "gzip", "bzip2", "latin-1", "comments", "pieces", "two unknown words"],
 )
-def test_files_that_are_something_else(content: bytes, message: str) -> None:
-    assert message in str(outcome(content))
+def test_files_that_are_something_else(content: str | bytes | list[bytes], message: str) -> None:
+    assert str(outcome(iter(content) if isinstance(content, list) else content)).startswith(message)

@@ -1,4 +1,4 @@
-"""Language model kernels compared with their naive versions."""
+"""Language model kernels compared with their naive versions; how states are combined."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ from tests.naive import lm as naive
 from itersel.lm import kernels
 from itersel.lm.arpa import Arpa, NGrams, write_arpa
 from itersel.lm.binary import LanguageModel, compile_model, load_model
+from itersel.lm.pair_kernels import PAIR_BITS
+from itersel.lm.state_kernels import (
+    EMPTY_STATE,
+    States,
+    begin_state,
+    compose,
+    make_states,
+    reset_states,
+    word_state,
+)
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 
@@ -137,3 +147,86 @@ def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
     assert [kernels.find(model, key) for key in keys] == [1, 2, 3, 4, 5]
     assert kernels.find(model, np.uint64(4 + 32 * 5)) == -1
     assert kernels.insert(slots, rows[2:]) == 0
+
+
+# Deliberately not closed under contexts: "b c" has a backoff and no extension, "c b a" has no suffix "b a".
+MODEL: naive.Model = {
+    ("<unk>",): (-1.1, 0),
+    ("<s>",): (-99, -0.3),
+    ("</s>",): (-0.9, 0),
+    ("a",): (-0.7, -0.2),
+    ("b",): (-0.6, -0.4),
+    ("c",): (-1.3, -0.1),
+    ("<s>", "a"): (-0.2, -0.15),
+    ("a", "b"): (-0.4, -0.25),
+    ("b", "a"): (-0.3, -0.35),
+    ("b", "c"): (-0.5, -0.45),
+    ("c", "</s>"): (-0.8, 0),
+    ("c", "b"): (-0.1, -0.05),
+    ("<s>", "a", "b"): (-0.11, 0),
+    ("a", "b", "a"): (-0.22, 0),
+    ("b", "a", "b"): (-0.33, 0),
+    ("c", "b", "a"): (-0.44, 0),
+}
+
+
+@pytest.fixture(scope="module", params=[3, 2, 1])
+def model(request: pytest.FixtureRequest, folder: Path) -> LanguageModel:
+    """Return a model of each order; the longest n-grams have no backoff."""
+    order = request.param
+    short = {ngram: (p, b * (len(ngram) < order)) for ngram, (p, b) in MODEL.items() if len(ngram) <= order}
+    return build(folder, short, order)
+
+
+def states_of(model: LanguageModel, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
+    states = make_states(model.order, words, pairs)
+    reset_states(states)
+    return states
+
+
+# tables that are large enough, that are often full, and edges whose pairs are not remembered
+@pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
+@given(data=st.data())
+def test_any_bracketing_gives_the_probability_of_the_sentence(
+    model: LanguageModel, pairs: int, first_edge: int, data: st.DataObject
+) -> None:
+    words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))
+    ids = np.array([model.ids.get(word, 0) for word in words], np.int32)
+    start, end = model.ids["<s>"], model.ids["</s>"]
+    arrays = model.arrays
+    states = states_of(model, max(1 << 10, 4 * first_edge), pairs)
+    states.counts[0] = first_edge
+    pieces = [(begin_state(arrays, states, start), 0.0)]
+    pieces += [(word_state(arrays, states, i), float(arrays.unigram[i, 0])) for i in [*ids, end]]
+    while len(pieces) > 1:
+        at = data.draw(st.integers(0, len(pieces) - 2))
+        (a, score_a), (b, score_b) = pieces[at : at + 2]
+        state, change = compose(arrays, states, a, b)
+        pieces[at : at + 2] = [(state, score_a + score_b + change)]
+    assert not states.counts[1]
+    expected = kernels.score_sentences(arrays, ids, np.array([0, len(ids)]), start, end)[0]
+    assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_empty_piece_changes_nothing(model: LanguageModel) -> None:
+    states = states_of(model)
+    state = word_state(model.arrays, states, model.ids["a"])
+    assert compose(model.arrays, states, state, EMPTY_STATE) == (state, 0.0)
+    assert compose(model.arrays, states, EMPTY_STATE, state) == (state, 0.0)
+
+
+@pytest.mark.parametrize("model", [3], indirect=True)
+def test_words_that_no_context_can_affect_share_a_state(model: LanguageModel) -> None:
+    states = states_of(model)
+    a, b, c, unknown = (word_state(model.arrays, states, model.ids.get(w, 0)) for w in ["a", "b", "c", "new"])
+    after = [compose(model.arrays, states, x, unknown)[0] for x in (unknown, c)]
+    assert after[0] == unknown
+    assert after[1] != after[0]  # a word to the left of c can still change its score
+    assert compose(model.arrays, states, a, b)[0] != compose(model.arrays, states, c, b)[0]
+
+
+def test_full_tables_are_reported(model: LanguageModel) -> None:
+    states = states_of(model, 2, 4)
+    for word in ["a", "b", "c"]:
+        word_state(model.arrays, states, model.ids[word])
+    assert states.counts[1] == 1

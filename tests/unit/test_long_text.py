@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.limited import MEBIBYTE, limited
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, UNPACKED_BYTES
-from itersel.storage.files import line_blocks, packing_of, read_bytes, read_lines
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES
+from itersel.storage.files import line_blocks, packing_of, read_lines
 from itersel.storage.json_files import read_json
-
-MEBIBYTE = 2**20
 
 
 def pack(path: Path, piece: bytes, times: int) -> Path:
@@ -27,16 +24,6 @@ def pack(path: Path, piece: bytes, times: int) -> Path:
         for _ in range(times):
             stream.write(piece)
     return path
-
-
-def limited(mebibytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run an itersel command with a memory limit."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MEBIBYTE, mebibytes * MEBIBYTE))
-
-    command = [sys.executable, "-m", "itersel.cli.main", *map(str, arguments)]
-    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
 
 
 def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
@@ -53,7 +40,9 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
         pack(tmp_path / name, b"\n" * MEBIBYTE, times)
         with gzip.open(tmp_path / name, "ab") as stream:
             stream.write(words)
-    done = limited(400, *prepare(tmp_path / "source.gz", tmp_path / "target.gz", "--split", "train"))
+    done = limited(
+        *prepare(tmp_path / "source.gz", tmp_path / "target.gz", "--split=train"), memory=400 * MEBIBYTE
+    )
     assert (done.stderr, done.returncode) == ("", 0)
     assert read_lines(tmp_path / "out/train.source.gz") == ["ein haus"]
     statistics = json.loads((tmp_path / "out/train.statistics.json").read_text())
@@ -69,14 +58,13 @@ def test_an_endless_line(tmp_path: Path, command: str) -> None:
         "bleu": ["bleu", "--reference", path, path],
         "weights": ["weights", "show", path],
     }
-    done = limited(500, *arguments[command])
+    done = limited(*arguments[command], memory=500 * MEBIBYTE)
     assert done.returncode == 1
-    limit, advice = MAX_LINE_BYTES, ""
+    said = f"{path}:1: is longer than {MAX_LINE_BYTES:,} bytes\n"
+    advice = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
     if command == "prepare":
-        limit = MEBIBYTE
-        advice = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
-    step = "corpus" if command == "prepare" else command
-    assert done.stderr == f"itersel {step}: {path}:1: is longer than {limit:,} bytes{advice}\n"
+        command, said = "corpus", f"{path}:1: is longer than {MEBIBYTE:,} bytes{advice}\n"
+    assert done.stderr == f"itersel {command}: {said}"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -95,14 +83,14 @@ def test_the_limit_is_exact(tmp_path: Path, suffix: str, end: bytes) -> None:
         assert (error.value.line, error.value.message) == (number, "is longer than 1,024 bytes")
 
 
-def test_the_limit_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limit_of_the_command_line(tmp_path: Path, refused: Callable[..., str]) -> None:
     (tmp_path / "source").write_text("a\n" + "b " * 1000 + "\n")
     (tmp_path / "target").write_text("x\ny\n")
-    arguments = [*map(str, prepare(tmp_path / "source", tmp_path / "target", "--split", "dev"))]
-    assert main([*arguments, "--max-line-bytes", "1999"]) == 1
-    assert f"{tmp_path / 'source'}:2: is longer than 1,999 bytes; break" in capsys.readouterr().err
-    assert main([*arguments, "--max-line-bytes", "2000"]) == 0
-    assert main([*arguments, "--max-line-bytes", "10"]) == 2
+    arguments = [*map(str, prepare(tmp_path / "source", tmp_path / "target", "--split=dev"))]
+    message = f"{tmp_path / 'source'}:2: is longer than 1,999 bytes; break"
+    refused([*arguments, "--max-line-bytes=1999"], message)
+    assert main([*arguments, "--max-line-bytes=2000"]) == 0
+    assert main([*arguments, "--max-line-bytes=10"]) == 2
 
 
 @given(
@@ -114,16 +102,16 @@ def test_blocks_are_the_lines_of_the_text(
     """For any block size, lines are the text split at line feeds."""
     path = tmp_path_factory.mktemp("text") / "text"
     path.write_bytes(content)
+    text = content.removeprefix(b"\xef\xbb\xbf")
     try:
-        lines = content.removeprefix(b"\xef\xbb\xbf").decode().split("\n")
+        lines = text.decode().split("\n")
     except UnicodeDecodeError as error:
-        bad = content.removeprefix(b"\xef\xbb\xbf").count(b"\n", 0, error.start) + 1
-        packing = packing_of(content.removeprefix(b"\xef\xbb\xbf"))
-        expected = (packing, None) if packing else ("not valid UTF-8", bad)
+        packing = packing_of(text)
+        bad = None if packing else text.count(b"\n", 0, error.start) + 1
         with pytest.raises(InputError) as raised:
             list(line_blocks(path, size))
-        assert raised.value.message.startswith(expected[0])
-        assert raised.value.line == expected[1]
+        assert raised.value.message.startswith(packing or "not valid UTF-8")
+        assert raised.value.line == bad
         return
     expected = [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
     assert [line for block in line_blocks(path, size) for line in block] == expected
@@ -131,23 +119,10 @@ def test_blocks_are_the_lines_of_the_text(
 
 
 def test_lines_that_are_longer_than_a_piece(tmp_path: Path) -> None:
-    lines = [
-        "\u00e9" * size for size in (1, BLOCK_BYTES, 3, 3 * BLOCK_BYTES // 2, BLOCK_BYTES // 2 - 1, 0, 5)
-    ]
+    sizes = 1, BLOCK_BYTES, 3, 3 * BLOCK_BYTES // 2, BLOCK_BYTES // 2 - 1, 0, 5
+    lines = ["\u00e9" * size for size in sizes]
     (tmp_path / "text").write_text("\n".join(lines), encoding="utf-8")
     assert read_lines(tmp_path / "text") == lines
-
-
-@pytest.mark.slow
-def test_files_that_unpack_to_far_more_than_text_are_not_kept(tmp_path: Path) -> None:
-    path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 65)
-    message = "newlines.gz: unpacks to more than 100 times its size; if that is right, unpack it"
-    for read in (read_bytes, read_lines):
-        with pytest.raises(InputError) as error:
-            read(path)
-        assert str(error.value).endswith(message)
-    pack(path, b"\n" * MEBIBYTE, UNPACKED_BYTES // MEBIBYTE)
-    assert len(read_bytes(path)) == UNPACKED_BYTES
 
 
 @pytest.mark.slow
@@ -160,7 +135,7 @@ def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
         "arpa": ["lm", "compile", "--input", path],
         "alignment": ["grammar", "index", *text, "--alignment", path],
     }
-    done = limited(1200, *arguments[step], "--output", tmp_path / "out")
+    done = limited(*arguments[step], "--output", tmp_path / "out", memory=1200 * MEBIBYTE)
     assert done.returncode == 1
     assert done.stderr.endswith("if that is right, unpack it\n")
     assert done.stderr.count("\n") == 1

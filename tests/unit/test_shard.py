@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import shutil
 from collections import Counter
 from itertools import chain
 
@@ -13,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.cli import shard as command
+from itersel.cli.main import main
 from itersel.corpus import sharding
 from itersel.corpus.sharding import (
     NaturalShards,
@@ -24,7 +21,7 @@ from itersel.corpus.sharding import (
     shard_lines,
 )
 from itersel.errors import InputError
-from itersel.storage.files import read_lines
+from itersel.storage.files import read_lines, write_lines
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
@@ -44,36 +41,40 @@ def test_shuffled_by_the_seed():
     assert order[0] != list(range(100))
 
 
+TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
+
+
 @pytest.fixture
 def corpus(tmp_path):
     for side in ("source", "target"):
-        with gzip.open(tmp_path / f"{side}.gz", "wt", encoding="utf-8") as stream:
-            stream.writelines(f"{side} {line}\u2028x\n" for line in range(11))
+        write_lines(tmp_path / f"{side}.gz", [f"{side} {line}\u2028x" for line in range(11)])
+    write_lines(tmp_path / "task", TASKS)
     return tmp_path
 
 
-def read(path):
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
-        return stream.read().split("\n")[:-1]
+def command(folder, *options):
+    files = [f"--{side}={folder / side}.gz" for side in ("source", "target")]
+    return ["shard", *files, *options, f"--output={folder / 'out'}"]
 
 
-def run(*arguments):
-    parser = argparse.ArgumentParser()
-    command._add_shard(parser)
-    command._shard(parser.parse_args(list(arguments)))
-
-
-@pytest.mark.parametrize("order", [["--seed", "3"], ["--keep-order"], []])
-def test_files(corpus, order):
-    files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
-    run(*files, "--shards", "3", *order, "--output", str(corpus / "out"))
-    ids = []
-    for shard in range(3):
-        numbers = [int(line) for line in (corpus / f"out/{shard}.ids").read_text().split()]
+def shards(folder, *options):
+    """Make shards; return the line numbers of each, and of the lines that are in none."""
+    assert main(command(folder, *options)) == 0
+    out = folder / "out"
+    numbers = []
+    for shard in range(len(list(out.glob("[0-9]*.ids")))):
+        numbers.append([int(line) for line in read_lines(out / f"{shard}.ids")])
         for side in ("source", "target"):
-            assert read(corpus / f"out/{shard}.{side}.gz") == [f"{side} {n}\u2028x" for n in numbers]
-        ids += numbers
-    assert sorted(ids) == list(range(11))
+            assert read_lines(out / f"{shard}.{side}.gz") == [f"{side} {n}\u2028x" for n in numbers[-1]]
+    rest = [int(line) for line in read_lines(out / "rest.ids")] if (out / "rest.ids").exists() else None
+    return numbers, rest
+
+
+@pytest.mark.parametrize("order", [["--seed=3"], ["--keep-order"], []])
+def test_files(corpus, order):
+    parts, rest = shards(corpus, "--shards=3", *order)
+    ids = [*chain(*parts)]
+    assert (len(parts), sorted(ids), rest) == (3, list(range(11)), None)
     assert (ids == list(range(11))) == (order == ["--keep-order"])
 
 
@@ -106,118 +107,80 @@ def test_natural_tasks(labels, counts, has_others, seed):
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
 
 
-TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
-
-
-def natural(corpus, *options, tasks=TASKS):
-    (corpus / "task").write_text("".join(f"{task}\n" for task in tasks))
-    files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
-    run(*files, "--task", str(corpus / "task"), *options, "--output", str(corpus / "out"))
+def tasks(folder, *options):
+    return shards(folder, f"--task={folder / 'task'}", *options, "--seed=3")
 
 
 def test_files_of_natural_tasks(corpus):
-    natural(corpus, "--labels", "y=1", "x=2", "--seed", "3")
-    out = corpus / "out"
-    numbers = [[int(line) for line in (out / f"{shard}.ids").read_text().split()] for shard in range(3)]
+    numbers, rest = tasks(corpus, "--labels", "y=1", "x=2")
     assert sorted(numbers[0]) == [1, 5, 8]
     assert sorted(numbers[1] + numbers[2]) == [0, 2, 4, 6, 7, 9]
-    assert read(out / "0.source.gz") == [f"source {n}\u2028x" for n in numbers[0]]
-    assert (out / "rest.ids").read_text() == "3\n10\n"
-    assert sorted(path.name for path in out.iterdir() if path.suffix == ".ids") == [
-        "0.ids",
-        "1.ids",
-        "2.ids",
-        "rest.ids",
-    ]
+    assert rest == [3, 10]
 
 
 def test_other_tasks_are_joined(corpus):
-    natural(corpus, "--labels", "y=1", "--others", "join")
-    assert len((corpus / "out/1.ids").read_text().split()) == 8
-    assert not (corpus / "out/rest.ids").exists()
+    numbers, rest = tasks(corpus, "--labels", "y=1", "--others=join")
+    assert ([*map(len, numbers)], rest) == ([3, 8], None)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (
-            ["--labels", "q=1"],
-            r"task: no sentence has the label 'q'; the most frequent labels are 'x' \(6\), 'y' \(3\)",
+            "--labels q=1",
+            "task: no sentence has the label 'q'; the most frequent labels are 'x' (6), 'y' (3)",
         ),
-        (["--labels", "x=2", "y=4"], r"task: task 'y' has 3 sentences, too few for 4 shards"),
+        ("--labels x=2 y=4", "task: task 'y' has 3 sentences, too few for 4 shards"),
+        ("--labels x=2 z=1 --minimum=3", "task: task 'z' has 2 sentences, too few for a minimum of 3"),
+        ("--labels x=1 y=1 z=1 --others=join", "every sentence has one of the labels that are named"),
+        ("--labels x=1 x=2", "task 'x' is named twice"),
+        ("--labels x=1 --keep-order", "--labels excludes --keep-order"),
+        ("--shards=2", "--task needs --labels or --pool"),
+        ("--shards=2 --minimum=2", "--others, --minimum and --scored need --labels"),
+        ("--shards=2 --size=one", "--size needs --pool"),
+        ("--pool x", "--pool needs --shards"),
+        ("--labels x=1 --shards=2", "--labels excludes --shards: it gives the number"),
+        ("--pool x y x --shards=2", "task 'x' is named twice"),
+        ("--pool x --shards=2 --keep-order", "--pool excludes --keep-order"),
+        ("--pool x q --shards=2", "task: no sentence has the label 'q'; the most frequent"),
+        ("--pool x z --shards=5 --size=one", "task: the pool of the tasks has 4 sentences, too few for 5"),
         (
-            ["--labels", "x=2", "z=1", "--minimum", "3"],
-            "task: task 'z' has 2 sentences, too few for a minimum of 3",
+            "--labels x=1 y=1 --scored=devtest",
+            "devtest: no sentence has the label 'y'; the most frequent labels",
         ),
-        (
-            ["--labels", "x=1", "y=1", "z=1", "--others", "join"],
-            "every sentence has one of the labels that are named",
-        ),
-        (["--labels", "x=1", "x=2"], "task 'x' is named twice"),
-        (["--labels", "x=1", "--keep-order"], "--labels excludes --keep-order"),
-        (["--shards", "2"], "--task needs --labels or --pool"),
-        (["--shards", "2", "--minimum", "2"], "--others, --minimum and --scored need --labels"),
-        (["--shards", "2", "--size", "one"], "--size needs --pool"),
-        (["--pool", "x"], "--pool needs --shards"),
-        (["--labels", "x=1", "--shards", "2"], "--labels excludes --shards: it gives the number"),
-        (["--pool", "x", "y", "x", "--shards", "2"], "task 'x' is named twice"),
-        (["--pool", "x", "--shards", "2", "--keep-order"], "--pool excludes --keep-order"),
-        (["--pool", "x", "q", "--shards", "2"], "task: no sentence has the label 'q'; the most frequent"),
-        (
-            ["--pool", "x", "z", "--shards", "5", "--size", "one"],
-            "task: the pool of the tasks has 4 sentences, too few for 5 shards",
-        ),
+        ("--labels x=1 --task=devtest", "devtest: has 3 lines, "),
     ],
 )
-def test_bad_tasks(corpus, options, message):
-    with pytest.raises(InputError, match=message):
-        natural(corpus, *options)
-    assert not (corpus / "out").exists()
+def test_bad_tasks(corpus, refused, monkeypatch, options, message):
+    monkeypatch.chdir(corpus)
+    write_lines(corpus / "devtest", ["x", "z", "x"])
+    refused(command(corpus, "--task=task", *options.split()), message)
 
 
-def test_labels_need_a_file(corpus):
-    files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
-    with pytest.raises(InputError, match="--labels needs --task, the file with the label of each line"):
-        run(*files, "--labels", "x=1", "--output", str(corpus / "out"))
+def test_labels_need_a_file(corpus, refused):
+    message = "--labels needs --task, the file with the label of each line"
+    refused(command(corpus, "--labels", "x=1"), message)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
-    (corpus / "devtest").write_text("x\nz\nx\n")
-    natural(corpus, "--labels", "x=1", "z=1", "--scored", str(corpus / "devtest"))
-    shutil.rmtree(corpus / "out")
-    with pytest.raises(InputError, match="devtest: no sentence has the label 'y'; the most frequent labels"):
-        natural(corpus, "--labels", "x=1", "y=1", "--scored", str(corpus / "devtest"))
-    assert not (corpus / "out").exists()
-
-
-def test_labels_of_another_text(corpus):
-    with pytest.raises(InputError, match=r"task: has 10 lines, .*source\.gz has 11"):
-        natural(corpus, "--labels", "x=1", tasks=TASKS[1:])
-
-
-def pooled(corpus, shards, *options):
-    """Return the line numbers of the files of a pool."""
-    natural(corpus, "--shards", str(shards), *options, "--seed", "3")
-    return [list(map(int, read_lines(corpus / f"out/{shard}.ids"))) for shard in range(shards)]
+    write_lines(corpus / "devtest", ["x", "z", "x"])
+    tasks(corpus, "--labels", "x=1", "z=1", f"--scored={corpus / 'devtest'}")
 
 
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
-    numbers = pooled(corpus, 3, "--pool", "z", "x")
+    numbers, rest = tasks(corpus, "--shards=3", "--pool", "z", "x")
     [order] = shard_lines(len(TASKS), 1, 3)
-    assert [line for part in numbers for line in part] == [line for line in order if TASKS[line] != "y"]
-    assert [len(part) for part in numbers] == [3, 3, 2]
-    assert read(corpus / "out/1.source.gz") == [f"source {n}\u2028x" for n in numbers[1]]
-    assert read_lines(corpus / "out/rest.ids") == ["1", "5", "8"]
+    assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
+    assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
 
 
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
-    [numbers] = pooled(corpus, 1, "--pool", "x", "y", "z", "--size", "one")
+    [numbers], rest = tasks(corpus, "--shards=1", "--pool", "x", "y", "z", "--size=one")
     [order] = shard_lines(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
-    assert sorted(numbers) == sorted(firsts.values())
-    assert len(read_lines(corpus / "out/rest.ids")) == 8
+    assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
 
 
 @pytest.mark.parametrize(("sizes", "share"), [((40, 40), 20), ((90, 10), 10), ((100, 50, 30), 20)])
@@ -273,13 +236,14 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
             raise KeyboardInterrupt
         path.write_text("x")
 
+    before = sorted(corpus.iterdir())
     (corpus / ".unfinished.out").mkdir()
     (corpus / ".unfinished.out/7.ids").touch()
     with monkeypatch.context() as patch:
         patch.setattr(sharding, "write_lines", write)
         with pytest.raises(KeyboardInterrupt):
             shard_corpus(*files)
-    assert sorted(path.name for path in corpus.iterdir()) == ["source.gz", "target.gz"]
+    assert sorted(corpus.iterdir()) == before
     assert {path.parent.name for path in written} == {".unfinished.out"}
     shard_corpus(*files)
     assert len(list((corpus / "out").iterdir())) == 9
@@ -298,19 +262,14 @@ def test_one_wait_for_the_disk(corpus, monkeypatch):
     assert waits == [(9, False)]
 
 
-def test_folder_that_is_there(corpus):
-    files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
-    shard_corpus(*files)
-    with pytest.raises(InputError, match="out: is a folder that holds something"):
-        shard_corpus(*files)
+def test_folder_that_is_there(corpus, refused):
+    shards(corpus, "--shards=3")
+    refused(command(corpus, "--shards=3"), "out: is a folder that holds something")
 
 
-def test_bad_input(corpus):
-    with pytest.raises(InputError, match=r"source\.gz: has 11 lines, too few for 12 shards; .*decoder\.jobs"):
-        shard_corpus(corpus / "source.gz", corpus / "target.gz", 12, 1, corpus / "out")
-    (corpus / "short").write_text("x\n")
-    with pytest.raises(InputError, match=r"short: has 1 lines, .*source\.gz has 11"):
-        shard_corpus(corpus / "source.gz", corpus / "short", 2, 1, corpus / "out")
-    assert not (corpus / "out").exists()
-    with pytest.raises(SystemExit):
-        run("--source", "x", "--target", "y", "--shards", "0", "--output", "z")
+def test_bad_input(corpus, refused):
+    message = "source.gz: has 11 lines, too few for 12 shards; ", "decoder.jobs"
+    refused(command(corpus, "--shards=12"), *message)
+    write_lines(corpus / "target.gz", ["x"])
+    refused(command(corpus, "--shards=2"), "target.gz: has 1 lines, ", "source.gz has 11")
+    assert main(command(corpus, "--shards=0")) == 2
