@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from itersel.cli.main import main
-from itersel.corpus.pharaoh import read_alignment
+from itersel.corpus.columns import read_alignment
 from itersel.storage.files import read_lines
 
 

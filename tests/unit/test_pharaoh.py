@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itersel.corpus.pharaoh import read_alignment
+from itersel.corpus.columns import read_alignment
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import parse_alignments
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
 
 texts = st.lists(st.text(max_size=4), max_size=6)
 

@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.errors import suggest
-from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name
-from itersel.numerals import parse_number
+from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name, parse_number
 
 MAX_NUMPY_SEED = 2**32 - 1
 

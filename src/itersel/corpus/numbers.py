@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.corpus.text import split_words, text_blocks
-from itersel.storage.ragged import offsets_of
 from itersel.storage.string_kernels import distinct_words
+from itersel.storage.strings import offsets_of
 
 
 class WordNumbers(dict[str, int]):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from itersel.corpus import records
+from itersel.corpus.columns import checked_labels, format_points, parse_points
 from itersel.corpus.corpora import (
     CSV,
     FORMATS,
@@ -21,8 +22,6 @@ from itersel.corpus.corpora import (
     check_parts,
     format_of,
 )
-from itersel.corpus.labels import checked_labels
-from itersel.corpus.pharaoh import format_points, parse_points
 from itersel.corpus.records import Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.labels import read_labels, require_label
+from itersel.corpus.columns import read_labels, require_label
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 

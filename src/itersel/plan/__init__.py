@@ -14,9 +14,8 @@ from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option, options
 from itersel.plan.epochs import Epochs, Lists
 from itersel.plan.requests import TextSizes, text_sizes
-from itersel.plan.shards import Shards
 from itersel.plan.tables import Tables
-from itersel.plan.texts import Texts
+from itersel.plan.texts import Shards, Texts
 
 __all__ = ["Plan"]
 

@@ -15,7 +15,7 @@ from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, Line
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
-from itersel.plan.shards import Shards
+from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
 MOST_THREADS = 8

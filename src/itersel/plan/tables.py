@@ -25,8 +25,7 @@ from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of
-from itersel.plan.shards import Shards
-from itersel.plan.texts import HASH, Texts
+from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:

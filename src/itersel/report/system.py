@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from itersel.atomic import atomic_path
-from itersel.corpus.labels import read_labels, require_label
+from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
 from itersel.errors import InputError
@@ -26,7 +26,6 @@ from itersel.evaluate.bleu import (
 )
 from itersel.evaluate.metrics import make_metrics
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
-from itersel.report.labels import lines_of, pick
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from itersel.corpus.labels import count_labels, most_frequent
+from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.bleu import References
-from itersel.report.labels import lines_of, pick
 from itersel.report.scores import (
     REPEATED,
     Scores,
