@@ -27,15 +27,9 @@ def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
 
     The temporary name is unique to the process, so two attempts at the same output (such as a retry of a job
     that the scheduler wrongly believes dead) never write to the same file. File and folder are flushed to
-    disk, so a power failure never leaves a partial file. If `path` is a link, its target is replaced; a pipe
-    or device receives everything at the end.
-
-    Unless it is `durable`, nothing waits for the disk, and a power failure may leave a partial file.
-
-    Raises
-    ------
-    OSError
-        Errors of the caller or the disk, with `path` added (errors on a full disk name no file).
+    disk, so a power failure never leaves a partial file, unless it need not be `durable`. If `path` is a
+    link, its target is replaced; a pipe or device receives everything at the end. An OSError names `path`
+    (errors on a full disk name no file).
     """
     target = Path(os.path.realpath(path))
     folder = temporary_folder(path)

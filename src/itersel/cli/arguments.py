@@ -203,12 +203,7 @@ def add_chosen_section(
 ) -> None:
     """Add the options of the config section that the command line names, as in ``--learner mira``.
 
-    Parameters
-    ----------
-    arguments
-        Command line after the name of the step.
-    option, choices, default
-        The option that names the section, the sections by name, and the default name.
+    `arguments` is the command line after the name of the step, `option` the one that names the section.
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")

@@ -28,13 +28,7 @@ _POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 def read_labels(
     path: str | os.PathLike[str], lines: int | None = None, text: str | os.PathLike[str] = ""
 ) -> list[str]:
-    """Return the label of each line of a text; `lines` is the number of its lines, if known.
-
-    Raises
-    ------
-    InputError
-        If the numbers of labels and lines differ, or a line is not a label.
-    """
+    """Return the label of each line of a text; `lines` is the number of its lines, if known."""
     labels = checked_labels(read_lines(path), path)
     if lines not in (None, len(labels)):
         raise InputError(
@@ -125,13 +119,7 @@ def join_translations(
 
 
 def read_alignment(path: str | os.PathLike[str]) -> Iterator[list[Point]]:
-    """Yield the (source position, target position) of each line.
-
-    Raises
-    ------
-    InputError
-        If the file is empty or a point is not two numbers joined by a hyphen.
-    """
+    """Yield the (source position, target position) of each line."""
     number = 0
     for number, line in enumerate(chain.from_iterable(line_blocks(path)), 1):
         yield parse_points(line, path, number)

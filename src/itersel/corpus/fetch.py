@@ -33,12 +33,6 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     Runs of white space and control characters become single spaces. Pairs with an empty side or ``|||`` are
     dropped and counted. The files are kept in mtdata's folder (``~/.mtdata``, or $MTDATA), and downloaded
     only if they are missing.
-
-    Raises
-    ------
-    InputError
-        If mtdata is missing; a dataset is unknown, in other languages, cannot be downloaded or read, or is
-        empty.
     """
     dropped: Counter[str] = Counter()
     pairs = 0
@@ -64,11 +58,6 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
 
     Writes ``source.gz``, ``target.gz``, ``target.1.gz`` and so on, and ``statistics.json``. The test set is
     kept in sacrebleu's folder (``~/.sacrebleu``, or $SACREBLEU), and downloaded only if it is missing.
-
-    Raises
-    ------
-    InputError
-        If there is no such test set, or it cannot be downloaded.
     """
     found = _test_set(name, source_language, target_language)
     for column, lines in found.columns().items():
@@ -220,13 +209,7 @@ def _reason(error: Exception) -> str:
 
 
 def language_pair(name: str, source_language: str, target_language: str) -> str:
-    """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``.
-
-    Raises
-    ------
-    InputError
-        If sacrebleu has no such test set, or does not have it in these languages.
-    """
+    """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``."""
     pairs = _dataset(name).langpairs
     sources, targets = (
         dict.fromkeys([language, language.split("-")[0]]) for language in (source_language, target_language)

@@ -53,18 +53,12 @@ Page = dict[tuple[str, int], str]
 
 
 class Collection(NamedTuple):
-    """The aligned paragraphs of two languages, with counts.
+    """The aligned paragraphs of two languages, with counts."""
 
-    Attributes
-    ----------
-    bitext
-        The distinct pairs of each module, with the module as task, in the order of the source pages.
-    counts
-        ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped:
-        ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
-    """
-
+    # The distinct pairs of each module, with the module as task, in the order of the source pages.
     bitext: Bitext
+    # ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped: ``no
+    # counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     counts: dict[str, int]
 
 
@@ -76,23 +70,10 @@ def fetch(
     mirror: str = DEBIAN_MIRROR,
     release: str = DEBIAN_RELEASE,
 ) -> Collection:
-    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`.
+    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 
-    Parameters
-    ----------
-    source_language, target_language
-        As in Debian's package names: ``de``, ``en-us``.
-    output
-        A folder; created if missing.
-    folder
-        Folder with the unpacked help or the two .deb files; None downloads the packages.
-    mirror, release
-        Where to download them from: URL of a mirror, and name of a release, such as ``bookworm``.
-
-    Raises
-    ------
-    InputError
-        If the packages are not available, or contain no help pages in these languages.
+    `folder` has the unpacked help or the two .deb files; without it, the packages are downloaded from a
+    `mirror`. Languages are written as in Debian's package names: ``de``, ``en-us``.
     """
     languages = source_language, target_language
     for language in languages:

@@ -108,25 +108,16 @@ class CompoundSplitter:
 
 @dataclass
 class Preparation:
-    """How raw text becomes text for training and translation.
+    """How raw text becomes text for training and translation."""
 
-    Attributes
-    ----------
-    source_language, target_language
-        Codes such as ``de``, which select the tokenisation rules.
-    tokenized
-        The text is already tokenised, with tokens separated by spaces (and no other white space, see
-        `split_words`); only NFC and lowercasing are applied.
-    compounds
-        Splits compounds of the source; None leaves them whole.
-    protected
-        Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
-    """
-
+    # Codes such as ``de``, which select the tokenisation rules.
     source_language: str
     target_language: str
+    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
+    # `split_words`); only NFC and lowercasing are applied.
     tokenized: bool = False
-    compounds: CompoundSplitter | None = None
+    compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
+    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
     protected: tuple[str, ...] = ()
 
     def source(self, lines: Sequence[str]) -> list[str]:

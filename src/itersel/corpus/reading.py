@@ -44,14 +44,6 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
 
     If one corpus has labels, all must have them; pairs without a label get the name of their corpus. If one
     corpus has alignments, all must have them.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks` and `pair_blocks`; also if a file has another format or is
-        damaged, the sides differ in their numbers of parts or lines, a task label is empty, an alignment
-        point is malformed or outside its sentence, or only some of the pairs have labels or alignments.
-        Names the file and, if possible, the line.
     """
     expected: set[str] | None = None
     for corpus in corpora:

@@ -74,26 +74,16 @@ def capitalize(word: str, language: str) -> str:
 
 @dataclass(frozen=True)
 class Recaser:
-    """Restores the case of words.
+    """Restores the case of words."""
 
-    Attributes
-    ----------
-    forms
-        For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
-    left, right
-        The same for words with several forms, together with the word before (keys ``before word``) and the
-        word after (``word after``).
-    capitalizes
-        Whether sentences begin with a capital letter.
-    language
-        The language, whose rules of case apply.
-    """
-
+    # For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
     forms: Mapping[str, Forms]
+    # The same for words with several forms, together with the word before (keys ``before word``) and the word
+    # after (``word after``).
     left: Mapping[str, Forms]
     right: Mapping[str, Forms]
-    capitalizes: bool
-    language: str = ""
+    capitalizes: bool  # whether sentences begin with a capital letter
+    language: str = ""  # the language, whose rules of case apply
 
     def recase(self, words: Sequence[str], protected: Sequence[bool] = ()) -> list[str]:
         """Return lowercased words with their case restored; protected ones stay as they are."""
@@ -142,12 +132,7 @@ class _Case(NamedTuple):
 class RecaserCounts:
     """Counts the forms of words, alone and next to their neighbours, sentence by sentence.
 
-    Parameters
-    ----------
-    language
-        The language, whose rules of case apply.
-    is_protected
-        Tells whether a word keeps its case, and is not counted.
+    `is_protected` tells whether a word keeps its case, and is not counted.
     """
 
     def __init__(self, language: str = "", is_protected: Callable[[str], bool] = lambda word: False) -> None:

@@ -34,14 +34,7 @@ class Pair(NamedTuple):
 
 
 def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
-    """Yield pairs in blocks.
-
-    Raises
-    ------
-    InputError
-        If a text is too long or contains a control character, ``|||`` or, if tokenised, a reserved word; if a
-        label is not one word. Names the line.
-    """
+    """Yield pairs in blocks."""
     rest = iter(pairs)
     while block := list(islice(rest, _MAX_PAIRS)):
         source, target, lines, tasks = map(list, zip(*block, strict=True))

@@ -48,11 +48,6 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     """Return the line numbers of the shards of natural tasks, in task order, given the label of each line.
 
     The order within a task does not depend on the other tasks.
-
-    Raises
-    ------
-    InputError
-        If a task has too few lines.
     """
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
@@ -75,20 +70,10 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
 def pooled_lines(
     labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
 ) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of a pool of tasks, given the label of each line.
+    """Return the line numbers of the shards of a pool of tasks, `names`, given the label of each line.
 
-    Parameters
-    ----------
-    names
-        The tasks.
-    size_of_one
-        Limit the pool to the average size of a task, with the same number of lines of each; otherwise take
-        all.
-
-    Raises
-    ------
-    InputError
-        If a task has no lines, or the pool has fewer than there are shards.
+    With `size_of_one`, the pool has the average size of a task, with the same number of lines of each;
+    otherwise, all lines.
     """
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
@@ -128,12 +113,6 @@ def shard_corpus(
     source and target, whatever shard they are in. If a shard has several of them, only the first has the
     list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
     ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it is complete.
-
-    Raises
-    ------
-    InputError
-        If the folder is not empty, the texts differ in their number of lines, or there are fewer lines than
-        shards.
     """
     texts = _read_texts(source, target, further)
     lines = len(texts["source"])
@@ -155,11 +134,6 @@ def shard_tasks(
 
     `cut` returns the line numbers of each shard: `natural_lines` or `pooled_lines`. The numbers of lines that
     are left out are written to ``rest.ids``.
-
-    Raises
-    ------
-    InputError
-        See `shard_corpus` and `cut`.
     """
     texts = _read_texts(source, target, further)
     labels = read_labels(task, len(texts["source"]), source)

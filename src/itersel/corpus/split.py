@@ -117,13 +117,7 @@ class Cut:
         return _bitext(self._released), [row.cased for row in self._released]
 
     def sets(self) -> dict[str, Bitext]:
-        """Return the held-out sets, with one pair of each source.
-
-        Raises
-        ------
-        InputError
-            If there are too few sources.
-        """
+        """Return the held-out sets, with one pair of each source; an InputError if there are too few."""
         sources = [source for _, source in sorted(self._heap, reverse=True)]
         wanted = sum(self._sizes.values())
         if len(sources) < wanted:

@@ -72,12 +72,7 @@ def read_left_out(
 ) -> list[tuple[str, str, int]]:
     """Return what was dropped: from where, why, and how many pairs (lines, for monolingual text).
 
-    Parameters
-    ----------
-    preparation
-        Statistics files of ``itersel corpus prepare``.
-    collection
-        The statistics file of ``itersel corpus libreoffice-help``.
+    The files are statistics of ``itersel corpus prepare``, and of ``itersel corpus libreoffice-help``.
     """
     found: list[tuple[str, Mapping[str, int]]] = []
     for path in (collection,) if collection is not None else ():

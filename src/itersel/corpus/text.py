@@ -60,28 +60,15 @@ def split_words(line: str) -> list[str]:
 
 
 class Bitext(NamedTuple):
-    """Parallel text as columns of equal length.
+    """Parallel text as columns of equal length."""
 
-    Attributes
-    ----------
-    source, target
-        The sentences of each side.
-    task
-        Label of the natural task of each pair, or None.
-    alignment
-        Lines in Pharaoh format, or None.
-    further
-        Additional reference translations of each pair, or None.
-    raw
-        All raw reference translations of each pair, or None.
-    """
-
+    # The sentences of each side.
     source: list[str]
     target: list[str]
-    task: list[str] | None = None
-    alignment: list[str] | None = None
-    further: list[tuple[str, ...]] | None = None
-    raw: list[tuple[str, ...]] | None = None
+    task: list[str] | None = None  # label of the natural task of each pair, or None
+    alignment: list[str] | None = None  # lines in Pharaoh format, or None
+    further: list[tuple[str, ...]] | None = None  # additional reference translations of each pair, or None
+    raw: list[tuple[str, ...]] | None = None  # all raw reference translations of each pair, or None
 
     @property
     def size(self) -> int:
@@ -107,13 +94,7 @@ class Bitext(NamedTuple):
 
 
 def read_text(path: StrPath) -> list[str]:
-    """Read a file with one sentence per line, plain or compressed.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks`; also if the file unpacks to far more than any text does.
-    """
+    """Read a file with one sentence per line, plain or compressed; see `text_blocks`."""
     return [line for block in text_blocks(path, is_kept=True) for line in block]
 
 
@@ -128,19 +109,8 @@ def text_blocks(
 ) -> Iterator[list[str]]:
     """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
-    Parameters
-    ----------
-    is_tokenized
-        Whether words that are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``,
-        ``<unk>``) are an error, too.
-    is_checked
-        Whether lines with control characters or ``|||`` are an error.
-
-    Raises
-    ------
-    InputError
-        If the file is empty and must not be, is not UTF-8, or a line is too long or contains what it must
-        not. Names the file and the line.
+    Lines with control characters or ``|||`` are errors if `is_checked`, and if `is_tokenized` also words that
+    are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``, ``<unk>``).
     """
     number = 0
     blocks = line_blocks(path, limit, advice, is_kept)

@@ -38,20 +38,13 @@ _UNFINISHED = (
 
 @dataclass
 class _Seen:
-    """What a file contains: units, those in both languages, and codes.
-
-    Attributes
-    ----------
-    languages
-        Number of variants by language code.
-    in_other_regions, regions
-        Number of units that are skipped only because of a region; by code of that region.
-    """
+    """What a file contains: units, those in both languages, and codes."""
 
     units: int = 0
     used: int = 0
+    # Number of units that are skipped only because of a region; by code of that region.
     in_other_regions: int = 0
-    languages: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)  # number of variants by language code
     regions: Counter[str] = field(default_factory=Counter)
 
 

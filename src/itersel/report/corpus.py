@@ -49,13 +49,10 @@ def describe_corpus(
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 
-    Returns
-    -------
-    dict
-        The content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with the
-        number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
-        rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left
-        out and why; ``overlaps``, the pairs that splits share.
+    Returns the content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with
+    the number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
+    rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left out
+    and why; ``overlaps``, the pairs that splits share.
     """
     statistics = read_statistics(preparation)
     unknown = set(rules) - set(statistics)

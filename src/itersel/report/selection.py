@@ -35,17 +35,12 @@ class MatrixColumns(NamedTuple):
 def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
-    `paths` are the ``selection.h5`` of each epoch, in order.
-
-    Returns
-    -------
-    list of dict
-        The content of selection.json: ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features``
-        with a weight in at least one shard, of those ``selected`` and of those that were also selected after
-        the previous epoch (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected
-        features with a weight in 1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the
-        selected features, or None; for path following, also ``threshold``, ``loss_before`` and ``ended``,
-        see `itersel.select.settings.PathStep`.
+    `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json:
+    ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features`` with a weight in at least one
+    shard, of those ``selected`` and of those that were also selected after the previous epoch
+    (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected features with a weight in
+    1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the selected features, or None; for
+    path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`.
     """
     rows = []
     before = np.empty(0, np.uint64)

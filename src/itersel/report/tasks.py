@@ -39,23 +39,14 @@ def compare_tasks(
 ) -> dict[str, Any]:
     """Compare experiments on the sentences of each task, and on those of all tasks.
 
-    Parameters
-    ----------
-    texts
-        Translations of the test set by each run, by name of the experiment.
-    labels
-        Label of each sentence. Sentences whose label is not in `tasks` are left out.
-    tasks
-        Labels of the rows; those that no sentence has get no row.
+    `texts` are the translations of the test set by each run, by name of the experiment. Sentences whose label
+    is not in `tasks` are left out; tasks that no sentence has get no row.
 
-    Returns
-    -------
-    dict
-        ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``, and
-        for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
-        that it ``beats`` significantly; ``pooled``: the row of the sentences of all tasks together; ``mean``:
-        for each system, the unweighted mean of its BLEU over the tasks; ``left_out``: numbers of sentences of
-        the labels that are not tasks, the most frequent first; ``missing``: tasks that no sentence has.
+    Returns ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``,
+    and for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
+    that it ``beats`` significantly; ``pooled``: the row of the sentences of all tasks together; ``mean``: for
+    each system, the unweighted mean of its BLEU over the tasks; ``left_out``: numbers of sentences of the
+    labels that are not tasks, the most frequent first; ``missing``: tasks that no sentence has.
     """
 
     def row(name: str, lines: Sequence[int]) -> dict[str, Any]:

@@ -68,12 +68,6 @@ def map_arrays(
     """Map a file written by `write_arrays`; returns the arrays (read-only) and the attributes.
 
     The whole file is read once to verify the checksums, which takes a second for 10 GB already in memory.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, of another kind or version, damaged or truncated, or an array is not as
-        declared. Names the file and the array.
     """
     header, start = _read_header(path, format.kind)
     try:

@@ -26,24 +26,13 @@ LEVEL = 4
 
 
 class Compression(NamedTuple):
-    """A compression format.
+    """A compression format."""
 
-    Attributes
-    ----------
-    name
-        Name for messages.
-    module
-        Imports its module, which opens files like `gzip`.
-    error
-        Name of the module's exception for damaged files.
-    compress
-        Wraps an open file, given the module. The output contains no file name or time, so equal content gives
-        equal bytes.
-    """
-
-    name: str
-    module: Callable[[], Any]
-    error: str
+    name: str  # name for messages
+    module: Callable[[], Any]  # imports its module, which opens files like `gzip`
+    error: str  # name of the module's exception for damaged files
+    # Wraps an open file, given the module. The output contains no file name or time, so equal content gives
+    # equal bytes.
     compress: Callable[[Any, IO[bytes]], Any]
 
     def reader(self, path: str | os.PathLike[str]) -> IO[bytes]:
@@ -139,10 +128,7 @@ def packing_of(content: bytes | bytearray) -> str | None:
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
     """Return the content of a file, decompressed according to its name; ``-`` is standard input.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has more than `limit` bytes, or unpacks to an implausible size.
+    More than `limit` bytes are an InputError, and so is a file that unpacks to an implausible size.
     """
     pieces, size = [], 0
     with _opened(path) as stream:
@@ -156,27 +142,17 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a text file without line ends.
+    """Return the lines of a text file without line ends; see `line_blocks`.
 
     Only a line feed ends a line, and a carriage return before it is dropped. Splitting at the other
-    separators of Python's `str.splitlines` would misalign parallel files.
-
-    Raises
-    ------
-    InputError
-        See `line_blocks`; also if the file unpacks to an implausible size.
+    separators of Python's `str.splitlines` would misalign parallel files. A file that unpacks to an
+    implausible size is an InputError.
     """
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
 def read_names(path: str | os.PathLike[str]) -> list[str]:
-    """Return the file names listed in a text file, one per line.
-
-    Raises
-    ------
-    InputError
-        See `line_blocks`; also if a line cannot be a file name.
-    """
+    """Return the file names listed in a text file, one per line; see `line_blocks`."""
     names = read_lines(path)
     for number, name in enumerate(names, 1):
         if not name or "\0" in name:
@@ -190,11 +166,7 @@ def byte_blocks(
 ) -> Iterator[bytes]:
     """Yield the content of a file in pieces of at most `size` bytes, decompressed according to its name.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or, if the caller keeps its content (`is_kept`), unpacks to an implausible
-        size.
+    If the caller keeps its content (`is_kept`), a file that unpacks to an implausible size is an InputError.
     """
     count = 0
     with _opened(path) as stream:
@@ -210,19 +182,9 @@ def line_blocks(
 ) -> Iterator[list[str]]:
     """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
-    Parameters
-    ----------
-    limit
-        Maximum bytes of a line. Only a small multiple of it (or of `BLOCK_BYTES`) is held in memory.
-    advice
-        What to do about longer lines; added to the message.
-    is_kept
-        The caller keeps all lines in memory: reject a file that unpacks to an implausible size.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not UTF-8, or a line is too long; names the first bad line.
+    A line of more than `limit` bytes is an InputError, which ends with `advice`; only a small multiple of the
+    limit (or of `BLOCK_BYTES`) is held in memory. If the caller keeps all lines (`is_kept`), so is a file
+    that unpacks to an implausible size.
     """
     number, rest = 0, bytearray()  # lines before this block, and the beginning of a line
     # Only the first line of a block can exceed the limit: all others lie within one piece.

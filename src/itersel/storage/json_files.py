@@ -16,15 +16,7 @@ Section = TypeVar("Section")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Return the content of a JSON file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is too large.
-    ValueError
-        If it is not JSON, or is nested too deeply for Python.
-    """
+    """Return the content of a JSON file; a ValueError if it is not JSON, or nested too deeply for Python."""
     return parse_json(read_bytes(path, MAX_JSON_BYTES))
 
 
@@ -41,12 +33,8 @@ def parse_json(content: bytes) -> Any:
 def from_json(kind: type[Section], content: object) -> Section:
     """Build a dataclass of strings, numbers, tuples and dataclasses from parsed JSON.
 
-    Unknown keys are ignored.
-
-    Raises
-    ------
-    ValueError
-        If a field is missing or has the wrong type, or a number is not finite.
+    Unknown keys are ignored. If a field is missing or has the wrong type, or a number is not finite, it is a
+    ValueError.
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")

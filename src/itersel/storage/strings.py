@@ -51,18 +51,10 @@ class Strings(Protocol):
 
 
 class StringTable(NamedTuple):
-    """Concatenated UTF-8 strings.
+    """Concatenated UTF-8 strings."""
 
-    Attributes
-    ----------
-    data
-        uint8, all bytes.
-    offset
-        int64 (count + 1); string i is ``data[offset[i]:offset[i + 1]]``.
-    """
-
-    data: NDArray[np.uint8]
-    offset: NDArray[np.int64]
+    data: NDArray[np.uint8]  # uint8, all bytes
+    offset: NDArray[np.int64]  # int64 (count + 1); string i is ``data[offset[i]:offset[i + 1]]``
 
     @property
     def count(self) -> int:  # type: ignore[override]

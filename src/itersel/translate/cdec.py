@@ -35,17 +35,11 @@ NONTERMINAL = re.compile(r"\[[^\]]+\]")
 
 
 def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePath | None = None) -> None:
-    """Write a folder with everything that cdec needs to translate a text.
+    """Write a folder, new or empty, with everything that cdec needs to translate a text.
 
-    Parameters
-    ----------
-    system
-        Folder or bundle.
-    output
-        The folder to write, which must be empty or not exist. Paths in the files are relative to it.
-    arpa
-        The ARPA file that the system's model was compiled from (default: ``NAME.arpa.gz`` or ``NAME.arpa``
-        next to the compiled model ``NAME.bin``, as in the folder of a run).
+    Paths in its files are relative to it. `arpa` is the file that the system's model was compiled from
+    (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the compiled model ``NAME.bin``, as in the folder of a
+    run).
     """
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)

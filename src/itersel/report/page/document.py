@@ -27,10 +27,7 @@ _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 def read_document(results: Path) -> dict[str, Any]:
     """Return what the page shows of a run, ``<output>/<name>``; what does not exist yet is None or empty.
 
-    Raises
-    ------
-    InputError
-        If `results` is not such a folder, or a file in it is damaged.
+    If `results` is not such a folder, or a file in it is damaged, it is an InputError.
     """
     description = read_run(results)
     config = description.get("config") or {}

@@ -44,19 +44,9 @@ class Run(NamedTuple):
 
 
 def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
-    """Return the runs in a folder of results: those of `order` first, then by name.
+    """Return the runs in a folder of results, ``<output>/<name>``; an InputError if there are none.
 
-    Parameters
-    ----------
-    results
-        ``<output>/<name>`` of the config.
-    order
-        Names of experiments. Those without a folder have not started yet, but are included.
-
-    Raises
-    ------
-    InputError
-        If there are no runs.
+    Experiments in `order` come first, even those that have not started yet; then all others by name.
     """
     folder = results / "experiments"
     names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
@@ -107,13 +97,9 @@ def read_run(results: Path) -> dict[str, Any]:
 
 
 def describe_config(content: object) -> dict[str, Any]:
-    """Return a config as YAML, and each value that differs from its default.
+    """Return a config as ``yaml``, and the values that differ from their defaults (``changed``).
 
-    Returns
-    -------
-    dict
-        ``yaml``: the config file; ``changed``: rows of key, value, default, without values that follow from
-        others.
+    These are rows of key, value, default, without values that follow from others.
     """
     import yaml  # type: ignore[import-untyped]
 

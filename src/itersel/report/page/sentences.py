@@ -17,14 +17,10 @@ from itersel.storage.files import read_lines
 def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, Any] | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback.
-
-    Returns
-    -------
-    dict
-        ``rows`` has, for each sentence: source, references, its different translations (systems often
-        agree), for each of ``systems`` an index into these, and the chrF of each (in tenths). Everything
-        about a sentence is adjacent, which compresses well.
+    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback. ``rows`` has, for
+    each sentence: source, references, its different translations (systems often agree), for each of
+    ``systems`` an index into these, and the chrF of each (in tenths). Everything about a sentence is
+    adjacent, which compresses well.
     """
     split = _split(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
