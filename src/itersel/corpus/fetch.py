@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import logging
 import os
 import re
@@ -18,6 +17,7 @@ from itersel.corpus.text import FIELD_SEPARATOR, Bitext, clean_text
 from itersel.errors import InputError
 from itersel.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
+from itersel.storage.json_files import write_json
 
 # Maximum number of language pairs in a message.
 SHOWN = 8
@@ -69,10 +69,8 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
 def _write_statistics(
     output: Path, package: str, names: list[str], pairs: int, further: dict[str, Any]
 ) -> None:
-    with open_output(output / "statistics.json") as stream:
-        document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+    document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
+    write_json(output / "statistics.json", document, indent=1)
 
 
 def _advice(name: str, known: Iterable[str], command: str) -> str:

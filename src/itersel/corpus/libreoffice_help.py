@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import io
-import json
 import lzma
 import os
 import re
@@ -30,7 +29,8 @@ from lxml import etree, html
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
 from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
-from itersel.storage.files import open_output, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, whose ids differ between languages.
@@ -96,12 +96,9 @@ def fetch(
         versions = [version(file) for file in files]
     for name, column in collection.bitext.columns().items():
         write_lines(output / f"{name}.gz", column)
-    with open_output(output / "statistics.json") as stream:
-        packaged = dict(zip(packages, versions, strict=False))
-        json.dump(
-            {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}, stream, indent=1
-        )
-        stream.write("\n")
+    packaged = dict(zip(packages, versions, strict=False))
+    statistics = {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}
+    write_json(output / "statistics.json", statistics, indent=1)
     return collection
 
 

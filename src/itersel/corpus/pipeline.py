@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,8 @@ from itersel.errors import InputError
 from itersel.limits import SPLITS, test_split
 from itersel.processes import map_blocks
 from itersel.progress import count_up
-from itersel.storage.files import open_output, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 BY_HASH = "hash"
 
@@ -358,6 +358,4 @@ def write_corpus(
         dropped = {"empty": monolingual.empty}
         document["monolingual"] = {"sentences": len(monolingual.lines), **words, "dropped": dropped}
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
-    with open_output(folder / name) as stream:
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+    write_json(folder / name, document, indent=1)

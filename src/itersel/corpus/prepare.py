@@ -43,7 +43,7 @@ class CompoundSplitter:
 
     def __init__(self, frequency: Mapping[str, int]) -> None:
         self.frequency = dict(frequency)
-        self._parts = lru_cache(KEPT_WORDS)(self._find_parts)
+        self.split = lru_cache(KEPT_WORDS)(self._split)
 
     @classmethod
     def learn(cls, sentences: Iterable[str]) -> CompoundSplitter:
@@ -61,17 +61,13 @@ class CompoundSplitter:
         """Return how it is sent to another process: without the words that it has split."""
         return type(self), (self.frequency,)
 
-    def split(self, word: str) -> tuple[str, ...]:
+    def _split(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word, without fillers, or only the word itself if it is not split.
 
         Ties are broken by fewer parts, then by the shorter first part, so the result is deterministic.
         """
-        return self._parts(word)
-
-    def _find_parts(self, word: str) -> tuple[str, ...]:
-        return self._best(word) if word.isalpha() and len(word) <= MAXIMUM_LENGTH else (word,)
-
-    def _best(self, word: str) -> tuple[str, ...]:
+        if not word.isalpha() or len(word) > MAXIMUM_LENGTH:
+            return (word,)
         best: _Split = (self.frequency.get(word, 0), (word,))
         for _, split in sorted(self._splits(word).items()):
             # Integers, not logarithms: equal means must compare as equal.
@@ -89,21 +85,15 @@ class CompoundSplitter:
         for start in range(len(word) - MINIMUM_LENGTH, -1, -1):
             for end in range(start + MINIMUM_LENGTH, len(word) + 1):
                 part = word[start:end]
-                if count := self.frequency.get(part, 0):
-                    self._extend(table, start, word, end, (count, (part,)))
+                if not (frequency := self.frequency.get(part, 0)):
+                    continue
+                rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
+                for rest in rests if end < len(word) else [{0: (1, ())}]:
+                    for count, (product, parts) in rest.items():
+                        known = table[start].get(count + 1)
+                        if known is None or frequency * product > known[0]:
+                            table[start][count + 1] = (frequency * product, (part, *parts))
         return table[0]
-
-    @staticmethod
-    def _extend(table: list[dict[int, _Split]], start: int, word: str, end: int, first: _Split) -> None:
-        """Prepend `first`, which covers start to end, to every split of the rest of the word."""
-        rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
-        if end == len(word):
-            rests = [{0: (1, ())}]
-        for rest in rests:
-            for count, (product, parts) in rest.items():
-                known = table[start].get(count + 1)
-                if known is None or first[0] * product > known[0]:
-                    table[start][count + 1] = (first[0] * product, first[1] + parts)
 
 
 @dataclass

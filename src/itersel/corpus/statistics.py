@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, StrPath, split_words
@@ -38,19 +38,40 @@ def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
     }
 
 
-def read_statistics(paths: Sequence[StrPath]) -> dict[str, Statistics]:
-    """Return the splits of one or more statistics files of ``itersel corpus prepare``, by name."""
-    splits: dict[str, Statistics] = {}
+class Prepared(NamedTuple):
+    """What ``itersel corpus prepare`` has counted."""
+
+    splits: dict[str, Statistics]
+    overlaps: list[Overlap]
+    # from where pairs (lines, for monolingual text) were dropped, why, and how many
+    left_out: list[tuple[str, str, int]]
+
+
+def read_statistics(paths: Sequence[StrPath]) -> Prepared:
+    """Read one or more statistics files of ``itersel corpus prepare``."""
+    found = Prepared({}, [], [])
     for path in paths:
         with _damage(path, "itersel corpus prepare"):
-            found = read_json(path)["splits"]
-            for split in found.values():
-                _check_numbers(split["dropped"])
+            document = read_json(path)
+            for name, split in document["splits"].items():
                 _check_numbers({"sentences": split["sentences"]})
                 for side in ("source", "target"):
                     _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
-            splits.update(found)
-    return splits
+                found.left_out.extend(_dropped(name, split["dropped"]))
+            found.splits.update(document["splits"])
+            if "monolingual" in document:
+                found.left_out.extend(_dropped("monolingual", document["monolingual"]["dropped"]))
+            for one in document.get("overlaps", ()):
+                _check_numbers({"pairs": one["pairs"]})
+                found.overlaps.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
+    return found
+
+
+def read_collection(path: StrPath) -> list[tuple[str, str, int]]:
+    """Return what was left out according to a statistics file of ``itersel corpus libreoffice-help``."""
+    with _damage(path, "itersel corpus"):
+        counts = read_json(path)
+        return _dropped("collection", {reason: counts[reason] for reason in COLLECTION_REASONS})
 
 
 @contextlib.contextmanager
@@ -61,43 +82,14 @@ def _damage(path: StrPath, command: str) -> Iterator[None]:
         raise InputError(f"is not a statistics file of {command}", path) from None
 
 
-def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
+def _check_numbers(counts: Mapping[str, int]) -> None:
     if not all(type(count) is int and 0 <= count <= MAX_INTEGER for count in counts.values()):
         raise ValueError
-    return counts
 
 
-def read_left_out(
-    preparation: Sequence[StrPath], collection: StrPath | None = None
-) -> list[tuple[str, str, int]]:
-    """Return what was dropped: from where, why, and how many pairs (lines, for monolingual text).
-
-    The files are statistics of ``itersel corpus prepare``, and of ``itersel corpus libreoffice-help``.
-    """
-    found: list[tuple[str, Mapping[str, int]]] = []
-    for path in (collection,) if collection is not None else ():
-        with _damage(path, "itersel corpus"):
-            counts = read_json(path)
-            reasons = _check_numbers({reason: counts[reason] for reason in COLLECTION_REASONS})
-            found.append(("collection", reasons))
-    for path in preparation:
-        with _damage(path, "itersel corpus"):
-            document = read_json(path)
-            found += [(name, _check_numbers(split["dropped"])) for name, split in document["splits"].items()]
-            if "monolingual" in document:
-                found.append(("monolingual", _check_numbers(document["monolingual"]["dropped"])))
-    return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]
-
-
-def read_overlaps(paths: Sequence[StrPath]) -> list[Overlap]:
-    """Return the pairs that splits share, from statistics files of ``itersel corpus prepare``."""
-    found = []
-    for path in paths:
-        with _damage(path, "itersel corpus prepare"):
-            for one in read_json(path).get("overlaps", ()):
-                _check_numbers({"pairs": one["pairs"]})
-                found.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
-    return found
+def _dropped(name: str, counts: Mapping[str, int]) -> list[tuple[str, str, int]]:
+    _check_numbers(counts)
+    return [(name, reason, count) for reason, count in counts.items() if count]
 
 
 def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] = ()) -> str:

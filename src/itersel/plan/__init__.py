@@ -21,16 +21,11 @@ __all__ = ["Plan"]
 
 
 class Plan:
-    """The files and options of all jobs of a run, from its config after `experiments.expanded`.
-
-    Attributes
-    ----------
-    files, texts, shards, epochs, lists, tables
-        The parts of the plan, in the order in which their files are made.
-    """
+    """The files and options of all jobs of a run, from its config after `experiments.expanded`."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        # in the order in which their files are made
         self.files = Files(no_option(os.path.join(config.output, config.name)))
         self.texts = Texts(config, self.files)
         self.shards = Shards(config, self.files, self.texts)

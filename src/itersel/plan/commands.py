@@ -81,21 +81,13 @@ def extract_options(config: Config) -> str:
 
 
 class Files:
-    """Files that several kinds of jobs make or read.
-
-    Attributes
-    ----------
-    results, fetched
-        The folders of results and of downloads.
-    model, index
-        The compiled language model of all text, and the index of the training corpus.
-    preparation, recaser
-        How train was prepared, and the recaser learned from it.
-    """
+    """Files that several kinds of jobs make or read."""
 
     def __init__(self, results: str) -> None:
-        self.results, self.fetched = results, f"{results}/corpus/fetched"
+        self.results, self.fetched = results, f"{results}/corpus/fetched"  # folders; of downloads
+        # the compiled language model of all text, and the index of the training corpus
         self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
+        # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/corpus/preparation.json"
         self.recaser = f"{results}/corpus/recaser.json"
 

@@ -35,29 +35,19 @@ SHARDS_PATTERN = rf"\d+(-(natural|pooled)-[0-9a-f]{{8}})?({SEED_MARK}\d+)?"
 
 
 class Texts:
-    """The splits of a run.
-
-    Attributes
-    ----------
-    test_sets, own_devtests
-        Splits of the test sets by name, and of the devtests of those that have their own.
-    held_out, given
-        All splits but train; those with files in the config. The others are taken from the LibreOffice Help,
-        or cut from train.
-    first
-        The split from whose text train is prepared, with those that are not given: ``train``, or ``hash`` for
-        the Help, which is split by hash.
-    downloads
-        Downloaded corpora, by the names of their folders.
-    """
+    """The splits of a run."""
 
     def __init__(self, config: Config, files: Files) -> None:
         self._config, self._files = config, files
+        # splits of the test sets by name, and of the devtests of those that have their own
         self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
+        # all but train; those with files in the config (others are taken from the Help, or cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
         self._is_help = config.data.kind == "libreoffice-help"
+        # from whose text train is prepared, with those that are not given; the Help is split by hash
         self.first = HASH if self._is_help else "train"
+        # downloaded corpora, by the names of their folders
         self.downloads = {
             splits.fetched_name(split, name): text
             for split in ["train", *self.given]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from itersel.config.search import Grammar, Search
 from itersel.errors import InputError
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import from_json, read_json
+from itersel.storage.json_files import from_json, read_json, write_json
 
 NAME = "resources.json"
 FILES = ("model", "index", "preparation", "recaser")
@@ -51,7 +49,7 @@ def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
     document = asdict(resources)
     for name in FILES:
         document[name] = os.path.relpath(document[name], Path(path).parent)
-    write_lines(path, [json.dumps(document, indent=2)])
+    write_json(path, document, indent=2)
 
 
 def read_resources(folder: str | os.PathLike[str]) -> Resources:

@@ -14,7 +14,7 @@ from itersel.select.matrix import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
-from itersel.storage.text_table import Content, aligned, tab_separated
+from itersel.storage.text_table import Content, aligned_rows, tab_separated
 from itersel.vectors.features import GROUPS, find_groups
 
 ALL = "all"
@@ -105,9 +105,8 @@ def _describe(
 
 def text_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as aligned text, with notes."""
-    titles, *cells = _cells(rows)
     lines = [
-        *aligned(titles, cells, left=(1,)),
+        *aligned_rows(list(map(_row, rows)), left=("group",)),
         "",
         "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
         "shards per feature, norms: of the selected features.",
@@ -120,17 +119,11 @@ def text_table(rows: Sequence[Content]) -> list[str]:
 
 def tsv_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as TSV."""
-    titles, *cells = _cells(rows)
-    return tab_separated([title.replace(" ", "_") for title in titles], cells)
-
-
-def _cells(rows: Sequence[Content]) -> list[list[str]]:
-    """Return the titles of the columns, and the cells of all rows."""
-    found = [_row(row) for row in rows]
-    return [list(found[0]), *(list(cells.values()) for cells in found)]
+    return tab_separated(list(map(_row, rows)))
 
 
 def _row(row: Content) -> dict[str, str]:
+    """Return the cells of a row by title."""
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
     cells = {

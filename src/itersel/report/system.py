@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -26,8 +25,7 @@ from itersel.evaluate.bleu import (
 )
 from itersel.evaluate.metrics import make_metrics
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import from_json, read_json
+from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
 # Attributes that all runs of an experiment have in common.
@@ -149,7 +147,7 @@ def keep_weights(weights: str, output: str) -> int:
 
 def write_system(path: str | os.PathLike[str], system: System) -> None:
     """Write the description of a system as JSON."""
-    write_lines(path, [json.dumps(asdict(system), indent=2, ensure_ascii=False)])
+    write_json(path, asdict(system), indent=2, is_ascii=False)
 
 
 def read_system(path: str | os.PathLike[str]) -> System:

@@ -18,7 +18,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, aligned_rows, tab_separated, two_decimals
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
@@ -107,10 +107,9 @@ def tsv_table(table: Content) -> list[str]:
             name, test = system["name"], system["test"]
             bleu = [two_decimals(test["mean"]), two_decimals(test["deviation"])]
             beats = ", ".join(map(str, system["beats"])) or "-" if "beats" in system else ""
-            rows.append(
-                [row["name"], str(row["sentences"]), str(system["system"]), name, runs[name], *bleu, beats]
-            )
-    return tab_separated(COLUMNS, rows)
+            place = row["name"], str(row["sentences"]), str(system["system"])
+            rows.append(dict(zip(COLUMNS, (*place, name, runs[name], *bleu, beats), strict=True)))
+    return tab_separated(rows, COLUMNS)
 
 
 def _rows(table: Content) -> list[Content]:
@@ -125,12 +124,11 @@ def _is_repeated(table: Content) -> bool:
 
 def _systems(table: Content) -> list[str]:
     """Return the lines of the table of systems: number, name and, with repeats, number of runs."""
-    columns = ("system", "experiment", "runs")[: 3 if _is_repeated(table) else 2]
-    systems = [
-        [str(system["system"]), system["name"], str(len(system["runs"]))][: len(columns)]
-        for system in table["pooled"]["systems"]
-    ]
-    return aligned(columns, systems, left=(1,))
+    rows = []
+    for system in table["pooled"]["systems"]:
+        runs = {"runs": str(len(system["runs"]))} if _is_repeated(table) else {}
+        rows.append({"system": str(system["system"]), "experiment": system["name"], **runs})
+    return aligned_rows(rows, left=("experiment",))
 
 
 def _scores(table: Content) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from itersel.limits import MAX_JSON_BYTES
-from itersel.storage.files import read_bytes
+from itersel.storage.files import read_bytes, write_lines
 
 Section = TypeVar("Section")
 
@@ -18,6 +18,11 @@ Section = TypeVar("Section")
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Return the content of a JSON file; a ValueError if it is not JSON, or nested too deeply for Python."""
     return parse_json(read_bytes(path, MAX_JSON_BYTES))
+
+
+def write_json(path: str | os.PathLike[str], content: object, indent: int, is_ascii: bool = True) -> None:
+    """Write JSON to a file."""
+    write_lines(path, [json.dumps(content, indent=indent, ensure_ascii=is_ascii)])
 
 
 def parse_json(content: bytes) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 # The content of a JSON file that tables are made from, or a part of it.
@@ -24,9 +24,21 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     return [line(header), "  ".join("-" * width for width in widths), *(line(row) for row in rows)]
 
 
-def tab_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a TSV file."""
-    return ["\t".join(row) for row in [header, *rows]]
+def aligned_rows(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> list[str]:
+    """Return the lines of a table of rows by title; columns with a title in `left` are aligned left."""
+    titles = list(rows[0]) if rows else []
+    places = [place for place, title in enumerate(titles) if title in left]
+    return aligned(titles, [list(row.values()) for row in rows], places)
+
+
+def tab_separated(rows: Sequence[Mapping[str, str]], titles: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a TSV file of rows by title, by default those of the first row.
+
+    Cells of titles that a row lacks are empty.
+    """
+    titles = titles or list(rows[0] if rows else ())
+    header = [title.replace(" ", "_").lower() for title in titles]
+    return ["\t".join(header), *("\t".join(row.get(title, "") for title in titles) for row in rows)]
 
 
 def two_decimals(value: float | None) -> str:
