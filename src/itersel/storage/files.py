@@ -7,14 +7,14 @@ needed, because some builds of Python lack `lzma`.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import sys
-import types
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from itersel.atomic import atomic_path, named
 from itersel.errors import InputError
@@ -28,24 +28,24 @@ LEVEL = 4
 class Compression(NamedTuple):
     """A compression format."""
 
-    name: str  # name for messages
-    module: Callable[[], Any]  # imports its module, which opens files like `gzip`
+    name: str  # for messages
+    module: str  # opens files like `gzip`
+    missing: str  # message if there is no such module
     error: str  # name of the module's exception for damaged files
     # Wraps an open file, given the module. The output contains no file name or time, so equal content gives
     # equal bytes.
     compress: Callable[[Any, IO[bytes]], Any]
 
-    def reader(self, path: str | os.PathLike[str]) -> IO[bytes]:
-        """Open a file for reading."""
-        return cast(IO[bytes], self.module().open(path, "rb"))
-
-    def writer(self, raw: IO[bytes]) -> IO[bytes]:
-        """Wrap an open file for writing."""
-        return cast(IO[bytes], self.compress(self.module(), raw))
+    def imported(self) -> Any:
+        """Return the module."""
+        try:
+            return importlib.import_module(self.module)
+        except ImportError:
+            raise InputError(self.missing) from None
 
     def damages(self) -> tuple[type[Exception], ...]:
         """Return the exceptions raised by damaged files."""
-        return EOFError, zlib.error, getattr(self.module(), self.error)
+        return EOFError, zlib.error, getattr(self.imported(), self.error)
 
 
 def compression_of(path: str | os.PathLike[str]) -> Compression | None:
@@ -58,33 +58,6 @@ def without_compression(path: str | os.PathLike[str]) -> str:
     return os.path.splitext(path)[0] if compression_of(path) else os.fspath(path)
 
 
-def _gzip() -> types.ModuleType:
-    import gzip
-
-    return gzip
-
-
-def _lzma() -> Any:
-    try:
-        import lzma
-    except ImportError:
-        raise InputError("this Python was built without lzma, which .xz files need; unpack them") from None
-    return lzma
-
-
-def _zstd() -> types.ModuleType | Any:
-    """Return Python's own module, or its backport for earlier versions."""
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError:
-        package = "its module compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-        raise InputError(f".zst files need {package}, which is missing; install it or unpack them") from None
-    return zstd
-
-
 def _compress_gzip(gzip: Any, raw: IO[bytes]) -> Any:
     return gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=raw, mtime=0)
 
@@ -94,10 +67,14 @@ def _compress_zstd(zstd: Any, raw: IO[bytes]) -> Any:
     return zstd.open(raw, "wb", options={zstd.CompressionParameter.checksum_flag: 1})
 
 
+# Python's own module, or its backport for earlier versions
+_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+_NO_ZSTD = f".zst files need {_ZSTD}, which is missing; install it or unpack them"
+_NO_LZMA = "this Python was built without lzma, which .xz files need; unpack them"
 COMPRESSIONS = {
-    ".gz": Compression("gzip", _gzip, "BadGzipFile", _compress_gzip),
-    ".xz": Compression("xz", _lzma, "LZMAError", lambda lzma, raw: lzma.open(raw, "wb")),
-    ".zst": Compression("zstd", _zstd, "ZstdError", _compress_zstd),
+    ".gz": Compression("gzip", "gzip", "", "BadGzipFile", _compress_gzip),
+    ".xz": Compression("xz", "lzma", _NO_LZMA, "LZMAError", lambda lzma, raw: lzma.open(raw, "wb")),
+    ".zst": Compression("zstd", _ZSTD, _NO_ZSTD, "ZstdError", _compress_zstd),
 }
 
 # How compressed files begin: their name, and the suffix if they can be read.
@@ -131,13 +108,11 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
     More than `limit` bytes are an InputError, and so is a file that unpacks to an implausible size.
     """
     pieces, size = [], 0
-    with _opened(path) as stream:
-        while piece := stream.read(BLOCK_BYTES):
-            pieces.append(piece)
-            size += len(piece)
-            if limit is not None and size > limit:
-                raise InputError(f"has more than {limit:,} bytes, the maximum for this kind of file", path)
-            _refuse_bomb(path, size)
+    for piece in byte_blocks(path, is_kept=limit is None):
+        pieces.append(piece)
+        size += len(piece)
+        if limit is not None and size > limit:
+            raise InputError(f"has more than {limit:,} bytes, the maximum for this kind of file", path)
     return b"".join(pieces)
 
 
@@ -210,21 +185,13 @@ def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[
 
     Data from a pipe is yielded as soon as it arrives.
     """
-    count = 0
-    with _opened(path) as stream:
-        begin = b""
-        # the first line may be shorter than a mark, and the next one may take long to arrive
-        while len(begin) < len(BOM_UTF8) and b"\n" not in begin:
-            if not (piece := stream.read(max(size, len(BOM_UTF8)) - len(begin))):
-                break
-            begin += piece
-        if begin := begin.removeprefix(BOM_UTF8):
-            yield begin
-        while piece := stream.read(size):
-            count += len(piece)
-            if is_kept:
-                _refuse_bomb(path, count)
-            yield piece
+    pieces, begin = byte_blocks(path, size, is_kept), b""
+    # the first line may be shorter than a mark, and the next one may take long to arrive
+    while len(begin) < len(BOM_UTF8) and b"\n" not in begin and (piece := next(pieces, b"")):
+        begin += piece
+    if begin := begin.removeprefix(BOM_UTF8):
+        yield begin
+    yield from pieces
 
 
 def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: int) -> list[str]:
@@ -260,7 +227,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         # libraries accept an empty file, but compressing nothing still gives some bytes
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise EOFError("it is empty")
-        with compression.reader(path) as stream:
+        with compression.imported().open(path, "rb") as stream:
             yield stream
     except FileNotFoundError:
         raise InputError("no such file", path) from None
@@ -304,7 +271,7 @@ def open_output(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
     compression = compression_of(path)
     with atomic_path(path, durable) as temporary, temporary.open("wb") as raw:
         if compression is not None:
-            with compression.writer(raw) as packed, _text(packed) as stream:
+            with compression.compress(compression.imported(), raw) as packed, _text(packed) as stream:
                 yield stream
         else:
             with _text(raw) as stream:
