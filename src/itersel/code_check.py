@@ -27,19 +27,13 @@ def fingerprint(folder: str | os.PathLike[str] = PACKAGE) -> str:
 
 
 def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
-    """Tell whether a folder has other contents than when its fingerprint was taken.
-
-    Reading contents is slower, so it is done only if times or sizes differ, as in another installation.
-    """
+    """Tell whether a folder has other contents, which are read only if times or sizes differ."""
     times, _, contents = expected.partition(" ")
     return _digest(folder, of_contents=False) != times and _digest(folder, of_contents=True) != contents
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
-    """Compare code with that of the run of Snakemake that started this process, if one did.
-
-    The environment variable has the fingerprint of the run's code. Raises CodeChangedError if it differs.
-    """
+    """Raise a CodeChangedError if code is not that of the run that started this process, if one did."""
     expected = os.environ.get(variable)
     try:
         if expected and is_changed(expected, folder):

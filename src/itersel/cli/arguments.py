@@ -164,10 +164,7 @@ def output_file(text: str) -> str:
 def add_section_arguments(
     parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
 ) -> None:
-    """Add an option for each key of a section, or those named, with its default, bounds and explanation.
-
-    Keys that are ``true`` or ``false`` in the config become flags.
-    """
+    """Add an option for each key of a section, or those named; keys that are true or false become flags."""
     types = typing.get_type_hints(section)
     for item in fields(section):
         if names and item.name not in names:
@@ -201,10 +198,7 @@ def add_chosen_section(
     choices: Mapping[str, Any],
     default: str | None = None,
 ) -> None:
-    """Add the options of the config section that the command line names, as in ``--learner mira``.
-
-    `arguments` is the command line after the name of the step, `option` the one that names the section.
-    """
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
     with contextlib.suppress(argparse.ArgumentError):

@@ -93,11 +93,7 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
 def join_translations(
     labels: str | os.PathLike[str], tasks: Sequence[str], translations: Sequence[str | os.PathLike[str]]
 ) -> list[str]:
-    """Return, for each line, the translation by the model of its task; empty if it belongs to no task.
-
-    `labels` is a file with one label per line; for each of `tasks`, there is a file with its model's
-    translations of the whole text.
-    """
+    """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
     if len(tasks) != len(translations):
         raise InputError(
             f"{len(tasks)} tasks, but {len(translations)} translations; give one translation per task"

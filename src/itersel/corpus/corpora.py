@@ -33,10 +33,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the texts of a pair in a file with named fields; None for the usual ones, or no label.
-
-    In a message catalogue, the only label is ``msgctxt``, the context of a message.
-    """
+    """Fields of a pair; None for the usual ones, or no label. In catalogues, the only label is `CONTEXT`."""
 
     source: str | None = None
     target: str | None = None

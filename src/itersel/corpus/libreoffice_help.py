@@ -117,7 +117,7 @@ def _collect(source: Path, target: Path) -> Collection:
     """Align the pages below two folders of `_find_pages`."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
-    for page in _page_names(source):
+    for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
         target_page = read_page(target / page) if (target / page).is_file() else {}
         for source_text, target_text in _aligned(read_page(source / page), target_page):
@@ -137,15 +137,10 @@ def _collect(source: Path, target: Path) -> Collection:
     return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
 
 
-def _page_names(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
-
-
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
     """Yield each source paragraph with its counterpart, or with an empty string if it has none.
 
-    A few ids occur more than once on a page. They are aligned in order if they occur equally often in both
-    languages; otherwise their alignment is unknown, and they have no counterpart.
+    Ids that occur more than once on a page are aligned in order, if equally often in both languages.
     """
     source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
     for key, text in source.items():
@@ -193,10 +188,7 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
 
 
 def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
-    """Download packages without their dependencies; returns the .deb files in the order of `packages`.
-
-    Size and SHA-256 digest of each file are checked against the mirror's index.
-    """
+    """Download packages without their dependencies; sizes and digests are checked against the index."""
     entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
     folder.mkdir(parents=True, exist_ok=True)
     files = []

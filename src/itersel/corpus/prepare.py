@@ -23,9 +23,9 @@ from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
 from itersel.errors import InputError
-from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
+from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import parse_json
+from itersel.storage.json_files import check_counts, parse_json
 
 MINIMUM_LENGTH = 3
 # The time to split a word grows with the cube of its length: 8 s for 5,000 letters.
@@ -188,33 +188,20 @@ def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparati
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
-        if not (
-            all(map(_is_language, languages)) and isinstance(tokenized, bool) and _is_frequency(frequency)
-        ):
+        if not all(re.fullmatch(LANGUAGE_PATTERN, language) for language in languages):
             raise ValueError
+        if not isinstance(tokenized, bool):
+            raise ValueError
+        if frequency is not None:
+            check_counts(frequency)
         compounds = None if frequency is None else CompoundSplitter(frequency)
         return Preparation(*languages, tokenized, compounds, tuple(further))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
 
 
-def _is_language(code: object) -> bool:
-    return isinstance(code, str) and re.fullmatch(LANGUAGE_PATTERN, code) is not None
-
-
-def _is_frequency(content: object) -> bool:
-    if content is None:
-        return True
-    return isinstance(content, dict) and all(
-        type(count) is int and 0 < count <= MAX_INTEGER for count in content.values()
-    )
-
-
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
-    """Recase and detokenise translations, which are tokenised and lowercased, as the decoder writes them.
-
-    If the input of the training corpus was already tokenised, they stay tokenised.
-    """
+    """Recase and detokenise translations; if the training corpus was given tokenised, they stay tokenised."""
     if preparation.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]
     join = tokenizer(preparation.target_language, preparation.protected).detokenize

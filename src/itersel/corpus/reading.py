@@ -42,8 +42,7 @@ _READERS = {
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of corpora in blocks, one corpus after the other.
 
-    If one corpus has labels, all must have them; pairs without a label get the name of their corpus. If one
-    corpus has alignments, all must have them.
+    If one corpus has labels or alignments, all must; pairs without a label get the name of their corpus.
     """
     expected: set[str] | None = None
     for corpus in corpora:

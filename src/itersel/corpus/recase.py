@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import InputError
-from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
+from itersel.limits import MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import parse_json
+from itersel.storage.json_files import check_counts, parse_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
@@ -130,10 +130,7 @@ class _Case(NamedTuple):
 
 
 class RecaserCounts:
-    """Counts the forms of words, alone and next to their neighbours, sentence by sentence.
-
-    `is_protected` tells whether a word keeps its case, and is not counted.
-    """
+    """Counts the forms of words, alone and next to their neighbours; protected words are not counted."""
 
     def __init__(self, language: str = "", is_protected: Callable[[str], bool] = lambda word: False) -> None:
         self._language, self._is_protected = language, is_protected
@@ -228,24 +225,15 @@ def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
         capitalizes, language = document["capitalizes"], document["language"]
         if not (isinstance(capitalizes, bool) and isinstance(language, str)):
             raise ValueError
-        if not all(map(_is_table, (forms, left, right))):
-            raise ValueError
+        for seen in (*forms.values(), *left.values(), *right.values()):
+            check_counts(seen)
+            if not seen or "" in seen:
+                raise ValueError
         if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
             raise ValueError
         return Recaser(forms, left, right, capitalizes, language)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is not a recaser.json of itersel corpus prepare", path) from None
-
-
-def _is_table(table: object) -> bool:
-    if not isinstance(table, dict):
-        return False
-    return all(
-        isinstance(forms, dict)
-        and forms
-        and all(form and type(count) is int and 0 < count <= MAX_INTEGER for form, count in forms.items())
-        for forms in table.values()
-    )
 
 
 def _first(forms: Forms, word: str, capitalizes: bool, language: str) -> str:

@@ -74,10 +74,7 @@ def _lines(path: str, reading: Reading, factor: int = 1) -> Iterator[str]:
 
 
 def csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    """Read a CSV file, with a header if the corpus names fields, otherwise by numbers of columns.
-
-    Fields may contain commas and line breaks within quotation marks; a line break becomes a space.
-    """
+    """Read CSV, with a header if the corpus names fields; line breaks within quotes become spaces."""
     csv.field_size_limit(max(csv.field_size_limit(), 2 * reading.limit))
     rows = csv.reader((f"{line}\n" for line in _lines(path, reading)), strict=True)
     columns = corpus.columns
@@ -171,10 +168,9 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
 
 
 def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    """Read the translated messages of a catalogue of gettext, PO or MO.
+    """Read the translated messages of a catalogue; its header names the language of the translations.
 
-    Messages are in the other language than the one in the catalogue's header. Untranslated, fuzzy and
-    obsolete messages and those with plural forms are left out.
+    Untranslated, fuzzy and obsolete messages and those with plural forms are left out.
     """
     catalogue = _catalogue(path)
     language = catalogue.metadata.get("Language", "").partition("@")[0].partition(".")[0]

@@ -23,10 +23,7 @@ REST = "rest.ids"
 
 
 class NaturalShards(NamedTuple):
-    """Natural tasks: the number of shards by label, and the minimum number of sentences of a task.
-
-    Sentences with other labels form an additional shard if `has_others`; otherwise they are left out.
-    """
+    """Numbers of shards by label; if `has_others`, sentences with other labels are an additional shard."""
 
     shards: Mapping[str, int]
     has_others: bool = False
@@ -34,10 +31,7 @@ class NaturalShards(NamedTuple):
 
 
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
-    """Return the line numbers (from 0) of each shard; sizes differ by at most one.
-
-    Lines are shuffled before the split, which makes shards alike, except if `seed` is None.
-    """
+    """Return the lines of each shard, shuffled unless `seed` is None; sizes differ by at most one."""
     if seed is None:
         return np.array_split(np.arange(lines), shards)
     # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
@@ -45,10 +39,7 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
 
 
 def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of natural tasks, in task order, given the label of each line.
-
-    The order within a task does not depend on the other tasks.
-    """
+    """Return the lines of the shards of natural tasks; the order within one does not depend on others."""
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
     shards = []
@@ -91,10 +82,7 @@ def pooled_lines(
 
 
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
-    """Return the files that make up each shard in an epoch, in training order, for resharding.
-
-    Their number is a multiple of that of the shards. They are reshuffled for each epoch.
-    """
+    """Return the files, as many for each shard, that make up the shards of an epoch, in training order."""
     order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
     return [part.tolist() for part in np.split(order, shards)]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, StrPath, split_words
 from itersel.errors import InputError
-from itersel.limits import MAX_INTEGER
-from itersel.storage.json_files import read_json
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
 Statistics = dict[str, Any]
@@ -54,15 +54,15 @@ def read_statistics(paths: Sequence[StrPath]) -> Prepared:
         with _damage(path, "itersel corpus prepare"):
             document = read_json(path)
             for name, split in document["splits"].items():
-                _check_numbers({"sentences": split["sentences"]})
+                check_counts({"sentences": split["sentences"]}, 0)
                 for side in ("source", "target"):
-                    _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
+                    check_counts({kind: split[side][kind] for kind in ("tokens", "types")}, 0)
                 found.left_out.extend(_dropped(name, split["dropped"]))
             found.splits.update(document["splits"])
             if "monolingual" in document:
                 found.left_out.extend(_dropped("monolingual", document["monolingual"]["dropped"]))
             for one in document.get("overlaps", ()):
-                _check_numbers({"pairs": one["pairs"]})
+                check_counts({"pairs": one["pairs"]}, 0)
                 found.overlaps.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
     return found
 
@@ -82,27 +82,20 @@ def _damage(path: StrPath, command: str) -> Iterator[None]:
         raise InputError(f"is not a statistics file of {command}", path) from None
 
 
-def _check_numbers(counts: Mapping[str, int]) -> None:
-    if not all(type(count) is int and 0 <= count <= MAX_INTEGER for count in counts.values()):
-        raise ValueError
-
-
 def _dropped(name: str, counts: Mapping[str, int]) -> list[tuple[str, str, int]]:
-    _check_numbers(counts)
+    check_counts(counts, 0)
     return [(name, reason, count) for reason, count in counts.items() if count]
 
 
 def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] = ()) -> str:
     """Return a printable table: a line per split, one for each with dropped pairs, and the overlaps."""
-    header = ("split", "sentences", "source tokens", "source types", "target tokens", "target types")
-    rows = []
+    rows, dropped = [], []
     for name, split in splits.items():
-        numbers = [split["sentences"]]
-        numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
-        rows.append([name, *(f"{number:,}" for number in numbers)])
-    dropped = []
-    for name, split in splits.items():
+        row = {"split": name, "sentences": f"{split['sentences']:,}"}
+        for side, kind in product(("source", "target"), ("tokens", "types")):
+            row[f"{side} {kind}"] = f"{split[side][kind]:,}"
+        rows.append(row)
         reasons = [f"{reason} {count:,}" for reason, count in split["dropped"].items() if count]
         if reasons:
             dropped.append(f"not in {name}: {', '.join(reasons)}")
-    return "\n".join([*aligned(header, rows, left=(0,)), *dropped, *map(describe_overlap, overlaps)])
+    return "\n".join([*aligned(rows, left=("split",)), *dropped, *map(describe_overlap, overlaps)])

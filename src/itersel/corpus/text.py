@@ -118,8 +118,10 @@ def text_blocks(
     if without_compression(name).lower().endswith(SGML):
         blocks = _segments(blocks, name)
     for lines in blocks:
-        if number == 0 and (first := next(filter(str.strip, lines), "")):
-            _check_first_line(first, name)
+        first = next(filter(str.strip, lines), "") if number == 0 else ""
+        if _MARKUP.match(first.removeprefix("\ufeff")):
+            message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
+            raise InputError(message, name, 1)
         numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
             check_text(lines, path, numbers)
@@ -129,13 +131,6 @@ def text_blocks(
         number += len(lines)
     if not number and not allow_empty:
         raise InputError("is empty; a text of one sentence a line was expected", path)
-
-
-def _check_first_line(line: str, path: str) -> None:
-    """Raise an InputError if the first line of a text shows that it is markup."""
-    if _MARKUP.match(line.removeprefix("\ufeff")):
-        message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
-        raise InputError(message, path, 1)
 
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
@@ -171,10 +166,7 @@ def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
 
 
 def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for texts with a control character or ``|||``, at most `MAX_LISTED` of them.
-
-    `numbers` are the line numbers of the texts, None for unknown ones.
-    """
+    """Raise an InputError for the first `MAX_LISTED` texts with a control character or ``|||``."""
     joined = " ".join(texts)
     # almost all text is printable, and this test is three times as fast
     if joined.isprintable() and FIELD_SEPARATOR not in joined:
@@ -197,10 +189,7 @@ def _complaint(forbidden: str) -> str:
 
 
 def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for words that are reserved in grammars or language models.
-
-    `numbers` are the line numbers of the sentences, None for unknown ones.
-    """
+    """Raise an InputError for words that are reserved in grammars or language models; see `check_text`."""
     bad = (
         (number, word)
         for number, text in zip(numbers, texts, strict=True)
@@ -221,10 +210,7 @@ def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return `text` with each run of white space and control characters replaced by one space.
-
-    This is for text from markup, where such characters mean nothing; in plain text they are an error.
-    """
+    """Return text of markup, where white space and control characters mean nothing but a space."""
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 

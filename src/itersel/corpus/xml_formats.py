@@ -49,11 +49,10 @@ class _Seen:
 
 
 def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
-    """Read the pairs of two languages from a TMX file.
+    """Read the pairs of two languages from a TMX file, and warn of units that lack one of the languages.
 
-    Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If
-    a unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise
-    the first.
+    Of several variants in a language, the one with exactly the code in `reading` is used, otherwise the
+    first.
     """
     seen = _Seen()
     for unit in _units(path, _UNIT, "tmx", reading):

@@ -55,8 +55,7 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 def held_out_iterations(experiment: Experiment) -> int:
     """Return how often dev is decoded and the weights are tuned in an epoch.
 
-    A tuner of all dense weights can go too far on the translations of the mixed weights alone; it needs to
-    see those of its own weights, too.
+    A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
     """
     held_out = experiment.held_out
     return held_out.iterations or (1 if isinstance(held_out.tuner, LineSearch) else 4)

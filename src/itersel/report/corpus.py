@@ -15,7 +15,7 @@ from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.json_files import read_json
-from itersel.storage.text_table import Content, aligned, aligned_rows, tab_separated
+from itersel.storage.text_table import Content, aligned, tab_separated
 
 
 def count_rules(shards: Iterable[str]) -> int:
@@ -67,10 +67,13 @@ def describe_corpus(
 
 def text_table(corpus: Content) -> list[str]:
     """Return the table as aligned text, then what was left out and why, and the pairs that splits share."""
-    lines = aligned_rows(_rows(corpus), left=("split",))
+    lines = aligned(_rows(corpus), left=("split",))
     if corpus["left_out"]:
-        rows = [[one["of"], one["why"], str(one["count"])] for one in corpus["left_out"]]
-        lines += ["", *aligned(("left out of", "why", "pairs"), rows, left=(0, 1))]
+        rows = [
+            {"left out of": one["of"], "why": one["why"], "pairs": str(one["count"])}
+            for one in corpus["left_out"]
+        ]
+        lines += ["", *aligned(rows, left=("left out of", "why"))]
     if corpus["overlaps"]:
         lines += ["", *(describe_overlap(Overlap(**one)) for one in corpus["overlaps"])]
     return lines

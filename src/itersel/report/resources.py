@@ -32,11 +32,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Resources(Settings):
-    """Files and settings of a system; in the description, paths are relative to its folder.
-
-    The files are the compiled language model, the index of the training corpus, the settings with which raw
-    text is prepared, and the model that restores the case of translations.
-    """
+    """Files and settings of a system; in the description, paths are relative to its folder."""
 
     model: str
     index: str

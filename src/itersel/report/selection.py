@@ -14,7 +14,7 @@ from itersel.select.matrix import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
-from itersel.storage.text_table import Content, aligned_rows, tab_separated
+from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import GROUPS, find_groups
 
 ALL = "all"
@@ -106,7 +106,7 @@ def _describe(
 def text_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as aligned text, with notes."""
     lines = [
-        *aligned_rows(list(map(_row, rows)), left=("group",)),
+        *aligned(list(map(_row, rows)), left=("group",)),
         "",
         "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
         "shards per feature, norms: of the selected features.",

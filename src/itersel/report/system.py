@@ -91,10 +91,7 @@ def score_epochs(
     labels: str | None = None,
     task: str | None = None,
 ) -> tuple[tuple[CorpusScore, ...], str]:
-    """Return the scores of each epoch's translations and their sacrebleu signature.
-
-    With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
-    """
+    """Return the scores of each epoch (on the lines of a task, if given), and their sacrebleu signature."""
     references = read_references(reference)
     lines = _scored_lines(references, reference, labels, task)
     metric = make_bleu([pick(one, lines) for one in references], tokenize)

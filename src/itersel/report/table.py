@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
 from itersel.report.scores import REPEATED, Summary
-from itersel.storage.text_table import Content, aligned_rows, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
 
 DEVTEST = "devtest"
 # Title of the table of the sentences of all test sets.
@@ -37,10 +37,7 @@ class Cell(NamedTuple):
 
 
 def cells(system: Content) -> dict[str, Cell]:
-    """Return the cells of a system by the titles of their columns, in the order of the text.
-
-    Pooled test sets have no columns about epochs, which may differ between test sets.
-    """
+    """Return the cells of a system by title; pooled test sets have none about epochs, which may differ."""
     runs, shards = system["runs"], system["shards"]
     row = {
         "system": Cell(str(system["system"]), system["system"]),
@@ -81,7 +78,7 @@ def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
         if table["pooled"]:
             lines.append(f"{_title(one)}:")
         rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
-        lines += [*aligned_rows(rows, WORDS), ""]
+        lines += [*aligned(rows, WORDS), ""]
         for case in CASES if one["signatures"] else ():
             lines += [*_scores(one["systems"], case), ""]
     first, how = table["test_sets"][0], table["significance"]
@@ -138,7 +135,7 @@ def _scores(systems: list[Content], case: str) -> list[str]:
             cell, better = score_cell(score), ",".join(map(str, score["better_than"]))
             row[f"{case} {metric}"] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
         rows.append(row)
-    return aligned_rows(rows, left=rows[0].keys() - {"system"})
+    return aligned(rows, left=rows[0].keys() - {"system"})
 
 
 def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:

@@ -18,7 +18,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.storage.text_table import Content, aligned, aligned_rows, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
@@ -128,7 +128,7 @@ def _systems(table: Content) -> list[str]:
     for system in table["pooled"]["systems"]:
         runs = {"runs": str(len(system["runs"]))} if _is_repeated(table) else {}
         rows.append({"system": str(system["system"]), "experiment": system["name"], **runs})
-    return aligned_rows(rows, left=("experiment",))
+    return aligned(rows, left=("experiment",))
 
 
 def _scores(table: Content) -> list[str]:
@@ -137,7 +137,7 @@ def _scores(table: Content) -> list[str]:
     names, sentences = [row["name"] for row in rows], [str(row["sentences"]) for row in rows]
     columns = [_column([row["systems"][place] for row in rows]) for place in range(len(table["mean"]))]
     header, *cells = zip(("task", *names), ("sentences", *sentences), *columns, strict=True)
-    return aligned(header, cells, left=(0, *range(2, len(header))))
+    return aligned([dict(zip(header, row, strict=True)) for row in cells], left={*header} - {"sentences"})
 
 
 def _column(rows: Sequence[Content]) -> list[str]:

@@ -6,10 +6,11 @@ import json
 import math
 import os
 import typing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from itersel.limits import MAX_JSON_BYTES
+from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import read_bytes, write_lines
 
 Section = TypeVar("Section")
@@ -33,6 +34,12 @@ def parse_json(content: bytes) -> Any:
         return json.loads(content)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def check_counts(content: Mapping[str, object], least: int = 1) -> None:
+    """Raise an error of Python unless this is an object of whole numbers within bounds."""
+    if not all(type(count) is int and least <= count <= MAX_INTEGER for count in content.values()):
+        raise ValueError
 
 
 def from_json(kind: type[Section], content: object) -> Section:

@@ -9,26 +9,20 @@ from typing import Any
 Content = Mapping[str, Any]
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a table with a rule below its header; columns in `left` are aligned left."""
-    table = [header, *rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+def aligned(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> list[str]:
+    """Return the lines of a table of rows by title; columns with a title in `left` are aligned left."""
+    titles = list(rows[0]) if rows else []
+    table = [titles, *(list(row.values()) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            cell.ljust(width) if title in left else cell.rjust(width)
+            for title, cell, width in zip(titles, cells, widths, strict=True)
         )
         return "  ".join(padded).rstrip()
 
-    return [line(header), "  ".join("-" * width for width in widths), *(line(row) for row in rows)]
-
-
-def aligned_rows(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> list[str]:
-    """Return the lines of a table of rows by title; columns with a title in `left` are aligned left."""
-    titles = list(rows[0]) if rows else []
-    places = [place for place, title in enumerate(titles) if title in left]
-    return aligned(titles, [list(row.values()) for row in rows], places)
+    return [line(titles), "  ".join("-" * width for width in widths), *map(line, table[1:])]
 
 
 def tab_separated(rows: Sequence[Mapping[str, str]], titles: Sequence[str] = ()) -> list[str]:

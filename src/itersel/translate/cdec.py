@@ -44,7 +44,7 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)
     loaded = load_system(system)
-    model = _arpa(loaded.model, system, arpa)
+    model = _arpa(loaded.model, _find_arpa(system) if arpa is None else arpa)
     with atomic_path(output) as temporary:
         try:
             temporary.mkdir()
@@ -102,10 +102,8 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
             yield " ".join(words), lines
 
 
-def _arpa(model: LanguageModel, system: FilePath, arpa: FilePath | None) -> bytes:
+def _arpa(model: LanguageModel, arpa: FilePath) -> bytes:
     """Return the content of a model's ARPA file."""
-    if arpa is None:
-        arpa = _find_arpa(system)
     content = read_bytes(arpa)
     if hashlib.sha256(content).hexdigest() != model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", arpa)

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,7 +125,8 @@ def _keys(content: object, key: str) -> Iterable[str]:
 def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections."""
     for item in fields(section):
-        value, name, default = getattr(section, item.name), f"{key}{item.name}", _default(item)
+        value, name = getattr(section, item.name), f"{key}{item.name}"
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
@@ -136,10 +137,6 @@ def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
             yield from _changed(value, f"{name}.")
         elif default is MISSING or value != default:
             yield name, _text(value), "" if default is MISSING else _text(default)
-
-
-def _default(item: Field[Any]) -> Any:
-    return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
 def _text(value: object) -> str:

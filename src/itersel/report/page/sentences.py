@@ -45,7 +45,8 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, An
         which = [found.setdefault(lines[number], len(found)) for lines in translations]
         # empty lines are not references, unless all are empty
         scored = [one for one in own if one] or [""]
-        rows.append([line, own, list(found), which, [_chrf(metric, one, scored) for one in found]])
+        chrf = [round(float(metric.sentence_score(one, scored).score) * 10) for one in found]
+        rows.append([line, own, list(found), which, chrf])
     return {
         "name": name,
         "systems": list(chosen),
@@ -80,7 +81,3 @@ def _parallel(path: Path, count: int) -> list[str]:
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines, the source text has {count}; run snakemake again", path)
     return lines
-
-
-def _chrf(metric: CHRF, text: str, references: Sequence[str]) -> int:
-    return round(float(metric.sentence_score(text, references).score) * 10)
