@@ -33,7 +33,7 @@ from itersel.config.options import (
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import DENSE_TUNERS, HELD_OUT_TUNERS, TUNERS, Batch
 from itersel.config.values import Config, Experiment
-from itersel.errors import InputError, attempt_all, located, suggest
+from itersel.errors import FilePath, InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 from itersel.storage.files import read_bytes
@@ -53,7 +53,7 @@ NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def load_config(path: str | os.PathLike[str]) -> Config:
+def load_config(path: FilePath) -> Config:
     """Read and check a YAML or JSON file."""
     content = read_yaml(path)
     try:
@@ -62,7 +62,7 @@ def load_config(path: str | os.PathLike[str]) -> Config:
         raise located(error, path) from None
 
 
-def read_yaml(path: str | os.PathLike[str]) -> object:
+def read_yaml(path: FilePath) -> object:
     """Read a YAML or JSON file."""
     import yaml  # type: ignore[import-untyped]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.storage.files import line_blocks, read_lines
 
 Line = TypeVar("Line")
@@ -25,9 +25,7 @@ SHOWN_LABELS = 5
 _POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
-def read_labels(
-    path: str | os.PathLike[str], lines: int | None = None, text: str | os.PathLike[str] = ""
-) -> list[str]:
+def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -> list[str]:
     """Return the label of each line of a text; `lines` is the number of its lines, if known."""
     labels = checked_labels(read_lines(path), path)
     if lines not in (None, len(labels)):
@@ -39,7 +37,7 @@ def read_labels(
 
 def checked_labels(
     lines: Sequence[str],
-    path: str | os.PathLike[str],
+    path: FilePath,
     before: int = 0,
     numbers: Sequence[int | None] | None = None,
 ) -> list[str]:
@@ -52,7 +50,7 @@ def checked_labels(
     return labels
 
 
-def require_label(labels: Sequence[str], name: str, path: str | os.PathLike[str] | None = None) -> None:
+def require_label(labels: Sequence[str], name: str, path: FilePath | None = None) -> None:
     """Raise an InputError with the most frequent labels of a text if `name` is not among them."""
     if name not in labels:
         known = most_frequent(Counter(labels)) or "none, as the file is empty"
@@ -90,9 +88,7 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
     return [text[line] for line in lines]
 
 
-def join_translations(
-    labels: str | os.PathLike[str], tasks: Sequence[str], translations: Sequence[str | os.PathLike[str]]
-) -> list[str]:
+def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequence[FilePath]) -> list[str]:
     """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
     if len(tasks) != len(translations):
         raise InputError(
@@ -114,7 +110,7 @@ def join_translations(
     return joined
 
 
-def read_alignment(path: str | os.PathLike[str]) -> Iterator[list[Point]]:
+def read_alignment(path: FilePath) -> Iterator[list[Point]]:
     """Yield the (source position, target position) of each line."""
     number = 0
     for number, line in enumerate(chain.from_iterable(line_blocks(path)), 1):
@@ -123,7 +119,7 @@ def read_alignment(path: str | os.PathLike[str]) -> Iterator[list[Point]]:
         raise InputError("is empty; expected one line of alignment points per sentence", path)
 
 
-def parse_points(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:
+def parse_points(line: str, path: FilePath, number: int) -> list[Point]:
     """Return the points of a line; `path` and `number` are for the `InputError`."""
     points = []
     for text in filter(None, line.split(" ")):

@@ -11,7 +11,6 @@ have the highest geometric mean frequency wins; the unsplit word is one of the c
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from collections import Counter
@@ -22,7 +21,7 @@ from functools import lru_cache
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import check_counts, parse_json
@@ -166,18 +165,18 @@ class Preparation:
         }
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write as JSON."""
         with open_output(path) as stream:
             stream.write(self.to_json())
 
 
-def read_preparation(path: str | os.PathLike[str]) -> Preparation:
+def read_preparation(path: FilePath) -> Preparation:
     """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
     return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
 
 
-def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparation:
+def parse_preparation(content: bytes, path: FilePath) -> Preparation:
     """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
     try:
         document = parse_json(content)

@@ -16,7 +16,6 @@ dotless i of Turkish and Azeri, and the dot that Lithuanian keeps on an accented
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -26,7 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import check_counts, parse_json
@@ -114,7 +113,7 @@ class Recaser:
         """Return it as JSON."""
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True) + "\n"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write as JSON."""
         with open_output(path) as stream:
             stream.write(self.to_json())
@@ -212,12 +211,12 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     return found
 
 
-def read_recaser(path: str | os.PathLike[str]) -> Recaser:
+def read_recaser(path: FilePath) -> Recaser:
     """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
     return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
 
 
-def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
+def parse_recaser(content: bytes, path: FilePath) -> Recaser:
     """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
     try:
         document = parse_json(content)

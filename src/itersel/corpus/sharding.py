@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.corpus.columns import read_labels, require_label
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.storage.files import read_lines, write_lines
-
-StrPath = str | os.PathLike[str]
 
 # Numbers of the lines that are not in any shard.
 REST = "rest.ids"
@@ -88,12 +86,12 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
 
 
 def shard_corpus(
-    source: StrPath,
-    target: StrPath,
+    source: FilePath,
+    target: FilePath,
     shards: int,
     seed: int | None,
-    output: StrPath,
-    further: Sequence[StrPath] = (),
+    output: FilePath,
+    further: Sequence[FilePath] = (),
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
@@ -111,12 +109,12 @@ def shard_corpus(
 
 
 def shard_tasks(
-    source: StrPath,
-    target: StrPath,
-    task: StrPath,
+    source: FilePath,
+    target: FilePath,
+    task: FilePath,
     cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
-    output: StrPath,
-    further: Sequence[StrPath] = (),
+    output: FilePath,
+    further: Sequence[FilePath] = (),
 ) -> None:
     """Write shards that depend on the labels in the file `task`, as `shard_corpus` does.
 
@@ -132,7 +130,7 @@ def shard_tasks(
     _write_shards(output, texts, parts)
 
 
-def _read_texts(source: StrPath, target: StrPath, further: Sequence[StrPath]) -> dict[str, list[str]]:
+def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath]) -> dict[str, list[str]]:
     paths = {"source": source, "target": target}
     paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
     texts = {side: read_lines(path) for side, path in paths.items()}
@@ -162,7 +160,7 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 
 def _write_shards(
-    output: StrPath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
+    output: FilePath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
 ) -> None:
     copies = _copies(texts["source"], texts["target"])
     rest = np.setdiff1d(np.arange(len(texts["source"])), np.concatenate(parts))

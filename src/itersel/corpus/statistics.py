@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from itersel.corpus.split import Overlap, describe_overlap
-from itersel.corpus.text import Bitext, StrPath, split_words
-from itersel.errors import InputError
+from itersel.corpus.text import Bitext, split_words
+from itersel.errors import FilePath, InputError
 from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
@@ -47,7 +47,7 @@ class Prepared(NamedTuple):
     left_out: list[tuple[str, str, int]]
 
 
-def read_statistics(paths: Sequence[StrPath]) -> Prepared:
+def read_statistics(paths: Sequence[FilePath]) -> Prepared:
     """Read one or more statistics files of ``itersel corpus prepare``."""
     found = Prepared({}, [], [])
     for path in paths:
@@ -67,7 +67,7 @@ def read_statistics(paths: Sequence[StrPath]) -> Prepared:
     return found
 
 
-def read_collection(path: StrPath) -> list[tuple[str, str, int]]:
+def read_collection(path: FilePath) -> list[tuple[str, str, int]]:
     """Return what was left out according to a statistics file of ``itersel corpus libreoffice-help``."""
     with _damage(path, "itersel corpus"):
         counts = read_json(path)
@@ -75,7 +75,7 @@ def read_collection(path: StrPath) -> list[tuple[str, str, int]]:
 
 
 @contextlib.contextmanager
-def _damage(path: StrPath, command: str) -> Iterator[None]:
+def _damage(path: FilePath, command: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from itersel.errors import CombinedInputError, InputError
+from itersel.errors import CombinedInputError, FilePath, InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.files import line_blocks, without_compression
-
-StrPath = str | os.PathLike[str]
 
 FIELD_SEPARATOR = "|||"
 # Maximum number of bad lines of a text that are listed.
@@ -93,13 +91,13 @@ class Bitext(NamedTuple):
         return columns
 
 
-def read_text(path: StrPath) -> list[str]:
+def read_text(path: FilePath) -> list[str]:
     """Read a file with one sentence per line, plain or compressed; see `text_blocks`."""
     return [line for block in text_blocks(path, is_kept=True) for line in block]
 
 
 def text_blocks(
-    path: StrPath,
+    path: FilePath,
     allow_empty: bool = False,
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
@@ -165,7 +163,7 @@ def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
         raise InputError("has no segments (<seg>)", path)
 
 
-def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
+def check_text(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
     """Raise an InputError for the first `MAX_LISTED` texts with a control character or ``|||``."""
     joined = " ".join(texts)
     # almost all text is printable, and this test is three times as fast
@@ -175,7 +173,7 @@ def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None
     _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
 
 
-def _refuse(complaints: Iterable[tuple[int | None, str]], path: StrPath) -> None:
+def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> None:
     """Raise an InputError for the first complaints, if there are any."""
     errors = [InputError(message, path, number) for number, message in islice(complaints, MAX_LISTED)]
     if errors:
@@ -188,7 +186,7 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
+def check_tokens(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
     """Raise an InputError for words that are reserved in grammars or language models; see `check_text`."""
     bad = (
         (number, word)
@@ -224,7 +222,7 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     return Bitext(**columns)
 
 
-def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
+def check_line_counts(texts: dict[FilePath, Sequence[Any]]) -> None:
     """Raise an InputError for the first line that has no counterpart in another of the files."""
     longest = max(texts, key=lambda path: len(texts[path]))
     shortest = min(texts, key=lambda path: len(texts[path]))

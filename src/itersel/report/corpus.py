@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.statistics import read_collection, read_statistics
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
@@ -28,7 +27,7 @@ def count_rules(shards: Iterable[str]) -> int:
     return total
 
 
-def read_rules(path: str | os.PathLike[str]) -> int:
+def read_rules(path: FilePath) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
         rules = read_json(path)["rules"]
@@ -41,9 +40,9 @@ def read_rules(path: str | os.PathLike[str]) -> int:
 
 
 def describe_corpus(
-    preparation: Sequence[str | os.PathLike[str]],
-    rules: Mapping[str, str | os.PathLike[str]],
-    collection: str | os.PathLike[str] | None,
+    preparation: Sequence[FilePath],
+    rules: Mapping[str, FilePath],
+    collection: FilePath | None,
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from itersel.config.search import Grammar, Search
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.storage.json_files import from_json, read_json, write_json
 
 NAME = "resources.json"
@@ -40,7 +40,7 @@ class Resources(Settings):
     recaser: str
 
 
-def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
+def write_resources(path: FilePath, resources: Resources) -> None:
     """Write a description, with paths relative to its folder, so that all can be moved together."""
     document = asdict(resources)
     for name in FILES:
@@ -48,7 +48,7 @@ def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
     write_json(path, document, indent=2)
 
 
-def read_resources(folder: str | os.PathLike[str]) -> Resources:
+def read_resources(folder: FilePath) -> Resources:
     """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
     path = Path(folder) / NAME
     if not path.is_file():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.select.matrix import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
@@ -32,7 +32,7 @@ class MatrixColumns(NamedTuple):
     selected: NDArray[np.bool_]
 
 
-def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
+def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
     `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json:
@@ -67,7 +67,7 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str
     return rows
 
 
-def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
+def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     """Return the attributes and the columns of a file."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,7 @@ from itersel.atomic import atomic_path
 from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.evaluate.bleu import (
     CorpusScore,
     References,
@@ -85,7 +84,7 @@ def sign_of(by: str) -> int:
 
 
 def score_epochs(
-    reference: Sequence[str | os.PathLike[str]],
+    reference: Sequence[FilePath],
     translations: Sequence[str],
     tokenize: str,
     labels: str | None = None,
@@ -121,7 +120,7 @@ def score_epochs_as_text(
 
 def _scored_lines(
     references: Sequence[References],
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[FilePath],
     labels: str | None,
     task: str | None,
 ) -> Sequence[int]:
@@ -142,12 +141,12 @@ def keep_weights(weights: str, output: str) -> int:
     return active
 
 
-def write_system(path: str | os.PathLike[str], system: System) -> None:
+def write_system(path: FilePath, system: System) -> None:
     """Write the description of a system as JSON."""
     write_json(path, asdict(system), indent=2, is_ascii=False)
 
 
-def read_system(path: str | os.PathLike[str]) -> System:
+def read_system(path: FilePath) -> System:
     """Read a description written by `write_system`."""
     try:
         system = from_json(System, read_json(path))

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from itersel.errors import FilePath
+
 
 class DiskArray:
     """A one-dimensional array in a temporary file.
@@ -22,7 +24,7 @@ class DiskArray:
     The errors of the system, which all methods raise, name the folder.
     """
 
-    def __init__(self, dtype: DTypeLike, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, folder: FilePath | None = None) -> None:
         self.dtype = np.dtype(dtype)
         self.folder = os.fspath(tempfile.gettempdir() if folder is None else folder)
         self.size = 0

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from itersel.atomic import atomic_path, named
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 
 STANDARD_STREAM = "-"
@@ -48,12 +48,12 @@ class Compression(NamedTuple):
         return EOFError, zlib.error, getattr(self.imported(), self.error)
 
 
-def compression_of(path: str | os.PathLike[str]) -> Compression | None:
+def compression_of(path: FilePath) -> Compression | None:
     """Return the compression of a file according to its name, or None."""
     return COMPRESSIONS.get(os.path.splitext(os.fspath(path))[1].lower())
 
 
-def without_compression(path: str | os.PathLike[str]) -> str:
+def without_compression(path: FilePath) -> str:
     """Return the name of a file without the suffix of its compression: ``a.tmx`` for ``a.tmx.gz``."""
     return os.path.splitext(path)[0] if compression_of(path) else os.fspath(path)
 
@@ -102,7 +102,7 @@ def packing_of(content: bytes | bytearray) -> str | None:
     return None
 
 
-def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+def read_bytes(path: FilePath, limit: int | None = None) -> bytes:
     """Return the content of a file, decompressed according to its name; ``-`` is standard input.
 
     More than `limit` bytes are an InputError, and so is a file that unpacks to an implausible size.
@@ -116,7 +116,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
     return b"".join(pieces)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: FilePath) -> list[str]:
     """Return the lines of a text file without line ends; see `line_blocks`.
 
     Only a line feed ends a line, and a carriage return before it is dropped. Splitting at the other
@@ -126,7 +126,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
-def read_names(path: str | os.PathLike[str]) -> list[str]:
+def read_names(path: FilePath) -> list[str]:
     """Return the file names listed in a text file, one per line; see `line_blocks`."""
     names = read_lines(path)
     for number, name in enumerate(names, 1):
@@ -136,9 +136,7 @@ def read_names(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def byte_blocks(
-    path: str | os.PathLike[str], size: int = BLOCK_BYTES, is_kept: bool = False
-) -> Iterator[bytes]:
+def byte_blocks(path: FilePath, size: int = BLOCK_BYTES, is_kept: bool = False) -> Iterator[bytes]:
     """Yield the content of a file in pieces of at most `size` bytes, decompressed according to its name.
 
     If the caller keeps its content (`is_kept`), a file that unpacks to an implausible size is an InputError.
@@ -153,7 +151,7 @@ def byte_blocks(
 
 
 def line_blocks(
-    path: str | os.PathLike[str], limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
+    path: FilePath, limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
 ) -> Iterator[list[str]]:
     """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
@@ -180,7 +178,7 @@ def line_blocks(
         yield _decode(rest, path, number)
 
 
-def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[bytes]:
+def _pieces(path: FilePath, size: int, is_kept: bool) -> Iterator[bytes]:
     """Yield the content of a text file in pieces of at most `size`, without a byte order mark.
 
     Data from a pipe is yielded as soon as it arrives.
@@ -194,7 +192,7 @@ def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[
     yield from pieces
 
 
-def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: int) -> list[str]:
+def _decode(content: bytes | bytearray, path: FilePath, number: int) -> list[str]:
     """Return whole lines of text; `number` is the number of preceding lines."""
     try:
         text = content.decode("utf-8")
@@ -210,7 +208,7 @@ def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: in
 
 
 @contextlib.contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def _opened(path: FilePath) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed according to its name; all errors become `InputError`."""
     if os.fspath(path) == STANDARD_STREAM:
         # Unbuffered: `read` returns available data at once, and a thread waiting for input holds no lock.
@@ -242,7 +240,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InputError(message, path) from None
 
 
-def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
+def _refuse_bomb(path: FilePath, size: int) -> None:
     """Raise an `InputError` if `size` bytes are implausible as the content of a compressed file."""
     if size <= UNPACKED_BYTES or compression_of(path) is None:
         return
@@ -253,7 +251,7 @@ def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: str | os.PathLike[str], durable: bool = True) -> Iterator[IO[str]]:
+def open_output(path: FilePath, durable: bool = True) -> Iterator[IO[str]]:
     """Open a text file for atomic writing, compressed according to its name; ``-`` is standard output.
 
     Compressed files contain no file name or time, so equal content gives equal bytes. See `atomic_path` for
@@ -282,7 +280,7 @@ def _text(binary: IO[bytes]) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 
-def write_lines(path: str | os.PathLike[str], lines: Iterable[str], durable: bool = True) -> None:
+def write_lines(path: FilePath, lines: Iterable[str], durable: bool = True) -> None:
     """Write lines, each ended by a newline; see `open_output`."""
     with open_output(path, durable) as stream:
         stream.writelines(line + "\n" for line in lines)

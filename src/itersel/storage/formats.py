@@ -7,7 +7,6 @@ damage is detected by a checksum per array; see `digest`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +15,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.errors import FilePath as FilePath
 from itersel.errors import InputError
 
-FilePath = str | os.PathLike[str]
 Arrays = Mapping[str, NDArray[Any]]
 
 # A feature value, weight or cost beyond this can only be damage; the product of two is still finite.

@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import max_unpacked
 from itersel.storage.formats import (
     Array,
@@ -60,7 +59,7 @@ CHUNK_BYTES = 1 << 18
 LEVEL = 1
 
 
-def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
+def open_hdf5(path: FilePath) -> h5py.File:
     """Open an HDF5 file for reading; an InputError if it is missing, truncated, or another kind of file.
 
     It is an OSError if it cannot be read for a reason that recreating it would not fix.
@@ -99,7 +98,7 @@ class Header(NamedTuple):
     digests: dict[str, str]
 
 
-def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[str]) -> Header:
+def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header:
     """Read the header of a file; an InputError if it is of another kind or version, or damaged."""
     try:
         attributes: dict[str, Any] = {name: _attribute(stream.attrs, name) for name in stream.attrs}
@@ -157,7 +156,7 @@ def attributes_digest(attributes: Mapping[str, Any]) -> str:
 
 
 def read_arrays(
-    path: str | os.PathLike[str], format: FileFormat, names: Collection[str] | None = None
+    path: FilePath, format: FileFormat, names: Collection[str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read and check arrays (all of the format, or those named) and attributes of a file of `write_arrays`.
 
@@ -216,9 +215,7 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
     return h5py.Dataset(found)
 
 
-def write_arrays(
-    path: str | os.PathLike[str], format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]
-) -> None:
+def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
     Arrays declared as packed are compressed, which reduces those of a shard to a fifth of the size.
@@ -249,7 +246,7 @@ def write_header(
 
 
 @contextlib.contextmanager
-def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
+def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
     """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
     with h5py.File(
         "memory", "w", driver="core", backing_store=False, block_size=MEMORY_STEP, libver=VERSION

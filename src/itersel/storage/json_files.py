@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import typing
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
+from itersel.errors import FilePath
 from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import read_bytes, write_lines
 
 Section = TypeVar("Section")
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
+def read_json(path: FilePath) -> Any:
     """Return the content of a JSON file; a ValueError if it is not JSON, or nested too deeply for Python."""
     return parse_json(read_bytes(path, MAX_JSON_BYTES))
 
 
-def write_json(path: str | os.PathLike[str], content: object, indent: int, is_ascii: bool = True) -> None:
+def write_json(path: FilePath, content: object, indent: int, is_ascii: bool = True) -> None:
     """Write JSON to a file."""
     write_lines(path, [json.dumps(content, indent=indent, ensure_ascii=is_ascii)])
 
