@@ -117,7 +117,7 @@ def _collect(source: Path, target: Path) -> Collection:
     """Align the pages below two folders of `_find_pages`."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
-    for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
+    for page in _page_names(source):
         counts["pages"] += 1
         target_page = read_page(target / page) if (target / page).is_file() else {}
         for source_text, target_text in _aligned(read_page(source / page), target_page):
@@ -135,6 +135,10 @@ def _collect(source: Path, target: Path) -> Collection:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
     sources, targets, tasks = zip(*found, strict=True)
     return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
+
+
+def _page_names(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
 
 
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
