@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from itersel.learn.bleu_kernels import ORDER
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.hdf5_rows import RowWriter, write_rows
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, offsets_of, string_table
 from itersel.tune.generate import DIGITS, FORMAT, START
 from itersel.vectors.features import feature_keys
 

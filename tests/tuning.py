@@ -18,8 +18,7 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.learn.bleu_kernels import Statistics
 from itersel.storage.hdf5_rows import write_rows
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.generate import FORMAT, START
 from itersel.vectors.features import feature_keys

@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from itersel.errors import FilePath
+
 # A temporary file: host, process, random part, and the output's name, whose suffix tells libraries the
 # format.
 _TEMPORARY = re.compile(
@@ -22,20 +24,14 @@ _TEMPORARY = re.compile(
 
 
 @contextlib.contextmanager
-def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[Path]:
+def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
     """Yield a temporary name next to `path`; rename it to `path` on success, remove it on failure.
 
     The temporary name is unique to the process, so two attempts at the same output (such as a retry of a job
     that the scheduler wrongly believes dead) never write to the same file. File and folder are flushed to
-    disk, so a power failure never leaves a partial file. If `path` is a link, its target is replaced; a pipe
-    or device receives everything at the end.
-
-    Unless it is `durable`, nothing waits for the disk, and a power failure may leave a partial file.
-
-    Raises
-    ------
-    OSError
-        Errors of the caller or the disk, with `path` added (errors on a full disk name no file).
+    disk, so a power failure never leaves a partial file, unless it need not be `durable`. If `path` is a
+    link, its target is replaced; a pipe or device receives everything at the end. An OSError names `path`
+    (errors on a full disk name no file).
     """
     target = Path(os.path.realpath(path))
     folder = temporary_folder(path)
@@ -63,14 +59,14 @@ def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
         raise
 
 
-def temporary_folder(path: str | os.PathLike[str]) -> Path:
+def temporary_folder(path: FilePath) -> Path:
     """Return the folder for temporary files of an output: its own; for pipes and devices, the system's."""
     target = Path(os.path.realpath(path))
     is_special = target.exists() and not target.is_file() and not target.is_dir()
     return Path(tempfile.gettempdir()) if is_special else target.parent
 
 
-def named(error: OSError, path: str | os.PathLike[str]) -> OSError:
+def named(error: OSError, path: FilePath) -> OSError:
     """Return the same error with `path` as its file name."""
     if error.errno is None:  # raised by a library, with only a text
         return OSError(errno.EIO, str(error) or type(error).__name__, os.fspath(path))
@@ -90,7 +86,7 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
+def remove_leftovers(folder: FilePath) -> list[Path]:
     """Remove temporary files of `atomic_path` left in a folder tree by killed processes of this host.
 
     Files of other hosts are kept, because their processes may still be running. Links are not followed.
@@ -110,7 +106,7 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
     return removed
 
 
-def remove_stale_lists(folder: str | os.PathLike[str], name: str = "files.txt") -> list[Path]:
+def remove_stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
     """Remove the lists of files in a folder tree that name a file which does not exist.
 
     Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose

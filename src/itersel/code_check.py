@@ -11,7 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 
 CODE_VARIABLE = "ITERSEL_CODE"
 PACKAGE = Path(__file__).parent
@@ -21,25 +21,19 @@ class CodeChangedError(InputError):
     """The code has been edited; jobs fail until it is as it was."""
 
 
-def fingerprint(folder: str | os.PathLike[str] = PACKAGE) -> str:
+def fingerprint(folder: FilePath = PACKAGE) -> str:
     """Return digests of the times and sizes, and of the contents, of all code in a folder."""
     return f"{_digest(folder, of_contents=False)} {_digest(folder, of_contents=True)}"
 
 
-def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
-    """Tell whether a folder has other contents than when its fingerprint was taken.
-
-    Reading contents is slower, so it is done only if times or sizes differ, as in another installation.
-    """
+def is_changed(expected: str, folder: FilePath = PACKAGE) -> bool:
+    """Tell whether a folder has other contents, which are read only if times or sizes differ."""
     times, _, contents = expected.partition(" ")
     return _digest(folder, of_contents=False) != times and _digest(folder, of_contents=True) != contents
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
-    """Compare code with that of the run of Snakemake that started this process, if one did.
-
-    The environment variable has the fingerprint of the run's code. Raises CodeChangedError if it differs.
-    """
+    """Raise a CodeChangedError if code is not that of the run that started this process, if one did."""
     expected = os.environ.get(variable)
     try:
         if expected and is_changed(expected, folder):
@@ -50,7 +44,7 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
         raise InputError(f"cannot be read: {error.strerror}", error.filename or folder) from None
 
 
-def _digest(folder: str | os.PathLike[str], of_contents: bool) -> str:
+def _digest(folder: FilePath, of_contents: bool) -> str:
     """Return the digest of all code, always in the same order; none if the folder is not on this machine."""
     digest = hashlib.sha256()
     for parent, folders, names in os.walk(folder):

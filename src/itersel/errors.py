@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+FilePath = str | os.PathLike[str]
 
 
 class InputError(Exception):
@@ -23,9 +24,7 @@ class InputError(Exception):
         The line in that file, counted from 1 as editors do.
     """
 
-    def __init__(
-        self, message: str, path: str | os.PathLike[str] | None = None, line: int | None = None
-    ) -> None:
+    def __init__(self, message: str, path: FilePath | None = None, line: int | None = None) -> None:
         self.message, self.path, self.line = message, path, line
         place = "<stdin>" if path is None or os.fspath(path) == "-" else os.fspath(path)
         if line is not None:
@@ -61,7 +60,7 @@ def errors_of(error: InputError) -> Sequence[InputError]:
     return error.errors if isinstance(error, CombinedInputError) else [error]
 
 
-def located(error: InputError, path: str | os.PathLike[str]) -> InputError:
+def located(error: InputError, path: FilePath) -> InputError:
     """Return the error with `path` as the file of those parts that name none."""
     parts = [one if one.path is not None else InputError(one.message, path) for one in errors_of(error)]
     return parts[0] if len(parts) == 1 else CombinedInputError(parts)

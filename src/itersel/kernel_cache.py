@@ -167,10 +167,7 @@ def _mark_used(folder: Path) -> None:
 
 
 def remove_unused(root: Path) -> None:
-    """Remove the folders of compiled kernels that no process has used for `UNUSED_SECONDS`.
-
-    If a process still runs with such an old version, it compiles kernels again when it needs more of them.
-    """
+    """Remove folders that no process has used for `UNUSED_SECONDS`; one that still does compiles again."""
     for folder in root.iterdir():
         is_own = _FOLDER.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
         if is_own and time.time() - folder.stat().st_mtime > UNUSED_SECONDS:

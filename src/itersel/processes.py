@@ -28,12 +28,8 @@ KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
     """Yield the results of a function for blocks, in order; one process is this process.
 
-    Several are sent `make` and blocks, and send results, which are neither None nor exceptions.
-
-    Raises
-    ------
-    InputError
-        If a process was killed. Errors of `blocks`, `make` and the function are raised again.
+    Several are sent `make` and blocks, and send results, which are neither None nor exceptions. Errors of
+    `blocks`, `make` and the function are raised again; if a process was killed, it is an InputError.
     """
     if processes == 1:
         yield from map(make(), blocks)

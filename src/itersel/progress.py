@@ -66,14 +66,7 @@ def progress(
 ) -> Iterator[Item]:
     """Yield `items`, and show how many are done, the rate, and the time left.
 
-    Parameters
-    ----------
-    items, count
-        A sequence; or any iterable, and the number of its items.
-    what
-        The activity.
-    status
-        Returns additional text to show.
+    Their number is `count`, by default their length; `status` returns additional text to show.
     """
     total = len(cast(Sequence[Item], items)) if count is None else count
     display = Display(clock)

@@ -16,8 +16,7 @@ from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.grammar import build
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty")

@@ -14,7 +14,7 @@ from itersel.align import sampler
 from itersel.align.model import TrainedModel, read_model, write_model
 from itersel.align.sampler import Bitext, Sampler, align_with, schedule
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Pass, Text
-from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
 

@@ -13,7 +13,7 @@ import yaml
 from itersel.cli.main import main
 from itersel.config import Config, read_config
 from itersel.config.file_checks import Size, read_texts
-from itersel.plan.estimates import estimate
+from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 

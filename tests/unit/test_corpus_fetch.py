@@ -249,6 +249,6 @@ def test_datasets_of_the_experiments_exist(root: Path, mtdata_folder: Path, name
     datasets = [one for corpus in config.data.train.values() for one in corpus.mtdata]
     assert datasets
     for one in datasets:
-        assert not fetching._find(one, config.data.source_language, config.data.target_language).is_swapped
+        assert not fetching._find(one, config.data.source_language, config.data.target_language)[1]
     held_out = [config.data.dev, config.data.devtest, *config.data.test.values()]
     assert all(text.sacrebleu for text in held_out)

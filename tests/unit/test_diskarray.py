@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.storage.diskarray import DiskArray, gather, tally
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
 
 
 def on_disk(values: list[int] | np.ndarray, dtype: str = "i8") -> DiskArray:

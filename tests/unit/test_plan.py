@@ -21,7 +21,7 @@ from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
 from itersel.plan.commands import options, own_seed
-from itersel.plan.shards import SHARDS_PATTERN
+from itersel.plan.texts import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}
 LABELLED = {**PAIR, "task": "x.task"}

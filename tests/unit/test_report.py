@@ -29,9 +29,9 @@ def compare_on_one(systems, translations, **settings):
 
 
 def test_layout():
-    lines = aligned(("name", "n"), [["a", "10"], ["bcdef", "9"]], left=(0,))
+    lines = aligned([{"name": "a", "n": "10"}, {"name": "bcdef", "n": "9"}], left=("name",))
     assert lines == ["name    n", "-----  --", "a      10", "bcdef   9"]
-    assert tab_separated(("x", "y"), [["1", "2"]]) == ["x\ty", "1\t2"]
+    assert tab_separated([{"x": "1", "y z": "2"}, {"x": "3"}]) == ["x\ty_z", "1\t2", "3\t"]
 
 
 def test_table():

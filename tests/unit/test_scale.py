@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.scale import grow, variants
 
-from itersel.corpus.pharaoh import read_alignment
+from itersel.corpus.columns import read_alignment
 from itersel.storage.files import read_lines
 
 # Every word is aligned with its translation, and the order of words is reversed.

@@ -17,8 +17,8 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text"}),
         ("mix", {"vectors.weights"}, {"decode.output"}),
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract"}),
-        ("forest", {"cli.kbest", "tune.forests"}, {"learn.train"}),
-        ("corpus prepare", {"corpus.pharaoh", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
+        ("forest", {"cli.decode", "tune.forests"}, {"learn.train"}),
+        ("corpus prepare", {"corpus.columns", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
@@ -27,8 +27,8 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("report resources", {"report.resources"}, {"evaluate.bleu", "grammar.extract"}),
         ("report choose", {"evaluate.bleu", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),
-        ("report tasks", {"report.tasks", "report.labels"}, {"report.table", "vectors.weights"}),
-        ("report join", {"report.labels"}, {"report.tasks", "evaluate.bleu"}),
+        ("report tasks", {"report.tasks", "corpus.columns"}, {"report.table", "vectors.weights"}),
+        ("report join", {"corpus.columns"}, {"report.tasks", "evaluate.bleu"}),
     ],
 )  # fmt: skip
 def test_modules(command, used, unused):

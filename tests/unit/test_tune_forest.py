@@ -25,7 +25,7 @@ from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import compile_model, load_model
-from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import offsets_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.forests import (
     FORMAT,

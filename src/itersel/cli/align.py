@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from itersel.align.sampler_kernels import Text
-    from itersel.corpus.pharaoh import Point
+    from itersel.corpus.columns import Point
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
 
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.symmetrize import symmetrize
-    from itersel.corpus.pharaoh import format_points
+    from itersel.corpus.columns import format_points
     from itersel.storage.files import write_lines
 
     _check(options)
@@ -135,7 +135,7 @@ def _points(text: Text, links: NDArray[np.int16], direction: str) -> Iterator[Se
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
     """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
-    from itersel.corpus.pharaoh import read_alignment
+    from itersel.corpus.columns import read_alignment
 
     sides = map(read_alignment, (forward, reverse))
     for number, (left, right) in enumerate(zip_longest(*sides), 1):

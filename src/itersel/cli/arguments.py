@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.errors import suggest
-from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name
-from itersel.numerals import parse_number
+from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name, parse_number
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -165,10 +164,7 @@ def output_file(text: str) -> str:
 def add_section_arguments(
     parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
 ) -> None:
-    """Add an option for each key of a section, or those named, with its default, bounds and explanation.
-
-    Keys that are ``true`` or ``false`` in the config become flags.
-    """
+    """Add an option for each key of a section, or those named; keys that are true or false become flags."""
     types = typing.get_type_hints(section)
     for item in fields(section):
         if names and item.name not in names:
@@ -202,15 +198,7 @@ def add_chosen_section(
     choices: Mapping[str, Any],
     default: str | None = None,
 ) -> None:
-    """Add the options of the config section that the command line names, as in ``--learner mira``.
-
-    Parameters
-    ----------
-    arguments
-        Command line after the name of the step.
-    option, choices, default
-        The option that names the section, the sections by name, and the default name.
-    """
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
     with contextlib.suppress(argparse.ArgumentError):

@@ -46,7 +46,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
     from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
-    from itersel.plan.estimates import estimate
+    from itersel.plan.requests import estimate
     from itersel.progress import duration
 
     config = load_config(options.config)

@@ -332,6 +332,7 @@ def _check_alignment(
 
 
 def _statistics(options: argparse.Namespace) -> None:
-    from itersel.corpus.statistics import format_table, read_overlaps, read_statistics
+    from itersel.corpus.statistics import format_table, read_statistics
 
-    print(format_table(read_statistics(options.input), read_overlaps(options.input)))
+    found = read_statistics(options.input)
+    print(format_table(found.splits, found.overlaps))

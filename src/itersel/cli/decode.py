@@ -1,13 +1,23 @@
-"""``itersel decode``: translate the sentences of a shard."""
+"""``itersel decode``, ``kbest``, ``forest`` and ``explain``: what the decoder finds in shards."""
 
 from __future__ import annotations
 
 import argparse
-from typing import IO
+import json
+from collections.abc import Callable
+from typing import IO, Any
 
-from itersel.cli.arguments import add_options, add_section_arguments, add_text_output, whole
+from itersel.cli.arguments import (
+    add_options,
+    add_output,
+    add_section_arguments,
+    add_text_output,
+    not_negative,
+    positive,
+    whole,
+)
 from itersel.config.options import section_of
-from itersel.config.search import Search
+from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -63,3 +73,92 @@ def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
         else:
             lines = iter([text_of(found, 0, words)])
         stream.writelines(line + "\n" for line in lines)
+
+
+def _add_kbest(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Decode a shard and write the n-gram matches, the length and the features of each translation."
+    )
+    _add_lists(parser, "k-best lists, .h5", ListSettings)
+
+
+def _kbest(options: argparse.Namespace) -> None:
+    from itersel.tune.generate import generate_lists
+
+    _generate(options, ListSettings, generate_lists)
+
+
+def _add_forest(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
+        "words, and the contribution of the language model."
+    )
+    _add_lists(parser, "forests, .h5", ForestSettings)
+
+
+def _forest(options: argparse.Namespace) -> None:
+    from itersel.tune.forests import generate_forests
+
+    _generate(options, ForestSettings, generate_forests)
+
+
+def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> None:
+    files = parser.add_argument_group("files")
+    inputs = {"--shard FILE": "shard.h5 with references", "--model FILE": "compiled language model"}
+    add_options(files, inputs, required=True)
+    files.add_argument(
+        "--weights",
+        metavar="FILE",
+        help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
+    )
+    add_output(files, output)
+    place = parser.add_argument_group("position in the run, recorded in the file")
+    iteration = {"--iteration T": "number of the iteration (default: 1)"}
+    add_options(place, iteration, type=positive, default=1)
+    number = {"--shard-number Z": "number of the shard, from 0 (default: 0)"}
+    add_options(place, number, type=not_negative, default=0)
+    add_section_arguments(parser.add_argument_group("decoding"), section)
+
+
+def _generate(options: argparse.Namespace, section: type, generate: Callable[..., Any]) -> None:
+    from itersel.decode.decoder import Decoder
+    from itersel.grammar.shard import read_shard
+    from itersel.lm.binary import load_model
+    from itersel.tune.generate import read_start
+
+    settings = section_of(section, options)
+    shard = read_shard(options.shard, options.templates, options.features)
+    if not shard.has_references:
+        raise InputError("has no references to tune on; extract it with --references", options.shard)
+    weights = read_start(options.weights, options.iteration)
+    decoder = Decoder(shard, load_model(options.model), settings)
+    generate(options.output, shard, decoder, weights, settings, options.iteration, options.shard_number)
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
+        "derivations: rules with scores and features, and the word alignment that they imply."
+    )
+    files = {
+        "--results FOLDER": "results of a run: <output>/<name> of its config",
+        "--shards": "file that lists the shards of the test set in order, one per line (- is standard input)",
+        "--model": "compiled language model",
+    }
+    add_options(parser, files, required=True)
+    add_options(parser, {"--sentences N": "number of sentences (default: 30)"}, type=positive, default=30)
+    add_section_arguments(parser, Search, ("pop_limit", "max_span"))
+    add_output(parser, "derivations (JSON)", "--output")
+
+
+def _explain(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from itersel.report.page.derivations import explain
+    from itersel.storage.files import read_names, write_lines
+
+    search = Search(pop_limit=options.pop_limit, max_span=options.max_span)
+    found = explain(
+        Path(options.results), read_names(options.shards), options.model, search, options.sentences
+    )
+    write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

@@ -370,7 +370,7 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _tasks(options: argparse.Namespace) -> None:
-    from itersel.corpus.labels import read_labels, refuse_repeats
+    from itersel.corpus.columns import read_labels, refuse_repeats
     from itersel.evaluate.bleu import read_references, read_translations
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
@@ -389,7 +389,7 @@ def _tasks(options: argparse.Namespace) -> None:
 
 
 def _join(options: argparse.Namespace) -> None:
-    from itersel.report.labels import join_translations
+    from itersel.corpus.columns import join_translations
     from itersel.storage.files import write_lines
 
     write_lines(options.output, join_translations(options.labels, options.tasks, options.translations))

@@ -77,7 +77,7 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    from itersel.corpus.labels import read_labels, require_label
+    from itersel.corpus.columns import read_labels, require_label
     from itersel.corpus.sharding import (
         NaturalShards,
         natural_lines,
@@ -108,7 +108,7 @@ def _shard(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Reject options that exclude or need each other."""
-    from itersel.corpus.labels import refuse_repeats
+    from itersel.corpus.columns import refuse_repeats
 
     has_labels, has_pool = options.labels is not None, options.pool is not None
     if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored is not None):

@@ -21,7 +21,7 @@ def expanded(config: Config) -> Config:
 def with_independent_tasks(config: Config) -> Config:
     """Turn each independent task into a separate experiment, ``<name>.task-<label>``.
 
-    With `start_from`, it starts from the same task of that experiment, if that one has independent tasks.
+    It starts from the same task of `start_from`, if that one has independent tasks.
     """
     experiments = {}
     for name, experiment in config.experiments.items():

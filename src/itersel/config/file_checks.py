@@ -16,7 +16,7 @@ from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading
 from itersel.corpus.reading import corpus_blocks
-from itersel.corpus.split import HeldOutPairs, Overlap, describe_overlap
+from itersel.corpus.split import HeldOutPairs, describe_overlap
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER
@@ -98,8 +98,8 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
 def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
-    Reports the first error of each split and of each monolingual text: a missing or damaged file, different
-    numbers of lines on the two sides; then fewer sentences than shards.
+    Raises the first error of each split and of each monolingual text, or that of experiments with more shards
+    than sentences.
     """
     splits = [
         split
@@ -119,7 +119,12 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
-    warnings = [*(_overlap_warning(config, overlap) for overlap in shared.overlaps()), *suspicions.warnings()]
+    warnings = []
+    for overlap in shared.overlaps():
+        is_dropped = overlap.other == "train" and config.data.drop_overlap
+        more = "; they are dropped from train (data.drop_overlap)" if is_dropped else ""
+        warnings.append(describe_overlap(overlap) + more)
+    warnings += suspicions.warnings()
     return {split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings
 
 
@@ -128,13 +133,6 @@ def check_sizes(sizes: Mapping[str, Size]) -> None:
     for split, size in sizes.items():
         if not size.lengths:
             raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
-
-
-def _overlap_warning(config: Config, overlap: Overlap) -> str:
-    warning = describe_overlap(overlap)
-    if overlap.other == "train" and config.data.drop_overlap:
-        warning += "; they are dropped from train (data.drop_overlap)"
-    return warning
 
 
 def given_splits(config: Config) -> list[str]:

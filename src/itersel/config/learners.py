@@ -24,14 +24,9 @@ CONSTRAINTS = ("hope-fear", "all")
 
 @dataclass(frozen=True)
 class Online:
-    """The keys shared by all online learners.
+    """The keys shared by all online learners."""
 
-    Attributes
-    ----------
-    adaptive
-        Whether each weight has its own rate: it is divided by the root of its squared gradients.
-    """
-
+    # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
 
     bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "liang", choices=SENTENCE_BLEUS)

@@ -42,20 +42,10 @@ def option(
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
-    Parameters
-    ----------
-    explanation
-        One or two sentences, shown in the documentation and in config.yaml.
-    above
-        A number that the value must exceed.
-    pattern
-        A regular expression that a text must match as a whole.
-    path
-        The text is the path of a file or folder and must match `PATH_PATTERN`; `~` is the user's home.
-    alone
-        For a list: a single value may be written without brackets.
-    no_list
-        For a text: why it cannot be a list, for the error message.
+    The explanation is shown in the documentation and in config.yaml. `above` is a number that the value must
+    exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
+    `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
+    may stand `alone`. `no_list` tells in an error message why a text cannot be a list.
     """
     bounds = {
         "choices": choices or None,

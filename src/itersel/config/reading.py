@@ -33,7 +33,7 @@ from itersel.config.options import (
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import DENSE_TUNERS, HELD_OUT_TUNERS, TUNERS, Batch
 from itersel.config.values import Config, Experiment
-from itersel.errors import InputError, attempt_all, located, suggest
+from itersel.errors import FilePath, InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 from itersel.storage.files import read_bytes
@@ -53,14 +53,8 @@ NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def load_config(path: str | os.PathLike[str]) -> Config:
-    """Read and check a YAML or JSON file.
-
-    Raises
-    ------
-    InputError
-        If the file is not YAML, or its content is not a config; names the file and the key.
-    """
+def load_config(path: FilePath) -> Config:
+    """Read and check a YAML or JSON file."""
     content = read_yaml(path)
     try:
         return read_config(content)
@@ -68,14 +62,8 @@ def load_config(path: str | os.PathLike[str]) -> Config:
         raise located(error, path) from None
 
 
-def read_yaml(path: str | os.PathLike[str]) -> object:
-    """Read a YAML or JSON file.
-
-    Raises
-    ------
-    InputError
-        If it is not YAML, or has a duplicate key; names the file and the line.
-    """
+def read_yaml(path: FilePath) -> object:
+    """Read a YAML or JSON file."""
     import yaml  # type: ignore[import-untyped]
 
     from itersel.config.yaml_loader import StrictLoader
@@ -93,13 +81,8 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
 def read_config(content: object) -> Config:
     """Check a mapping and fill in the defaults.
 
-    Raises
-    ------
-    InputError
-        If a key is unknown, or a value has the wrong type, is out of bounds, or conflicts with another one;
-        the message is one line and names the key.
-    CombinedInputError
-        For several errors: all wrong keys and values, or, if there are none, all conflicts.
+    All unknown keys and wrong values are reported together or, if there are none, all conflicts: an
+    InputError of one line names the key, a CombinedInputError has several.
     """
     config: Config = _read_section(Config, {} if content is None else content, "")
     tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)

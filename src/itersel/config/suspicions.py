@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from itersel.config.tuners import LineSearch, Mert
@@ -37,68 +38,76 @@ _PUNCTUATION = re.compile(r"\w [.,](?: |$)"), re.compile(r"\w[.,](?: |$)")
 _STRIPPED = ".,;:!?\"'()[]“”„«»"
 
 
+@dataclass
+class _Found:
+    """What is known of the pairs of a split."""
+
+    scripts: list[str]  # alphabets of the two sides
+    is_tokenized: bool
+    has_header: bool
+    pairs: int = 0
+    empty: int = 0
+    longest: int = 0  # words of a reference
+    # of held-out sets: sources, and how many of them are a source or a target of train
+    sources: set[str] = field(default_factory=set)
+    same: int = 0
+    swapped: int = 0
+
+
 class Suspicions:
     """Looks at the pairs of all splits; held-out sets come before train."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._pairs: Counter[str] = Counter()
-        self._empty: Counter[str] = Counter()
-        self._longest: Counter[str] = Counter()
-        self._letters: dict[tuple[str, int], Counter[str]] = {}
-        self._sources: dict[str, set[str]] = {}
-        # held-out sources that are a source and a target of train
-        self._same: Counter[str] = Counter()
-        self._swapped: Counter[str] = Counter()
-        self._words: Counter[str] = Counter()
-        self._headers: list[str] = []
-        self._tokenized: list[str] = []
+        self._splits: dict[str, _Found] = {}
+        self._words: Counter[str] = Counter()  # of the target side of train
 
     def add(self, split: str, block: Bitext) -> None:
         """Look at a block of pairs."""
-        if not self._pairs[split]:
-            self._look_at_first(split, block)
-        self._pairs[split] += block.size
-        self._empty[split] += sum(not line.strip() for line in block.target)
+        if split not in self._splits:
+            self._splits[split] = self._look_at_first(block)
+        found = self._splits[split]
+        found.pairs += block.size
+        found.empty += sum(not line.strip() for line in block.target)
         references = chain(block.target, *(block.further or ()))
-        longest = max((len(line.split()) for line in references), default=0)
-        self._longest[split] = max(self._longest[split], longest)
+        found.longest = max(found.longest, *(len(line.split()) for line in references), 0)
         if split != "train":
-            self._sources.setdefault(split, set()).update(block.source)
+            found.sources.update(block.source)
             return
         if self._words.total() < 20 * SAMPLE:
             words = chain.from_iterable(map(str.split, block.target[:SAMPLE]))
             self._words.update(filter(None, (word.strip(_STRIPPED) for word in words)))
-        for name, sources in self._sources.items():
-            self._same[name] += len(sources.intersection(block.source))
-            self._swapped[name] += len(sources.intersection(block.target))
+        for other in self._splits.values():
+            other.same += len(other.sources.intersection(block.source))
+            other.swapped += len(other.sources.intersection(block.target))
 
-    def _look_at_first(self, split: str, block: Bitext) -> None:
-        for side, lines in enumerate((block.source, block.target)):
-            self._letters[split, side] = _scripts(lines[:SAMPLE])
+    def _look_at_first(self, block: Bitext) -> _Found:
         lines = [*block.source[:SAMPLE], *block.target[:SAMPLE]]
         free, attached = (sum(pattern.search(line) is not None for line in lines) for pattern in _PUNCTUATION)
-        if 10 * free > len(lines) and free > 4 * attached:
-            self._tokenized.append(split)
         first = {side[0].strip().lower() for side in (block.source, block.target) if side}
         data = self._config.data
         names = _HEADER | {data.source_language, data.target_language}
-        if first <= names | {name.partition("-")[0] for name in names}:
-            self._headers.append(split)
+        return _Found(
+            [_script(side[:SAMPLE]) for side in (block.source, block.target)],
+            is_tokenized=10 * free > len(lines) and free > 4 * attached,
+            has_header=first <= names | {name.partition("-")[0] for name in names},
+        )
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each suspicion."""
         yield from self._languages()
-        for split in self._headers:
-            yield f"the first pair of {split} looks like the header of a table; remove it"
-        for split, pairs in self._pairs.items():
-            if 2 * self._empty[split] >= pairs:
-                yield f"{self._empty[split]:,} of the {pairs:,} references of {split} are empty"
-        for split in () if self._config.data.tokenized else self._tokenized:
-            yield (
-                f"the text of {split} seems to be tokenised: spaces precede points and commas; use the "
-                "original, or set data.tokenized: true"
-            )
+        for split, found in self._splits.items():
+            if found.has_header:
+                yield f"the first pair of {split} looks like the header of a table; remove it"
+        for split, found in self._splits.items():
+            if 2 * found.empty >= found.pairs:
+                yield f"{found.empty:,} of the {found.pairs:,} references of {split} are empty"
+        for split, found in self._splits.items():
+            if found.is_tokenized and not self._config.data.tokenized:
+                yield (
+                    f"the text of {split} seems to be tokenised: spaces precede points and commas; use the "
+                    "original, or set data.tokenized: true"
+                )
         yield from self._sides()
         if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
             return  # words cannot be counted without tokenising
@@ -128,12 +137,9 @@ class Suspicions:
             _SCRIPT_OF.get(code.partition("-")[0], "LATIN")
             for code in (data.source_language, data.target_language)
         ]
-        for split in self._pairs:
-            found = [_script(self._letters[split, side]) for side in (0, 1)]
-            by_script = wanted[0] != wanted[1] and found == wanted[::-1]
-            by_text = self._swapped[split] > max(
-                2, self._same[split], len(self._sources.get(split, ())) // 20
-            )
+        for split, found in self._splits.items():
+            by_script = wanted[0] != wanted[1] and found.scripts == wanted[::-1]
+            by_text = found.swapped > max(2, found.same, len(found.sources) // 20)
             if by_script or by_text:
                 yield f"source and target of {split} seem to be swapped"
 
@@ -143,7 +149,7 @@ class Suspicions:
             if not any(isinstance(tuner, Mert | LineSearch) for tuner in tuners):
                 continue
             split = experiment.tune_on if isinstance(experiment.learner, Mert) else "dev"
-            if 0 < self._longest[split] < 4:
+            if split in self._splits and 0 < self._splits[split].longest < 4:
                 yield (
                     f"no reference of {split} has four words, so its BLEU is 0 whatever the weights: the "
                     f"tuner of experiment '{name}' will fail; use longer text, or another learner"
@@ -171,17 +177,12 @@ def _share(words: Counter[str], known: set[str]) -> float:
     return sum(count for word, count in words.items() if word in known) / words.total()
 
 
-def _scripts(lines: Sequence[str]) -> Counter[str]:
-    """Count the letters of lines by alphabet."""
+def _script(lines: Sequence[str]) -> str:
+    """Return the alphabet of nearly all letters of lines, or ''."""
     letters = Counter(filter(str.isalpha, chain.from_iterable(islice(line, 200) for line in lines)))
     found: Counter[str] = Counter()
     for letter, count in letters.items():
         name = unicodedata.name(letter, "?").partition(" ")[0]
         found["CJK" if name in ("HIRAGANA", "KATAKANA") else name] += count
-    return found
-
-
-def _script(letters: Counter[str]) -> str:
-    """Return the alphabet of nearly all letters, or ''."""
-    [(name, count)] = letters.most_common(1) or [("", 0)]
-    return name if count >= 0.8 * letters.total() else ""
+    [(name, count)] = found.most_common(1) or [("", 0)]
+    return name if count >= 0.8 * found.total() else ""

@@ -33,10 +33,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the texts of a pair in a file with named fields; None for the usual ones, or no label.
-
-    In a message catalogue, the only label is ``msgctxt``, the context of a message.
-    """
+    """Fields of a pair; None for the usual ones, or no label. In catalogues, the only label is `CONTEXT`."""
 
     source: str | None = None
     target: str | None = None
@@ -50,30 +47,18 @@ class Fields:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The files of a corpus; see `corpus_blocks`.
+    """The files of a corpus; see `corpus_blocks`."""
 
-    Attributes
-    ----------
-    name
-        Label of its pairs if they have no labels of their own; "" for none.
-    source, target, task, alignment
-        Parallel files: the parts of each side, in order.
-    further
-        Files with additional references; a corpus that has them consists of one part.
-    file
-        Files with both sides (see `FORMATS`), instead of `source` and `target`.
-    columns
-        Columns of TSV files, and of CSV files without a header.
-    fields
-        Fields of CSV files with a header, of JSON lines and of Parquet.
-    """
-
-    name: str = ""
+    name: str = ""  # label of its pairs if they have no labels of their own; "" for none
+    # Parallel files: the parts of each side, in order.
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
+    # Files with additional references; a corpus that has them consists of one part.
     further: tuple[str, ...] = ()
-    file: tuple[str, ...] = ()
+    file: tuple[str, ...] = ()  # files with both sides (see `FORMATS`), instead of `source` and `target`
+    # Columns of TSV files, and of CSV files without a header.
     columns: Columns = field(default_factory=Columns)
+    # Fields of CSV files with a header, of JSON lines and of Parquet.
     fields: Fields = field(default_factory=Fields)
     task: tuple[str, ...] = ()
     alignment: tuple[str, ...] = ()
@@ -90,26 +75,18 @@ class Corpus:
 
 
 class Reading(NamedTuple):
-    """How corpora are read.
+    """How corpora are read."""
 
-    Attributes
-    ----------
-    source_language, target_language
-        Codes such as ``de`` and ``en-us``, used to select the two sides of a TMX file.
-    tokenized
-        The text is tokenised; words that are reserved in grammars and language models are rejected.
-    limit, advice
-        Maximum length of a sentence in bytes, and advice to add to the error for longer ones.
-    dropped
-        Counts the pairs that are dropped because of control characters, ``|||`` or reserved words, under
-        "invalid"; None: these are errors.
-    """
-
+    # Codes such as ``de`` and ``en-us``, used to select the two sides of a TMX file.
     source_language: str
     target_language: str
+    # The text is tokenised; words that are reserved in grammars and language models are rejected.
     tokenized: bool = False
+    # Maximum length of a sentence in bytes, and advice to add to the error for longer ones.
     limit: int = MAX_LINE_BYTES
     advice: str = ""
+    # Counts the pairs that are dropped because of control characters, ``|||`` or reserved words, under
+    # "invalid"; None: these are errors.
     dropped: Counter[str] | None = None
 
 

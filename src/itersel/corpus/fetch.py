@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import logging
 import os
 import re
@@ -12,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from itersel.corpus.text import FIELD_SEPARATOR, Bitext, clean_text
 from itersel.errors import InputError
 from itersel.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
+from itersel.storage.json_files import write_json
 
 # Maximum number of language pairs in a message.
 SHOWN = 8
@@ -33,12 +33,6 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     Runs of white space and control characters become single spaces. Pairs with an empty side or ``|||`` are
     dropped and counted. The files are kept in mtdata's folder (``~/.mtdata``, or $MTDATA), and downloaded
     only if they are missing.
-
-    Raises
-    ------
-    InputError
-        If mtdata is missing; a dataset is unknown, in other languages, cannot be downloaded or read, or is
-        empty.
     """
     dropped: Counter[str] = Counter()
     pairs = 0
@@ -46,7 +40,7 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     with ExitStack() as files:
         # the files are opened only after the first block, which raises if there is nothing to write
         for side in sides:
-            for block in count_up(_blocks(side, dropped), "pairs fetched", lambda block: block.size):
+            for block in count_up(_blocks(*side, dropped), "pairs fetched", lambda block: block.size):
                 if not pairs:
                     source, target = (
                         files.enter_context(open_output(output / f"{name}.gz"))
@@ -64,11 +58,6 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
 
     Writes ``source.gz``, ``target.gz``, ``target.1.gz`` and so on, and ``statistics.json``. The test set is
     kept in sacrebleu's folder (``~/.sacrebleu``, or $SACREBLEU), and downloaded only if it is missing.
-
-    Raises
-    ------
-    InputError
-        If there is no such test set, or it cannot be downloaded.
     """
     found = _test_set(name, source_language, target_language)
     for column, lines in found.columns().items():
@@ -80,10 +69,8 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
 def _write_statistics(
     output: Path, package: str, names: list[str], pairs: int, further: dict[str, Any]
 ) -> None:
-    with open_output(output / "statistics.json") as stream:
-        document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+    document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
+    write_json(output / "statistics.json", document, indent=1)
 
 
 def _advice(name: str, known: Iterable[str], command: str) -> str:
@@ -94,14 +81,8 @@ def _advice(name: str, known: Iterable[str], command: str) -> str:
 # ---- mtdata
 
 
-class _Side(NamedTuple):
-    """A dataset, and whether its second language is the source."""
-
-    entry: Any
-    is_swapped: bool
-
-
-def _find(name: str, source_language: str, target_language: str) -> _Side:
+def _find(name: str, source_language: str, target_language: str) -> tuple[Any, bool]:
+    """Return a dataset, and whether its second language is the source."""
     datasets, languages = _mtdata()
     try:
         wanted = languages.bcp47(source_language), languages.bcp47(target_language)
@@ -120,7 +101,7 @@ def _find(name: str, source_language: str, target_language: str) -> _Side:
         fits, is_swapped, reason = False, False, str(error)
     if not fits:
         raise InputError(f"mtdata's dataset '{name}' cannot be used: {reason}")
-    return _Side(datasets.INDEX[dataset], is_swapped)
+    return datasets.INDEX[dataset], is_swapped
 
 
 @contextmanager
@@ -154,11 +135,11 @@ def _mtdata() -> tuple[Any, Any]:
     return mtdata.data, mtdata.iso.bcp47
 
 
-def _blocks(side: _Side, dropped: Counter[str]) -> Iterator[Bitext]:
+def _blocks(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[Bitext]:
     pairs: list[tuple[str, str]] = []
     is_empty = True
-    for first, second in _pairs(side.entry):
-        pair = (second, first) if side.is_swapped else (first, second)
+    for first, second in _pairs(entry):
+        pair = (second, first) if is_swapped else (first, second)
         if not all(pair):
             dropped["empty"] += 1
         elif any(FIELD_SEPARATOR in text for text in pair):
@@ -171,7 +152,7 @@ def _blocks(side: _Side, dropped: Counter[str]) -> Iterator[Bitext]:
     if pairs:
         yield _bitext(pairs)
     elif is_empty:
-        raise InputError(f"mtdata's dataset '{side.entry.did}' has no pair of sentences")
+        raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
 
 
 def _bitext(pairs: list[tuple[str, str]]) -> Bitext:
@@ -179,7 +160,7 @@ def _bitext(pairs: list[tuple[str, str]]) -> Bitext:
 
 
 def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a dataset in the dataset's own language order."""
+    """Yield the texts of a dataset in its own order of languages."""
     from mtdata import cache_dir
     from mtdata.cache import Cache
     from mtdata.parser import Parser
@@ -206,10 +187,7 @@ def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the cause of an error in one line.
-
-    Network errors of requests wrap those of urllib3, whose text begins with the connection object.
-    """
+    """Return the cause of an error in one line; errors of requests wrap those of urllib3."""
     cause = error.args[0] if error.args else error
     cause = getattr(cause, "reason", cause) if isinstance(cause, Exception) else error
     text = _CONNECTION.sub("", " ".join(str(cause).split())) or type(error).__name__
@@ -220,13 +198,7 @@ def _reason(error: Exception) -> str:
 
 
 def language_pair(name: str, source_language: str, target_language: str) -> str:
-    """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``.
-
-    Raises
-    ------
-    InputError
-        If sacrebleu has no such test set, or does not have it in these languages.
-    """
+    """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``."""
     pairs = _dataset(name).langpairs
     sources, targets = (
         dict.fromkeys([language, language.split("-")[0]]) for language in (source_language, target_language)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import io
-import json
 import lzma
 import os
 import re
@@ -30,7 +29,8 @@ from lxml import etree, html
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
 from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
-from itersel.storage.files import open_output, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, whose ids differ between languages.
@@ -53,18 +53,12 @@ Page = dict[tuple[str, int], str]
 
 
 class Collection(NamedTuple):
-    """The aligned paragraphs of two languages, with counts.
+    """The aligned paragraphs of two languages, with counts."""
 
-    Attributes
-    ----------
-    bitext
-        The distinct pairs of each module, with the module as task, in the order of the source pages.
-    counts
-        ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped:
-        ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
-    """
-
+    # The distinct pairs of each module, with the module as task, in the order of the source pages.
     bitext: Bitext
+    # ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped: ``no
+    # counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     counts: dict[str, int]
 
 
@@ -76,23 +70,10 @@ def fetch(
     mirror: str = DEBIAN_MIRROR,
     release: str = DEBIAN_RELEASE,
 ) -> Collection:
-    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`.
+    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 
-    Parameters
-    ----------
-    source_language, target_language
-        As in Debian's package names: ``de``, ``en-us``.
-    output
-        A folder; created if missing.
-    folder
-        Folder with the unpacked help or the two .deb files; None downloads the packages.
-    mirror, release
-        Where to download them from: URL of a mirror, and name of a release, such as ``bookworm``.
-
-    Raises
-    ------
-    InputError
-        If the packages are not available, or contain no help pages in these languages.
+    `folder` has the unpacked help or the two .deb files; without it, the packages are downloaded from a
+    `mirror`. Languages are written as in Debian's package names: ``de``, ``en-us``.
     """
     languages = source_language, target_language
     for language in languages:
@@ -115,12 +96,9 @@ def fetch(
         versions = [version(file) for file in files]
     for name, column in collection.bitext.columns().items():
         write_lines(output / f"{name}.gz", column)
-    with open_output(output / "statistics.json") as stream:
-        packaged = dict(zip(packages, versions, strict=False))
-        json.dump(
-            {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}, stream, indent=1
-        )
-        stream.write("\n")
+    packaged = dict(zip(packages, versions, strict=False))
+    statistics = {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}
+    write_json(output / "statistics.json", statistics, indent=1)
     return collection
 
 
@@ -166,8 +144,7 @@ def _page_names(folder: Path) -> list[Path]:
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
     """Yield each source paragraph with its counterpart, or with an empty string if it has none.
 
-    A few ids occur more than once on a page. They are aligned in order if they occur equally often in both
-    languages; otherwise their alignment is unknown, and they have no counterpart.
+    Ids that occur more than once on a page are aligned in order, if equally often in both languages.
     """
     source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
     for key, text in source.items():
@@ -215,10 +192,7 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
 
 
 def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
-    """Download packages without their dependencies; returns the .deb files in the order of `packages`.
-
-    Size and SHA-256 digest of each file are checked against the mirror's index.
-    """
+    """Download packages without their dependencies; sizes and digests are checked against the index."""
     entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
     folder.mkdir(parents=True, exist_ok=True)
     files = []

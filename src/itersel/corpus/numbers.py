@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.corpus.text import split_words, text_blocks
-from itersel.storage.ragged import offsets_of
+from itersel.errors import FilePath
 from itersel.storage.string_kernels import distinct_words
+from itersel.storage.strings import offsets_of
 
 
 class WordNumbers(dict[str, int]):
@@ -34,7 +34,7 @@ class Side(NamedTuple):
         return int(self.offset.shape[0]) - 1
 
 
-def read_side(path: str | os.PathLike[str], numbers: WordNumbers, allow_empty: bool = False) -> Side:
+def read_side(path: FilePath, numbers: WordNumbers, allow_empty: bool = False) -> Side:
     """Read tokenised sentences, one per line, as `text_blocks` does; new words get the next numbers."""
     blocks = text_blocks(path, allow_empty, is_kept=True, is_tokenized=True)
     words, lengths = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]

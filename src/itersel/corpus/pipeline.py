@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,50 +22,36 @@ from itersel.errors import InputError
 from itersel.limits import SPLITS, test_split
 from itersel.processes import map_blocks
 from itersel.progress import count_up
-from itersel.storage.files import open_output, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 BY_HASH = "hash"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How pairs are assigned to splits and filtered.
+    """How pairs are assigned to splits and filtered."""
 
-    Attributes
-    ----------
-    split
-        One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there.
-        ``hash`` assigns pairs by a hash of their source and removes duplicates.
-    split_compounds
-        Learn compound splitting from the training source, and apply it to all splits.
-    max_length, max_ratio
-        Limits for training pairs; see `trainable`.
-    modules
-        Keep only pairs of these tasks and of the held-out ones; empty keeps all.
-    held_out_modules
-        With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
-        source also occurs in another module or split.
-    max_train, max_held_out
-        Maximum number of pairs of train, and of each other split; 0 for no limit.
-    deduplicate
-        Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
-    cut
-        Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
-    drop_overlap
-        Drop pairs from train that also stand in a held-out set.
-    """
-
+    # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
+    # assigns pairs by a hash of their source and removes duplicates.
     split: str = BY_HASH
+    # Learn compound splitting from the training source, and apply it to all splits.
     split_compounds: bool = False
+    # Limits for training pairs; see `trainable`.
     max_length: int = 80
     max_ratio: float = 9.0
-    modules: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()  # keep only pairs of these tasks and of the held-out ones; empty keeps all
+    # With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
+    # source also occurs in another module or split.
     held_out_modules: tuple[str, ...] = ()
+    # Maximum number of pairs of train, and of each other split; 0 for no limit.
     max_train: int = 0
     max_held_out: int = 0
+    # Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
     deduplicate: str = "pairs"
+    # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     cut: Mapping[str, int] = field(default_factory=dict)
-    drop_overlap: bool = True
+    drop_overlap: bool = True  # drop pairs from train that also stand in a held-out set
 
 
 class Split(NamedTuple):
@@ -118,24 +103,10 @@ def prepare_corpus(
 ) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
-    All splits except train also keep their raw references.
-
-    Parameters
-    ----------
-    blocks
-        The pairs, in any number of blocks. Pairs that will be dropped are not held in memory, because a
-        corpus may consist mostly of empty lines or duplicates.
-    case
-        Counts the target side of train, before it is filtered.
-    held_out
-        The pairs of held-out sets that have their own files, with which the others are compared.
-    processes
-        The number of processes; the result is the same.
-
-    Raises
-    ------
-    InputError
-        If a module does not occur, a split would be empty, or the corpus is too small to cut others from it.
+    All splits except train also keep their raw references. Pairs that will be dropped are not held in memory,
+    because a corpus may consist mostly of empty lines or duplicates. `case` counts the target side of train
+    before it is filtered. `held_out` are sets with their own files, with which the pairs are compared. The
+    result does not depend on the number of processes.
     """
     others = HeldOutPairs()
     for split, further in held_out.items():
@@ -387,6 +358,4 @@ def write_corpus(
         dropped = {"empty": monolingual.empty}
         document["monolingual"] = {"sentences": len(monolingual.lines), **words, "dropped": dropped}
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
-    with open_output(folder / name) as stream:
-        json.dump(document, stream, indent=1)
-        stream.write("\n")
+    write_json(folder / name, document, indent=1)

@@ -11,7 +11,6 @@ have the highest geometric mean frequency wins; the unsplit word is one of the c
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from collections import Counter
@@ -22,10 +21,10 @@ from functools import lru_cache
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
-from itersel.errors import InputError
-from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
+from itersel.errors import FilePath, InputError
+from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import parse_json
+from itersel.storage.json_files import check_counts, parse_json
 
 MINIMUM_LENGTH = 3
 # The time to split a word grows with the cube of its length: 8 s for 5,000 letters.
@@ -43,7 +42,7 @@ class CompoundSplitter:
 
     def __init__(self, frequency: Mapping[str, int]) -> None:
         self.frequency = dict(frequency)
-        self._parts = lru_cache(KEPT_WORDS)(self._find_parts)
+        self.split = lru_cache(KEPT_WORDS)(self._split)
 
     @classmethod
     def learn(cls, sentences: Iterable[str]) -> CompoundSplitter:
@@ -61,17 +60,13 @@ class CompoundSplitter:
         """Return how it is sent to another process: without the words that it has split."""
         return type(self), (self.frequency,)
 
-    def split(self, word: str) -> tuple[str, ...]:
+    def _split(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word, without fillers, or only the word itself if it is not split.
 
         Ties are broken by fewer parts, then by the shorter first part, so the result is deterministic.
         """
-        return self._parts(word)
-
-    def _find_parts(self, word: str) -> tuple[str, ...]:
-        return self._best(word) if word.isalpha() and len(word) <= MAXIMUM_LENGTH else (word,)
-
-    def _best(self, word: str) -> tuple[str, ...]:
+        if not word.isalpha() or len(word) > MAXIMUM_LENGTH:
+            return (word,)
         best: _Split = (self.frequency.get(word, 0), (word,))
         for _, split in sorted(self._splits(word).items()):
             # Integers, not logarithms: equal means must compare as equal.
@@ -89,44 +84,29 @@ class CompoundSplitter:
         for start in range(len(word) - MINIMUM_LENGTH, -1, -1):
             for end in range(start + MINIMUM_LENGTH, len(word) + 1):
                 part = word[start:end]
-                if count := self.frequency.get(part, 0):
-                    self._extend(table, start, word, end, (count, (part,)))
+                if not (frequency := self.frequency.get(part, 0)):
+                    continue
+                rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
+                for rest in rests if end < len(word) else [{0: (1, ())}]:
+                    for count, (product, parts) in rest.items():
+                        known = table[start].get(count + 1)
+                        if known is None or frequency * product > known[0]:
+                            table[start][count + 1] = (frequency * product, (part, *parts))
         return table[0]
-
-    @staticmethod
-    def _extend(table: list[dict[int, _Split]], start: int, word: str, end: int, first: _Split) -> None:
-        """Prepend `first`, which covers start to end, to every split of the rest of the word."""
-        rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
-        if end == len(word):
-            rests = [{0: (1, ())}]
-        for rest in rests:
-            for count, (product, parts) in rest.items():
-                known = table[start].get(count + 1)
-                if known is None or first[0] * product > known[0]:
-                    table[start][count + 1] = (first[0] * product, first[1] + parts)
 
 
 @dataclass
 class Preparation:
-    """How raw text becomes text for training and translation.
+    """How raw text becomes text for training and translation."""
 
-    Attributes
-    ----------
-    source_language, target_language
-        Codes such as ``de``, which select the tokenisation rules.
-    tokenized
-        The text is already tokenised, with tokens separated by spaces (and no other white space, see
-        `split_words`); only NFC and lowercasing are applied.
-    compounds
-        Splits compounds of the source; None leaves them whole.
-    protected
-        Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
-    """
-
+    # Codes such as ``de``, which select the tokenisation rules.
     source_language: str
     target_language: str
+    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
+    # `split_words`); only NFC and lowercasing are applied.
     tokenized: bool = False
-    compounds: CompoundSplitter | None = None
+    compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
+    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
     protected: tuple[str, ...] = ()
 
     def source(self, lines: Sequence[str]) -> list[str]:
@@ -185,18 +165,18 @@ class Preparation:
         }
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write as JSON."""
         with open_output(path) as stream:
             stream.write(self.to_json())
 
 
-def read_preparation(path: str | os.PathLike[str]) -> Preparation:
+def read_preparation(path: FilePath) -> Preparation:
     """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
     return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
 
 
-def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparation:
+def parse_preparation(content: bytes, path: FilePath) -> Preparation:
     """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
     try:
         document = parse_json(content)
@@ -207,33 +187,20 @@ def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparati
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
-        if not (
-            all(map(_is_language, languages)) and isinstance(tokenized, bool) and _is_frequency(frequency)
-        ):
+        if not all(re.fullmatch(LANGUAGE_PATTERN, language) for language in languages):
             raise ValueError
+        if not isinstance(tokenized, bool):
+            raise ValueError
+        if frequency is not None:
+            check_counts(frequency)
         compounds = None if frequency is None else CompoundSplitter(frequency)
         return Preparation(*languages, tokenized, compounds, tuple(further))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
 
 
-def _is_language(code: object) -> bool:
-    return isinstance(code, str) and re.fullmatch(LANGUAGE_PATTERN, code) is not None
-
-
-def _is_frequency(content: object) -> bool:
-    if content is None:
-        return True
-    return isinstance(content, dict) and all(
-        type(count) is int and 0 < count <= MAX_INTEGER for count in content.values()
-    )
-
-
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
-    """Recase and detokenise translations, which are tokenised and lowercased, as the decoder writes them.
-
-    If the input of the training corpus was already tokenised, they stay tokenised.
-    """
+    """Recase and detokenise translations; if the training corpus was given tokenised, they stay tokenised."""
     if preparation.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]
     join = tokenizer(preparation.target_language, preparation.protected).detokenize

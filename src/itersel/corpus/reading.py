@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from itersel.corpus import records
+from itersel.corpus.columns import checked_labels, format_points, parse_points
 from itersel.corpus.corpora import (
     CSV,
     FORMATS,
@@ -21,8 +22,6 @@ from itersel.corpus.corpora import (
     check_parts,
     format_of,
 )
-from itersel.corpus.labels import checked_labels
-from itersel.corpus.pharaoh import format_points, parse_points
 from itersel.corpus.records import Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError
@@ -43,16 +42,7 @@ _READERS = {
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of corpora in blocks, one corpus after the other.
 
-    If one corpus has labels, all must have them; pairs without a label get the name of their corpus. If one
-    corpus has alignments, all must have them.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks` and `pair_blocks`; also if a file has another format or is
-        damaged, the sides differ in their numbers of parts or lines, a task label is empty, an alignment
-        point is malformed or outside its sentence, or only some of the pairs have labels or alignments.
-        Names the file and, if possible, the line.
+    If one corpus has labels or alignments, all must; pairs without a label get the name of their corpus.
     """
     expected: set[str] | None = None
     for corpus in corpora:

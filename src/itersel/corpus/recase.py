@@ -16,7 +16,6 @@ dotless i of Turkish and Azeri, and the dot that Lithuanian keeps on an accented
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -26,10 +25,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
-from itersel.errors import InputError
-from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
+from itersel.errors import FilePath, InputError
+from itersel.limits import MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import parse_json
+from itersel.storage.json_files import check_counts, parse_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
@@ -74,26 +73,16 @@ def capitalize(word: str, language: str) -> str:
 
 @dataclass(frozen=True)
 class Recaser:
-    """Restores the case of words.
+    """Restores the case of words."""
 
-    Attributes
-    ----------
-    forms
-        For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
-    left, right
-        The same for words with several forms, together with the word before (keys ``before word``) and the
-        word after (``word after``).
-    capitalizes
-        Whether sentences begin with a capital letter.
-    language
-        The language, whose rules of case apply.
-    """
-
+    # For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
     forms: Mapping[str, Forms]
+    # The same for words with several forms, together with the word before (keys ``before word``) and the word
+    # after (``word after``).
     left: Mapping[str, Forms]
     right: Mapping[str, Forms]
-    capitalizes: bool
-    language: str = ""
+    capitalizes: bool  # whether sentences begin with a capital letter
+    language: str = ""  # the language, whose rules of case apply
 
     def recase(self, words: Sequence[str], protected: Sequence[bool] = ()) -> list[str]:
         """Return lowercased words with their case restored; protected ones stay as they are."""
@@ -124,7 +113,7 @@ class Recaser:
         """Return it as JSON."""
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True) + "\n"
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write as JSON."""
         with open_output(path) as stream:
             stream.write(self.to_json())
@@ -140,15 +129,7 @@ class _Case(NamedTuple):
 
 
 class RecaserCounts:
-    """Counts the forms of words, alone and next to their neighbours, sentence by sentence.
-
-    Parameters
-    ----------
-    language
-        The language, whose rules of case apply.
-    is_protected
-        Tells whether a word keeps its case, and is not counted.
-    """
+    """Counts the forms of words, alone and next to their neighbours; protected words are not counted."""
 
     def __init__(self, language: str = "", is_protected: Callable[[str], bool] = lambda word: False) -> None:
         self._language, self._is_protected = language, is_protected
@@ -230,12 +211,12 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     return found
 
 
-def read_recaser(path: str | os.PathLike[str]) -> Recaser:
+def read_recaser(path: FilePath) -> Recaser:
     """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
     return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
 
 
-def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
+def parse_recaser(content: bytes, path: FilePath) -> Recaser:
     """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
     try:
         document = parse_json(content)
@@ -243,24 +224,15 @@ def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
         capitalizes, language = document["capitalizes"], document["language"]
         if not (isinstance(capitalizes, bool) and isinstance(language, str)):
             raise ValueError
-        if not all(map(_is_table, (forms, left, right))):
-            raise ValueError
+        for seen in (*forms.values(), *left.values(), *right.values()):
+            check_counts(seen)
+            if not seen or "" in seen:
+                raise ValueError
         if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
             raise ValueError
         return Recaser(forms, left, right, capitalizes, language)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is not a recaser.json of itersel corpus prepare", path) from None
-
-
-def _is_table(table: object) -> bool:
-    if not isinstance(table, dict):
-        return False
-    return all(
-        isinstance(forms, dict)
-        and forms
-        and all(form and type(count) is int and 0 < count <= MAX_INTEGER for form, count in forms.items())
-        for forms in table.values()
-    )
 
 
 def _first(forms: Forms, word: str, capitalizes: bool, language: str) -> str:

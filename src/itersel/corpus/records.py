@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from itersel.corpus.columns import checked_labels
 from itersel.corpus.corpora import CONTEXT, Corpus, Fields, Reading
-from itersel.corpus.labels import checked_labels
 from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
@@ -34,14 +34,7 @@ class Pair(NamedTuple):
 
 
 def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
-    """Yield pairs in blocks.
-
-    Raises
-    ------
-    InputError
-        If a text is too long or contains a control character, ``|||`` or, if tokenised, a reserved word; if a
-        label is not one word. Names the line.
-    """
+    """Yield pairs in blocks."""
     rest = iter(pairs)
     while block := list(islice(rest, _MAX_PAIRS)):
         source, target, lines, tasks = map(list, zip(*block, strict=True))
@@ -81,10 +74,7 @@ def _lines(path: str, reading: Reading, factor: int = 1) -> Iterator[str]:
 
 
 def csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    """Read a CSV file, with a header if the corpus names fields, otherwise by numbers of columns.
-
-    Fields may contain commas and line breaks within quotation marks; a line break becomes a space.
-    """
+    """Read CSV, with a header if the corpus names fields; line breaks within quotes become spaces."""
     csv.field_size_limit(max(csv.field_size_limit(), 2 * reading.limit))
     rows = csv.reader((f"{line}\n" for line in _lines(path, reading)), strict=True)
     columns = corpus.columns
@@ -178,10 +168,9 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
 
 
 def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    """Read the translated messages of a catalogue of gettext, PO or MO.
+    """Read the translated messages of a catalogue; its header names the language of the translations.
 
-    Messages are in the other language than the one in the catalogue's header. Untranslated, fuzzy and
-    obsolete messages and those with plural forms are left out.
+    Untranslated, fuzzy and obsolete messages and those with plural forms are left out.
     """
     catalogue = _catalogue(path)
     language = catalogue.metadata.get("Language", "").partition("@")[0].partition(".")[0]

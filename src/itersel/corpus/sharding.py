@@ -12,21 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.labels import read_labels, require_label
-from itersel.errors import InputError
+from itersel.corpus.columns import read_labels, require_label
+from itersel.errors import FilePath, InputError
 from itersel.storage.files import read_lines, write_lines
-
-StrPath = str | os.PathLike[str]
 
 # Numbers of the lines that are not in any shard.
 REST = "rest.ids"
 
 
 class NaturalShards(NamedTuple):
-    """Natural tasks: the number of shards by label, and the minimum number of sentences of a task.
-
-    Sentences with other labels form an additional shard if `has_others`; otherwise they are left out.
-    """
+    """Numbers of shards by label; if `has_others`, sentences with other labels are an additional shard."""
 
     shards: Mapping[str, int]
     has_others: bool = False
@@ -34,10 +29,7 @@ class NaturalShards(NamedTuple):
 
 
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
-    """Return the line numbers (from 0) of each shard; sizes differ by at most one.
-
-    Lines are shuffled before the split, which makes shards alike, except if `seed` is None.
-    """
+    """Return the lines of each shard, shuffled unless `seed` is None; sizes differ by at most one."""
     if seed is None:
         return np.array_split(np.arange(lines), shards)
     # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
@@ -45,15 +37,7 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
 
 
 def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of natural tasks, in task order, given the label of each line.
-
-    The order within a task does not depend on the other tasks.
-
-    Raises
-    ------
-    InputError
-        If a task has too few lines.
-    """
+    """Return the lines of the shards of natural tasks; the order within one does not depend on others."""
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
     shards = []
@@ -75,20 +59,10 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
 def pooled_lines(
     labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
 ) -> list[NDArray[np.int64]]:
-    """Return the line numbers of the shards of a pool of tasks, given the label of each line.
+    """Return the line numbers of the shards of a pool of tasks, `names`, given the label of each line.
 
-    Parameters
-    ----------
-    names
-        The tasks.
-    size_of_one
-        Limit the pool to the average size of a task, with the same number of lines of each; otherwise take
-        all.
-
-    Raises
-    ------
-    InputError
-        If a task has no lines, or the pool has fewer than there are shards.
+    With `size_of_one`, the pool has the average size of a task, with the same number of lines of each;
+    otherwise, all lines.
     """
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
@@ -106,21 +80,18 @@ def pooled_lines(
 
 
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
-    """Return the files that make up each shard in an epoch, in training order, for resharding.
-
-    Their number is a multiple of that of the shards. They are reshuffled for each epoch.
-    """
+    """Return the files, as many for each shard, that make up the shards of an epoch, in training order."""
     order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
     return [part.tolist() for part in np.split(order, shards)]
 
 
 def shard_corpus(
-    source: StrPath,
-    target: StrPath,
+    source: FilePath,
+    target: FilePath,
     shards: int,
     seed: int | None,
-    output: StrPath,
-    further: Sequence[StrPath] = (),
+    output: FilePath,
+    further: Sequence[FilePath] = (),
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
@@ -128,12 +99,6 @@ def shard_corpus(
     source and target, whatever shard they are in. If a shard has several of them, only the first has the
     list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
     ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it is complete.
-
-    Raises
-    ------
-    InputError
-        If the folder is not empty, the texts differ in their number of lines, or there are fewer lines than
-        shards.
     """
     texts = _read_texts(source, target, further)
     lines = len(texts["source"])
@@ -144,22 +109,17 @@ def shard_corpus(
 
 
 def shard_tasks(
-    source: StrPath,
-    target: StrPath,
-    task: StrPath,
+    source: FilePath,
+    target: FilePath,
+    task: FilePath,
     cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
-    output: StrPath,
-    further: Sequence[StrPath] = (),
+    output: FilePath,
+    further: Sequence[FilePath] = (),
 ) -> None:
     """Write shards that depend on the labels in the file `task`, as `shard_corpus` does.
 
     `cut` returns the line numbers of each shard: `natural_lines` or `pooled_lines`. The numbers of lines that
     are left out are written to ``rest.ids``.
-
-    Raises
-    ------
-    InputError
-        See `shard_corpus` and `cut`.
     """
     texts = _read_texts(source, target, further)
     labels = read_labels(task, len(texts["source"]), source)
@@ -170,7 +130,7 @@ def shard_tasks(
     _write_shards(output, texts, parts)
 
 
-def _read_texts(source: StrPath, target: StrPath, further: Sequence[StrPath]) -> dict[str, list[str]]:
+def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath]) -> dict[str, list[str]]:
     paths = {"source": source, "target": target}
     paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
     texts = {side: read_lines(path) for side, path in paths.items()}
@@ -200,7 +160,7 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 
 def _write_shards(
-    output: StrPath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
+    output: FilePath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
 ) -> None:
     copies = _copies(texts["source"], texts["target"])
     rest = np.setdiff1d(np.arange(len(texts["source"])), np.concatenate(parts))

@@ -38,8 +38,7 @@ def unique(bitext: Bitext, by: str = "pairs") -> list[int]:
 def sample(bitext: Bitext, count: int) -> list[int]:
     """Return the ascending indices of `count` pairs, chosen by a hash of both sides.
 
-    A larger sample contains every smaller one, and the rank of a pair does not depend on the rest of the
-    corpus.
+    A larger sample contains every smaller one, whatever the rest of the corpus.
     """
     pairs = zip(bitext.source, bitext.target, strict=True)
     digests = [digest(f"{source}\n{target}") for source, target in pairs]
@@ -47,10 +46,7 @@ def sample(bitext: Bitext, count: int) -> list[int]:
 
 
 def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[int], dict[str, int]]:
-    """Return the indices of the pairs to train on, and the number of dropped pairs by reason.
-
-    Lengths are numbers of tokens; the ratio is that of the longer to the shorter side.
-    """
+    """Return the indices of pairs within the bounds on tokens, and the number of dropped pairs by reason."""
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
     for index in range(bitext.size):
@@ -117,13 +113,7 @@ class Cut:
         return _bitext(self._released), [row.cased for row in self._released]
 
     def sets(self) -> dict[str, Bitext]:
-        """Return the held-out sets, with one pair of each source.
-
-        Raises
-        ------
-        InputError
-            If there are too few sources.
-        """
+        """Return the held-out sets, with one pair of each source; an InputError if there are too few."""
         sources = [source for _, source in sorted(self._heap, reverse=True)]
         wanted = sum(self._sizes.values())
         if len(sources) < wanted:

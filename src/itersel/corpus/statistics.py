@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 from itersel.corpus.split import Overlap, describe_overlap
-from itersel.corpus.text import Bitext, StrPath, split_words
-from itersel.errors import InputError
-from itersel.limits import MAX_INTEGER
-from itersel.storage.json_files import read_json
+from itersel.corpus.text import Bitext, split_words
+from itersel.errors import FilePath, InputError
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
 Statistics = dict[str, Any]
@@ -38,84 +38,64 @@ def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
     }
 
 
-def read_statistics(paths: Sequence[StrPath]) -> dict[str, Statistics]:
-    """Return the splits of one or more statistics files of ``itersel corpus prepare``, by name."""
-    splits: dict[str, Statistics] = {}
+class Prepared(NamedTuple):
+    """What ``itersel corpus prepare`` has counted."""
+
+    splits: dict[str, Statistics]
+    overlaps: list[Overlap]
+    # from where pairs (lines, for monolingual text) were dropped, why, and how many
+    left_out: list[tuple[str, str, int]]
+
+
+def read_statistics(paths: Sequence[FilePath]) -> Prepared:
+    """Read one or more statistics files of ``itersel corpus prepare``."""
+    found = Prepared({}, [], [])
     for path in paths:
         with _damage(path, "itersel corpus prepare"):
-            found = read_json(path)["splits"]
-            for split in found.values():
-                _check_numbers(split["dropped"])
-                _check_numbers({"sentences": split["sentences"]})
+            document = read_json(path)
+            for name, split in document["splits"].items():
+                check_counts({"sentences": split["sentences"]}, 0)
                 for side in ("source", "target"):
-                    _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
-            splits.update(found)
-    return splits
+                    check_counts({kind: split[side][kind] for kind in ("tokens", "types")}, 0)
+                found.left_out.extend(_dropped(name, split["dropped"]))
+            found.splits.update(document["splits"])
+            if "monolingual" in document:
+                found.left_out.extend(_dropped("monolingual", document["monolingual"]["dropped"]))
+            for one in document.get("overlaps", ()):
+                check_counts({"pairs": one["pairs"]}, 0)
+                found.overlaps.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
+    return found
+
+
+def read_collection(path: FilePath) -> list[tuple[str, str, int]]:
+    """Return what was left out according to a statistics file of ``itersel corpus libreoffice-help``."""
+    with _damage(path, "itersel corpus"):
+        counts = read_json(path)
+        return _dropped("collection", {reason: counts[reason] for reason in COLLECTION_REASONS})
 
 
 @contextlib.contextmanager
-def _damage(path: StrPath, command: str) -> Iterator[None]:
+def _damage(path: FilePath, command: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"is not a statistics file of {command}", path) from None
 
 
-def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
-    if not all(type(count) is int and 0 <= count <= MAX_INTEGER for count in counts.values()):
-        raise ValueError
-    return counts
-
-
-def read_left_out(
-    preparation: Sequence[StrPath], collection: StrPath | None = None
-) -> list[tuple[str, str, int]]:
-    """Return what was dropped: from where, why, and how many pairs (lines, for monolingual text).
-
-    Parameters
-    ----------
-    preparation
-        Statistics files of ``itersel corpus prepare``.
-    collection
-        The statistics file of ``itersel corpus libreoffice-help``.
-    """
-    found: list[tuple[str, Mapping[str, int]]] = []
-    for path in (collection,) if collection is not None else ():
-        with _damage(path, "itersel corpus"):
-            counts = read_json(path)
-            reasons = _check_numbers({reason: counts[reason] for reason in COLLECTION_REASONS})
-            found.append(("collection", reasons))
-    for path in preparation:
-        with _damage(path, "itersel corpus"):
-            document = read_json(path)
-            found += [(name, _check_numbers(split["dropped"])) for name, split in document["splits"].items()]
-            if "monolingual" in document:
-                found.append(("monolingual", _check_numbers(document["monolingual"]["dropped"])))
-    return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]
-
-
-def read_overlaps(paths: Sequence[StrPath]) -> list[Overlap]:
-    """Return the pairs that splits share, from statistics files of ``itersel corpus prepare``."""
-    found = []
-    for path in paths:
-        with _damage(path, "itersel corpus prepare"):
-            for one in read_json(path).get("overlaps", ()):
-                _check_numbers({"pairs": one["pairs"]})
-                found.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
-    return found
+def _dropped(name: str, counts: Mapping[str, int]) -> list[tuple[str, str, int]]:
+    check_counts(counts, 0)
+    return [(name, reason, count) for reason, count in counts.items() if count]
 
 
 def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] = ()) -> str:
     """Return a printable table: a line per split, one for each with dropped pairs, and the overlaps."""
-    header = ("split", "sentences", "source tokens", "source types", "target tokens", "target types")
-    rows = []
+    rows, dropped = [], []
     for name, split in splits.items():
-        numbers = [split["sentences"]]
-        numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
-        rows.append([name, *(f"{number:,}" for number in numbers)])
-    dropped = []
-    for name, split in splits.items():
+        row = {"split": name, "sentences": f"{split['sentences']:,}"}
+        for side, kind in product(("source", "target"), ("tokens", "types")):
+            row[f"{side} {kind}"] = f"{split[side][kind]:,}"
+        rows.append(row)
         reasons = [f"{reason} {count:,}" for reason, count in split["dropped"].items() if count]
         if reasons:
             dropped.append(f"not in {name}: {', '.join(reasons)}")
-    return "\n".join([*aligned(header, rows, left=(0,)), *dropped, *map(describe_overlap, overlaps)])
+    return "\n".join([*aligned(rows, left=("split",)), *dropped, *map(describe_overlap, overlaps)])

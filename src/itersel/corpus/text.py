@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from itersel.errors import CombinedInputError, InputError
+from itersel.errors import CombinedInputError, FilePath, InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.files import line_blocks, without_compression
-
-StrPath = str | os.PathLike[str]
 
 FIELD_SEPARATOR = "|||"
 # Maximum number of bad lines of a text that are listed.
@@ -60,28 +58,15 @@ def split_words(line: str) -> list[str]:
 
 
 class Bitext(NamedTuple):
-    """Parallel text as columns of equal length.
+    """Parallel text as columns of equal length."""
 
-    Attributes
-    ----------
-    source, target
-        The sentences of each side.
-    task
-        Label of the natural task of each pair, or None.
-    alignment
-        Lines in Pharaoh format, or None.
-    further
-        Additional reference translations of each pair, or None.
-    raw
-        All raw reference translations of each pair, or None.
-    """
-
+    # The sentences of each side.
     source: list[str]
     target: list[str]
-    task: list[str] | None = None
-    alignment: list[str] | None = None
-    further: list[tuple[str, ...]] | None = None
-    raw: list[tuple[str, ...]] | None = None
+    task: list[str] | None = None  # label of the natural task of each pair, or None
+    alignment: list[str] | None = None  # lines in Pharaoh format, or None
+    further: list[tuple[str, ...]] | None = None  # additional reference translations of each pair, or None
+    raw: list[tuple[str, ...]] | None = None  # all raw reference translations of each pair, or None
 
     @property
     def size(self) -> int:
@@ -106,19 +91,13 @@ class Bitext(NamedTuple):
         return columns
 
 
-def read_text(path: StrPath) -> list[str]:
-    """Read a file with one sentence per line, plain or compressed.
-
-    Raises
-    ------
-    InputError
-        See `text_blocks`; also if the file unpacks to far more than any text does.
-    """
+def read_text(path: FilePath) -> list[str]:
+    """Read a file with one sentence per line, plain or compressed; see `text_blocks`."""
     return [line for block in text_blocks(path, is_kept=True) for line in block]
 
 
 def text_blocks(
-    path: StrPath,
+    path: FilePath,
     allow_empty: bool = False,
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
@@ -128,19 +107,8 @@ def text_blocks(
 ) -> Iterator[list[str]]:
     """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
-    Parameters
-    ----------
-    is_tokenized
-        Whether words that are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``,
-        ``<unk>``) are an error, too.
-    is_checked
-        Whether lines with control characters or ``|||`` are an error.
-
-    Raises
-    ------
-    InputError
-        If the file is empty and must not be, is not UTF-8, or a line is too long or contains what it must
-        not. Names the file and the line.
+    Lines with control characters or ``|||`` are errors if `is_checked`, and if `is_tokenized` also words that
+    are reserved in grammars or language models (``[X,1]``, ``<s>``, ``</s>``, ``<unk>``).
     """
     number = 0
     blocks = line_blocks(path, limit, advice, is_kept)
@@ -148,8 +116,10 @@ def text_blocks(
     if without_compression(name).lower().endswith(SGML):
         blocks = _segments(blocks, name)
     for lines in blocks:
-        if number == 0 and (first := next(filter(str.strip, lines), "")):
-            _check_first_line(first, name)
+        first = next(filter(str.strip, lines), "") if number == 0 else ""
+        if _MARKUP.match(first.removeprefix("\ufeff")):
+            message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
+            raise InputError(message, name, 1)
         numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
             check_text(lines, path, numbers)
@@ -159,13 +129,6 @@ def text_blocks(
         number += len(lines)
     if not number and not allow_empty:
         raise InputError("is empty; a text of one sentence a line was expected", path)
-
-
-def _check_first_line(line: str, path: str) -> None:
-    """Raise an InputError if the first line of a text shows that it is markup."""
-    if _MARKUP.match(line.removeprefix("\ufeff")):
-        message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
-        raise InputError(message, path, 1)
 
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
@@ -200,11 +163,8 @@ def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
         raise InputError("has no segments (<seg>)", path)
 
 
-def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for texts with a control character or ``|||``, at most `MAX_LISTED` of them.
-
-    `numbers` are the line numbers of the texts, None for unknown ones.
-    """
+def check_text(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
+    """Raise an InputError for the first `MAX_LISTED` texts with a control character or ``|||``."""
     joined = " ".join(texts)
     # almost all text is printable, and this test is three times as fast
     if joined.isprintable() and FIELD_SEPARATOR not in joined:
@@ -213,7 +173,7 @@ def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None
     _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
 
 
-def _refuse(complaints: Iterable[tuple[int | None, str]], path: StrPath) -> None:
+def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> None:
     """Raise an InputError for the first complaints, if there are any."""
     errors = [InputError(message, path, number) for number, message in islice(complaints, MAX_LISTED)]
     if errors:
@@ -226,11 +186,8 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for words that are reserved in grammars or language models.
-
-    `numbers` are the line numbers of the sentences, None for unknown ones.
-    """
+def check_tokens(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
+    """Raise an InputError for words that are reserved in grammars or language models; see `check_text`."""
     bad = (
         (number, word)
         for number, text in zip(numbers, texts, strict=True)
@@ -251,10 +208,7 @@ def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return `text` with each run of white space and control characters replaced by one space.
-
-    This is for text from markup, where such characters mean nothing; in plain text they are an error.
-    """
+    """Return text of markup, where white space and control characters mean nothing but a space."""
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 
@@ -268,7 +222,7 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     return Bitext(**columns)
 
 
-def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
+def check_line_counts(texts: dict[FilePath, Sequence[Any]]) -> None:
     """Raise an InputError for the first line that has no counterpart in another of the files."""
     longest = max(texts, key=lambda path: len(texts[path]))
     shortest = min(texts, key=lambda path: len(texts[path]))

@@ -174,10 +174,9 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def import_sacremoses() -> types.ModuleType:
-    """Import sacremoses without the warning of a library that it imports but itersel does not use.
+    """Import sacremoses without a warning of joblib, which itersel does not use.
 
-    sacremoses can process files in parallel with joblib, which warns on import if the machine has no named
-    semaphores, as in containers without ``/dev/shm``.
+    It warns if the machine has no named semaphores, as in containers without ``/dev/shm``.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*joblib will operate in serial mode", UserWarning)
@@ -187,14 +186,9 @@ def import_sacremoses() -> types.ModuleType:
 
 
 class Tokenizer:
-    """Tokenises text in a language, and restores it.
+    """Tokenises text in a language, and restores it; see `check_pattern` for `further`.
 
-    Parameters
-    ----------
-    language
-        A code such as ``de``. A region (``pt-br``) is ignored, because Moses has no rules for regions.
-    further
-        Regular expressions of further protected text; see `check_pattern`.
+    A region (``pt-br``) is ignored, because Moses has no rules for regions.
     """
 
     def __init__(self, language: str, further: Sequence[str] = ()) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from lxml import etree
 
+from itersel.corpus.columns import most_frequent
 from itersel.corpus.corpora import Reading
-from itersel.corpus.labels import most_frequent
 from itersel.corpus.records import Pair, matches
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
@@ -38,29 +38,21 @@ _UNFINISHED = (
 
 @dataclass
 class _Seen:
-    """What a file contains: units, those in both languages, and codes.
-
-    Attributes
-    ----------
-    languages
-        Number of variants by language code.
-    in_other_regions, regions
-        Number of units that are skipped only because of a region; by code of that region.
-    """
+    """What a file contains: units, those in both languages, and codes."""
 
     units: int = 0
     used: int = 0
+    # Number of units that are skipped only because of a region; by code of that region.
     in_other_regions: int = 0
-    languages: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)  # number of variants by language code
     regions: Counter[str] = field(default_factory=Counter)
 
 
 def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
-    """Read the pairs of two languages from a TMX file.
+    """Read the pairs of two languages from a TMX file, and warn of units that lack one of the languages.
 
-    Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If
-    a unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise
-    the first.
+    Of several variants in a language, the one with exactly the code in `reading` is used, otherwise the
+    first.
     """
     seen = _Seen()
     for unit in _units(path, _UNIT, "tmx", reading):

@@ -35,8 +35,7 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 

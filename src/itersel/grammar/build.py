@@ -16,8 +16,7 @@ from itersel.grammar.references import join_references
 from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
 # PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The name alone decides, so all shards of

@@ -30,8 +30,7 @@ from itersel.grammar.sparse import check_templates
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.strings import offsets_of, string_table
 
 
 def extract_shard(

@@ -37,8 +37,7 @@ from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, offsets_of, string_table
 
 MAX_COST = 1e9
 

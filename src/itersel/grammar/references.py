@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.storage.formats import FilePath, damaged
-from itersel.storage.ragged import offsets_of, take_rows
+from itersel.storage.strings import offsets_of, take_rows
 
 
 class References(NamedTuple):

@@ -31,7 +31,7 @@ from itersel.grammar.match_kernels import Blocks, link_blocks
 from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_bad_block, find_blocks, list_patterns
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
 from itersel.grammar.sparse import count_bins
-from itersel.storage.ragged import take_rows
+from itersel.storage.strings import take_rows
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.

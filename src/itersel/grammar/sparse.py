@@ -20,8 +20,7 @@ from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import count_features, renumber, take_names
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
 from itersel.vectors.features import GROUPS, find_groups, unique_features
 
 # Features that text grammars do not list because cdec also computes them.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.limits import are_numeric, parse_number
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
 from itersel.lm.kernels import ngram_keys
-from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
 from itersel.storage.files import byte_blocks, open_output, packing_of
 from itersel.storage.strings import StringTable, string_table

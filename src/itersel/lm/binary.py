@@ -22,8 +22,7 @@ from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert,
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, offsets_of, string_table
 
 # V words, H slots; see ModelArrays
 FORMAT = FileFormat(

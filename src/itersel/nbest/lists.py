@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.numerals import parse_number
+from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.ragged import offsets_of, take_rows
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, offsets_of, string_table, take_rows
 
 SEPARATOR = "|||"
 UNNAMED, SCORE = "F", "score"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from itersel.errors import InputError
-from itersel.numerals import parse_number
+from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.json_files import read_json

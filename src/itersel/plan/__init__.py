@@ -14,24 +14,18 @@ from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option, options
 from itersel.plan.epochs import Epochs, Lists
 from itersel.plan.requests import TextSizes, text_sizes
-from itersel.plan.shards import Shards
 from itersel.plan.tables import Tables
-from itersel.plan.texts import Texts
+from itersel.plan.texts import Shards, Texts
 
 __all__ = ["Plan"]
 
 
 class Plan:
-    """The files and options of all jobs of a run, from its config after `experiments.expanded`.
-
-    Attributes
-    ----------
-    files, texts, shards, epochs, lists, tables
-        The parts of the plan, in the order in which their files are made.
-    """
+    """The files and options of all jobs of a run, from its config after `experiments.expanded`."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        # in the order in which their files are made
         self.files = Files(no_option(os.path.join(config.output, config.name)))
         self.texts = Texts(config, self.files)
         self.shards = Shards(config, self.files, self.texts)

@@ -55,8 +55,7 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 def held_out_iterations(experiment: Experiment) -> int:
     """Return how often dev is decoded and the weights are tuned in an epoch.
 
-    A tuner of all dense weights can go too far on the translations of the mixed weights alone; it needs to
-    see those of its own weights, too.
+    A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
     """
     held_out = experiment.held_out
     return held_out.iterations or (1 if isinstance(held_out.tuner, LineSearch) else 4)
@@ -81,21 +80,13 @@ def extract_options(config: Config) -> str:
 
 
 class Files:
-    """Files that several kinds of jobs make or read.
-
-    Attributes
-    ----------
-    results, fetched
-        The folders of results and of downloads.
-    model, index
-        The compiled language model of all text, and the index of the training corpus.
-    preparation, recaser
-        How train was prepared, and the recaser learned from it.
-    """
+    """Files that several kinds of jobs make or read."""
 
     def __init__(self, results: str) -> None:
-        self.results, self.fetched = results, f"{results}/corpus/fetched"
+        self.results, self.fetched = results, f"{results}/corpus/fetched"  # folders; of downloads
+        # the compiled language model of all text, and the index of the training corpus
         self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
+        # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/corpus/preparation.json"
         self.recaser = f"{results}/corpus/recaser.json"
 

@@ -15,26 +15,19 @@ from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, Line
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
-from itersel.plan.shards import Shards
+from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
 MOST_THREADS = 8
 
 
 class Epochs:
-    """The epochs of all experiments.
-
-    Attributes
-    ----------
-    batch, held_out, mixed
-        Experiments by how the weights of an epoch are made: by `tune`, by `tune` after `mix`, or by `mix`.
-    selecting
-        Those that select features.
-    """
+    """The epochs of all experiments."""
 
     def __init__(self, config: Config, files: Files, shards: Shards) -> None:
         self.config, self.files, self.shards = config, files, shards
         experiments = config.experiments
+        # by how the weights of an epoch are made: by `tune`, by `tune` after `mix`, or by `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
         self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
@@ -138,21 +131,14 @@ class Epochs:
 
 
 class Epoch:
-    """An epoch of an experiment, counted from 1.
-
-    Attributes
-    ----------
-    folder, weights
-        Where its files are, and its weights.
-    mixed
-        The weights that `itersel mix` makes, which may be tuned afterwards.
-    """
+    """An epoch of an experiment, counted from 1."""
 
     def __init__(self, epochs: Epochs, name: str, number: int) -> None:
         self.epochs, self.name, self.number = epochs, name, number
         self.experiment = epochs.config.experiments[name]
         self.folder = epochs.files.experiment(name, f"epoch-{number}")
         self.weights = f"{self.folder}/weights.h5"
+        # what `itersel mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
     @property

@@ -25,30 +25,17 @@ from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of
-from itersel.plan.shards import Shards
-from itersel.plan.texts import HASH, Texts
+from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:
-    """What is compared, and with what.
-
-    Attributes
-    ----------
-    compared
-        Experiments with a row in the table of the systems. Those for a single task translate only that task;
-        they are compared together, see `task_systems`.
-    independent
-        For each experiment with independent tasks, the experiments for its tasks, by label.
-    task_labels, task_splits
-        The tasks that are compared: independent ones, which lack weights for others, or else those of all
-        experiments; and the test sets with a table by task.
-    counted
-        Splits with grammars, and the folders of shards in which their rules are counted.
-    """
+    """What is compared, and with what."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
+        # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
         self.compared: list[str] = []
+        # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
         for name, one in config.experiments.items():
             if isinstance(one.tasks, IndependentTask):
@@ -59,8 +46,10 @@ class Tables:
         tasks = [one.tasks for one in config.experiments.values()]
         independent = [one for one in tasks if isinstance(one, IndependentTask)]
         labels = (label for one in independent or tasks for label in labels_of(one))
+        # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
+        # splits with grammars, and the folders of shards in which their rules are counted
         self.counted = self._counted_folders()
 
     def _has_task_table(self, split: str) -> bool:

@@ -48,10 +48,9 @@ def read_test_set(
     translations: Sequence[str],
     counts: Sequence[str] = (),
 ) -> Translations:
-    """Read a test set and its translations.
+    """Read a test set, `named` by its name and the files of its references, and its translations.
 
-    `named` is the name of the test set, followed by the files of its references; the others are files of the
-    systems, in the same order.
+    The other files are those of the systems, in the same order.
     """
     name, *paths = named
     if not is_test_set_name(name):
@@ -90,12 +89,10 @@ def compare(
     trials: int = 10_000,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Compare systems on one or more test sets.
+    """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
-    The sentences of several test sets are also scored together. Every sentence has the same weight, so large
-    test sets count more than small ones. All test sets must have the same systems in the same order.
-    Systems with the same name are runs of one experiment. Returns the content of table.json, see
-    docs/formats.md.
+    All test sets have the same systems in the same order; those with the same name are runs of one
+    experiment. Returns the content of table.json, see docs/formats.md.
     """
 
     def scored(test_set: Translations) -> dict[str, Any]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from itersel.corpus.split import Overlap, describe_overlap
-from itersel.corpus.statistics import read_left_out, read_overlaps, read_statistics
-from itersel.errors import InputError
+from itersel.corpus.statistics import read_collection, read_statistics
+from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.json_files import read_json
 from itersel.storage.text_table import Content, aligned, tab_separated
-
-COLUMNS = ("split", "sentences", "source words", "target words", "dropped pairs", "rules", "rules a sentence")
 
 
 def count_rules(shards: Iterable[str]) -> int:
@@ -30,7 +27,7 @@ def count_rules(shards: Iterable[str]) -> int:
     return total
 
 
-def read_rules(path: str | os.PathLike[str]) -> int:
+def read_rules(path: FilePath) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
         rules = read_json(path)["rules"]
@@ -43,39 +40,39 @@ def read_rules(path: str | os.PathLike[str]) -> int:
 
 
 def describe_corpus(
-    preparation: Sequence[str | os.PathLike[str]],
-    rules: Mapping[str, str | os.PathLike[str]],
-    collection: str | os.PathLike[str] | None,
+    preparation: Sequence[FilePath],
+    rules: Mapping[str, FilePath],
+    collection: FilePath | None,
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 
-    Returns
-    -------
-    dict
-        The content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with the
-        number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
-        rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left
-        out and why; ``overlaps``, the pairs that splits share.
+    Returns the content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with
+    the number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
+    rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left out
+    and why; ``overlaps``, the pairs that splits share.
     """
-    statistics = read_statistics(preparation)
-    unknown = set(rules) - set(statistics)
+    found = read_statistics(preparation)
+    unknown = set(rules) - set(found.splits)
     if unknown:
         raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
     counts = {name: read_rules(path) for name, path in rules.items()}
-    left_out = read_left_out(preparation, collection)
+    left_out = [*(read_collection(collection) if collection is not None else ()), *found.left_out]
     return {
-        "splits": {name: {**split, "rules": counts.get(name)} for name, split in statistics.items()},
+        "splits": {name: {**split, "rules": counts.get(name)} for name, split in found.splits.items()},
         "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
-        "overlaps": [overlap._asdict() for overlap in read_overlaps(preparation)],
+        "overlaps": [overlap._asdict() for overlap in found.overlaps],
     }
 
 
 def text_table(corpus: Content) -> list[str]:
     """Return the table as aligned text, then what was left out and why, and the pairs that splits share."""
-    lines = aligned(COLUMNS, _rows(corpus), left=(0,))
+    lines = aligned(_rows(corpus), left=("split",))
     if corpus["left_out"]:
-        rows = [[one["of"], one["why"], str(one["count"])] for one in corpus["left_out"]]
-        lines += ["", *aligned(("left out of", "why", "pairs"), rows, left=(0, 1))]
+        rows = [
+            {"left out of": one["of"], "why": one["why"], "pairs": str(one["count"])}
+            for one in corpus["left_out"]
+        ]
+        lines += ["", *aligned(rows, left=("left out of", "why"))]
     if corpus["overlaps"]:
         lines += ["", *(describe_overlap(Overlap(**one)) for one in corpus["overlaps"])]
     return lines
@@ -83,16 +80,18 @@ def text_table(corpus: Content) -> list[str]:
 
 def tsv_table(corpus: Content) -> list[str]:
     """Return the table as TSV; it has the number of dropped pairs per split, but no reasons."""
-    return tab_separated([column.replace(" ", "_") for column in COLUMNS], _rows(corpus))
+    return tab_separated(_rows(corpus))
 
 
-def _rows(corpus: Content) -> list[list[str]]:
-    """Return the cells of all splits, in the order of `COLUMNS`."""
+def _rows(corpus: Content) -> list[dict[str, str]]:
+    """Return the cells of all splits by title."""
     rows = []
     for name, split in corpus["splits"].items():
         sentences, rules = split["sentences"], split["rules"]
-        words = [split[side]["tokens"] for side in ("source", "target")]
-        numbers = [sentences, *words, sum(split["dropped"].values())]
-        of_rules = ["-", "-"] if rules is None else [str(rules), f"{rules / max(sentences, 1):.0f}"]
-        rows.append([name, *map(str, numbers), *of_rules])
+        row = {"split": name, "sentences": str(sentences)}
+        row |= {f"{side} words": str(split[side]["tokens"]) for side in ("source", "target")}
+        row["dropped pairs"] = str(sum(split["dropped"].values()))
+        row["rules"] = "-" if rules is None else str(rules)
+        row["rules a sentence"] = "-" if rules is None else f"{rules / max(sentences, 1):.0f}"
+        rows.append(row)
     return rows

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from itersel.config.search import Grammar, Search
-from itersel.errors import InputError
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import from_json, read_json
+from itersel.errors import FilePath, InputError
+from itersel.storage.json_files import from_json, read_json, write_json
 
 NAME = "resources.json"
 FILES = ("model", "index", "preparation", "recaser")
@@ -34,11 +32,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Resources(Settings):
-    """Files and settings of a system; in the description, paths are relative to its folder.
-
-    The files are the compiled language model, the index of the training corpus, the settings with which raw
-    text is prepared, and the model that restores the case of translations.
-    """
+    """Files and settings of a system; in the description, paths are relative to its folder."""
 
     model: str
     index: str
@@ -46,15 +40,15 @@ class Resources(Settings):
     recaser: str
 
 
-def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
+def write_resources(path: FilePath, resources: Resources) -> None:
     """Write a description, with paths relative to its folder, so that all can be moved together."""
     document = asdict(resources)
     for name in FILES:
         document[name] = os.path.relpath(document[name], Path(path).parent)
-    write_lines(path, [json.dumps(document, indent=2)])
+    write_json(path, document, indent=2)
 
 
-def read_resources(folder: str | os.PathLike[str]) -> Resources:
+def read_resources(folder: FilePath) -> Resources:
     """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
     path = Path(folder) / NAME
     if not path.is_file():

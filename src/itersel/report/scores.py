@@ -64,10 +64,7 @@ def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
 
 
 def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[int]:
-    """Return the numbers (from 1) of the experiments that are significantly worse than `name`.
-
-    `sign` is -1 where lower scores are better.
-    """
+    """Return the numbers (from 1) of significantly worse experiments; `sign` is -1 where lower is better."""
     own = scores[name].summary.mean
     means = [other.summary.mean for other in scores.values()]
     return [one for one in differs_from(scores, name) if sign * (own - means[one - 1]) > 0]
@@ -80,10 +77,9 @@ def score_experiments(
     trials: int,
     seed: int,
 ) -> tuple[dict[str, Scores], str]:
-    """Compute BLEU of tokenised lowercased text, and test each pair of experiments for a difference.
+    """Compute BLEU of tokenised lowercased text (`make_bleu`), and test each pair of experiments.
 
-    Returns the scores by name of the experiment, and their sacrebleu signature. For `references` and
-    `tokenize`, see `itersel.evaluate.bleu.make_bleu`.
+    Returns the scores by name of the experiment, and their sacrebleu signature.
     """
     bleu = make_bleu(references, tokenize)
     metric = tokenized_bleu(bleu)
@@ -127,10 +123,7 @@ def describe_test(trials: int, seed: int) -> dict[str, Any]:
 def _compare(
     metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
-    """Return, for each metric and experiment, the p-values of the differences from the other experiments.
-
-    `counts` has one entry per metric.
-    """
+    """Return p-values of the differences between experiments, by metric, in the order of the counts."""
     names = list(counts[0])
     sentences = len(counts[0][names[0]][0])
     exchanges = Randomization(sentences, trials, seed)

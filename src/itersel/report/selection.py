@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.select.matrix import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
@@ -32,20 +32,15 @@ class MatrixColumns(NamedTuple):
     selected: NDArray[np.bool_]
 
 
-def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
+def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
-    `paths` are the ``selection.h5`` of each epoch, in order.
-
-    Returns
-    -------
-    list of dict
-        The content of selection.json: ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features``
-        with a weight in at least one shard, of those ``selected`` and of those that were also selected after
-        the previous epoch (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected
-        features with a weight in 1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the
-        selected features, or None; for path following, also ``threshold``, ``loss_before`` and ``ended``,
-        see `itersel.select.settings.PathStep`.
+    `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json:
+    ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features`` with a weight in at least one
+    shard, of those ``selected`` and of those that were also selected after the previous epoch
+    (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected features with a weight in
+    1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the selected features, or None; for
+    path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`.
     """
     rows = []
     before = np.empty(0, np.uint64)
@@ -72,7 +67,7 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str
     return rows
 
 
-def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
+def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     """Return the attributes and the columns of a file."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes
@@ -110,9 +105,8 @@ def _describe(
 
 def text_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as aligned text, with notes."""
-    titles, *cells = _cells(rows)
     lines = [
-        *aligned(titles, cells, left=(1,)),
+        *aligned(list(map(_row, rows)), left=("group",)),
         "",
         "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
         "shards per feature, norms: of the selected features.",
@@ -125,17 +119,11 @@ def text_table(rows: Sequence[Content]) -> list[str]:
 
 def tsv_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as TSV."""
-    titles, *cells = _cells(rows)
-    return tab_separated([title.replace(" ", "_") for title in titles], cells)
-
-
-def _cells(rows: Sequence[Content]) -> list[list[str]]:
-    """Return the titles of the columns, and the cells of all rows."""
-    found = [_row(row) for row in rows]
-    return [list(found[0]), *(list(cells.values()) for cells in found)]
+    return tab_separated(list(map(_row, rows)))
 
 
 def _row(row: Content) -> dict[str, str]:
+    """Return the cells of a row by title."""
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
     cells = {

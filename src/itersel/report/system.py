@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,10 +9,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from itersel.atomic import atomic_path
-from itersel.corpus.labels import read_labels, require_label
+from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.evaluate.bleu import (
     CorpusScore,
     References,
@@ -26,9 +24,7 @@ from itersel.evaluate.bleu import (
 )
 from itersel.evaluate.metrics import make_metrics
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
-from itersel.report.labels import lines_of, pick
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import from_json, read_json
+from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
 # Attributes that all runs of an experiment have in common.
@@ -88,16 +84,13 @@ def sign_of(by: str) -> int:
 
 
 def score_epochs(
-    reference: Sequence[str | os.PathLike[str]],
+    reference: Sequence[FilePath],
     translations: Sequence[str],
     tokenize: str,
     labels: str | None = None,
     task: str | None = None,
 ) -> tuple[tuple[CorpusScore, ...], str]:
-    """Return the scores of each epoch's translations and their sacrebleu signature.
-
-    With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
-    """
+    """Return the scores of each epoch (on the lines of a task, if given), and their sacrebleu signature."""
     references = read_references(reference)
     lines = _scored_lines(references, reference, labels, task)
     metric = make_bleu([pick(one, lines) for one in references], tokenize)
@@ -127,7 +120,7 @@ def score_epochs_as_text(
 
 def _scored_lines(
     references: Sequence[References],
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[FilePath],
     labels: str | None,
     task: str | None,
 ) -> Sequence[int]:
@@ -148,12 +141,12 @@ def keep_weights(weights: str, output: str) -> int:
     return active
 
 
-def write_system(path: str | os.PathLike[str], system: System) -> None:
+def write_system(path: FilePath, system: System) -> None:
     """Write the description of a system as JSON."""
-    write_lines(path, [json.dumps(asdict(system), indent=2, ensure_ascii=False)])
+    write_json(path, asdict(system), indent=2, is_ascii=False)
 
 
-def read_system(path: str | os.PathLike[str]) -> System:
+def read_system(path: FilePath) -> System:
     """Read a description written by `write_system`."""
     try:
         system = from_json(System, read_json(path))

@@ -37,10 +37,7 @@ class Cell(NamedTuple):
 
 
 def cells(system: Content) -> dict[str, Cell]:
-    """Return the cells of a system by the titles of their columns, in the order of the text.
-
-    Pooled test sets have no columns about epochs, which may differ between test sets.
-    """
+    """Return the cells of a system by title; pooled test sets have none about epochs, which may differ."""
     runs, shards = system["runs"], system["shards"]
     row = {
         "system": Cell(str(system["system"]), system["system"]),
@@ -80,7 +77,8 @@ def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
     for one in all_test_sets(table):
         if table["pooled"]:
             lines.append(f"{_title(one)}:")
-        lines += [*_systems(one["systems"]), ""]
+        rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
+        lines += [*aligned(rows, WORDS), ""]
         for case in CASES if one["signatures"] else ():
             lines += [*_scores(one["systems"], case), ""]
     first, how = table["test_sets"][0], table["significance"]
@@ -106,13 +104,9 @@ def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the tables of the test sets as TSV, one below the other."""
-    rows = [
-        _spreadsheet_row(one["name"], system) for one in all_test_sets(table) for system in one["systems"]
-    ]
     # pooled test sets lack columns
     return tab_separated(
-        [title.replace(" ", "_").lower() for title in rows[0]],
-        [[row.get(title, "") for title in rows[0]] for row in rows],
+        [_spreadsheet_row(one["name"], system) for one in all_test_sets(table) for system in one["systems"]]
     )
 
 
@@ -131,25 +125,17 @@ def _title(one: Content) -> str:
     return f"test set {one['name']}, {one['sentences']} sentences{references}"
 
 
-def _systems(systems: list[Content]) -> list[str]:
-    """Return the lines of the table of systems."""
-    rows = [cells(system) for system in systems]
-    left = [place for place, title in enumerate(rows[0]) if title in WORDS]
-    return aligned(list(rows[0]), [[cell.text for cell in row.values()] for row in rows], left)
-
-
 def _scores(systems: list[Content], case: str) -> list[str]:
     """Return the lines of the table of scores of cased or of lowercased text."""
-    header = ["system", "experiment", *(f"{case} {metric}" for metric in METRICS)]
     rows = []
     for system in systems:
-        row = [str(system["system"]), system["name"]]
+        row = {"system": str(system["system"]), "experiment": system["name"]}
         for metric in METRICS:
             score = system["scores"][metric][case]
             cell, better = score_cell(score), ",".join(map(str, score["better_than"]))
-            row.append(f"{cell.text} {cell.note}" + (f" ({better})" if better else ""))
+            row[f"{case} {metric}"] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
         rows.append(row)
-    return aligned(header, rows, left=range(1, len(header)))
+    return aligned(rows, left=rows[0].keys() - {"system"})
 
 
 def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:

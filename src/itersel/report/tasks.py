@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from itersel.corpus.labels import count_labels, most_frequent
+from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.bleu import References
-from itersel.report.labels import lines_of, pick
 from itersel.report.scores import (
     REPEATED,
     Scores,
@@ -40,23 +39,14 @@ def compare_tasks(
 ) -> dict[str, Any]:
     """Compare experiments on the sentences of each task, and on those of all tasks.
 
-    Parameters
-    ----------
-    texts
-        Translations of the test set by each run, by name of the experiment.
-    labels
-        Label of each sentence. Sentences whose label is not in `tasks` are left out.
-    tasks
-        Labels of the rows; those that no sentence has get no row.
+    `texts` are the translations of the test set by each run, by name of the experiment. Sentences whose label
+    is not in `tasks` are left out; tasks that no sentence has get no row.
 
-    Returns
-    -------
-    dict
-        ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``, and
-        for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
-        that it ``beats`` significantly; ``pooled``: the row of the sentences of all tasks together; ``mean``:
-        for each system, the unweighted mean of its BLEU over the tasks; ``left_out``: numbers of sentences of
-        the labels that are not tasks, the most frequent first; ``missing``: tasks that no sentence has.
+    Returns ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``,
+    and for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
+    that it ``beats`` significantly; ``pooled``: the row of the sentences of all tasks together; ``mean``: for
+    each system, the unweighted mean of its BLEU over the tasks; ``left_out``: numbers of sentences of the
+    labels that are not tasks, the most frequent first; ``missing``: tasks that no sentence has.
     """
 
     def row(name: str, lines: Sequence[int]) -> dict[str, Any]:
@@ -117,10 +107,9 @@ def tsv_table(table: Content) -> list[str]:
             name, test = system["name"], system["test"]
             bleu = [two_decimals(test["mean"]), two_decimals(test["deviation"])]
             beats = ", ".join(map(str, system["beats"])) or "-" if "beats" in system else ""
-            rows.append(
-                [row["name"], str(row["sentences"]), str(system["system"]), name, runs[name], *bleu, beats]
-            )
-    return tab_separated(COLUMNS, rows)
+            place = row["name"], str(row["sentences"]), str(system["system"])
+            rows.append(dict(zip(COLUMNS, (*place, name, runs[name], *bleu, beats), strict=True)))
+    return tab_separated(rows, COLUMNS)
 
 
 def _rows(table: Content) -> list[Content]:
@@ -135,12 +124,11 @@ def _is_repeated(table: Content) -> bool:
 
 def _systems(table: Content) -> list[str]:
     """Return the lines of the table of systems: number, name and, with repeats, number of runs."""
-    columns = ("system", "experiment", "runs")[: 3 if _is_repeated(table) else 2]
-    systems = [
-        [str(system["system"]), system["name"], str(len(system["runs"]))][: len(columns)]
-        for system in table["pooled"]["systems"]
-    ]
-    return aligned(columns, systems, left=(1,))
+    rows = []
+    for system in table["pooled"]["systems"]:
+        runs = {"runs": str(len(system["runs"]))} if _is_repeated(table) else {}
+        rows.append({"system": str(system["system"]), "experiment": system["name"], **runs})
+    return aligned(rows, left=("experiment",))
 
 
 def _scores(table: Content) -> list[str]:
@@ -149,7 +137,7 @@ def _scores(table: Content) -> list[str]:
     names, sentences = [row["name"] for row in rows], [str(row["sentences"]) for row in rows]
     columns = [_column([row["systems"][place] for row in rows]) for place in range(len(table["mean"]))]
     header, *cells = zip(("task", *names), ("sentences", *sentences), *columns, strict=True)
-    return aligned(header, cells, left=(0, *range(2, len(header))))
+    return aligned([dict(zip(header, row, strict=True)) for row in cells], left={*header} - {"sentences"})
 
 
 def _column(rows: Sequence[Content]) -> list[str]:

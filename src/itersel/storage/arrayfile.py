@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"
@@ -30,9 +30,7 @@ MAX_DIMENSIONS = 2
 DAMAGED = "damaged or truncated; recreate it"
 
 
-def write_arrays(
-    path: str | os.PathLike[str], format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]
-) -> None:
+def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and JSON-serialisable attributes, with checksums."""
     entries: dict[str, dict[str, Any]] = {}
     position = 0
@@ -62,18 +60,10 @@ def write_arrays(
         stream.truncate(start + position)
 
 
-def map_arrays(
-    path: str | os.PathLike[str], format: FileFormat
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Map a file written by `write_arrays`; returns the arrays (read-only) and the attributes.
 
     The whole file is read once to verify the checksums, which takes a second for 10 GB already in memory.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, of another kind or version, damaged or truncated, or an array is not as
-        declared. Names the file and the array.
     """
     header, start = _read_header(path, format.kind)
     try:
@@ -101,7 +91,7 @@ def map_arrays(
     return arrays, attributes
 
 
-def is_array_file(path: str | os.PathLike[str]) -> bool:
+def is_array_file(path: FilePath) -> bool:
     """Return whether a file has this format; False for what cannot be read."""
     try:
         with open(path, "rb") as stream:
@@ -110,7 +100,7 @@ def is_array_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
+def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:
     """Return the header, and the position where the arrays begin."""
     try:
         with open(path, "rb") as stream:

@@ -14,24 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from itersel.errors import FilePath
+
 
 class DiskArray:
     """A one-dimensional array in a temporary file.
 
-    Parameters
-    ----------
-    dtype
-        Type of the values.
-    folder
-        Where the file is, by default the system's folder for temporary files. Created if it does not exist.
-
-    Raises
-    ------
-    OSError
-        All methods raise the system's errors, which name the folder.
+    The file is in `folder`, by default the system's for temporary files; it is created if it does not exist.
+    The errors of the system, which all methods raise, name the folder.
     """
 
-    def __init__(self, dtype: DTypeLike, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, dtype: DTypeLike, folder: FilePath | None = None) -> None:
         self.dtype = np.dtype(dtype)
         self.folder = os.fspath(tempfile.gettempdir() if folder is None else folder)
         self.size = 0
@@ -106,12 +99,7 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
 def tally(index: DiskArray, size: int, length: int, in_memory: int) -> DiskArray:
     """Return how often each of the numbers 0, ..., `size` - 1 occurs in `index`, int64 (size).
 
-    Parameters
-    ----------
-    length
-        Rows of `index` that are read at a time.
-    in_memory
-        Counts that are in memory at a time.
+    `length` rows of `index` are read at a time, and `in_memory` counts are in memory.
     """
     result = DiskArray(np.int64, index.folder)
     parts = [index] if size <= in_memory else _parts(index, size, length, in_memory)

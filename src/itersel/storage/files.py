@@ -7,17 +7,17 @@ needed, because some builds of Python lack `lzma`.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import sys
-import types
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from itersel.atomic import atomic_path, named
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 
 STANDARD_STREAM = "-"
@@ -26,74 +26,36 @@ LEVEL = 4
 
 
 class Compression(NamedTuple):
-    """A compression format.
+    """A compression format."""
 
-    Attributes
-    ----------
-    name
-        Name for messages.
-    module
-        Imports its module, which opens files like `gzip`.
-    error
-        Name of the module's exception for damaged files.
-    compress
-        Wraps an open file, given the module. The output contains no file name or time, so equal content gives
-        equal bytes.
-    """
-
-    name: str
-    module: Callable[[], Any]
-    error: str
+    name: str  # for messages
+    module: str  # opens files like `gzip`
+    missing: str  # message if there is no such module
+    error: str  # name of the module's exception for damaged files
+    # Wraps an open file, given the module. The output contains no file name or time, so equal content gives
+    # equal bytes.
     compress: Callable[[Any, IO[bytes]], Any]
 
-    def reader(self, path: str | os.PathLike[str]) -> IO[bytes]:
-        """Open a file for reading."""
-        return cast(IO[bytes], self.module().open(path, "rb"))
-
-    def writer(self, raw: IO[bytes]) -> IO[bytes]:
-        """Wrap an open file for writing."""
-        return cast(IO[bytes], self.compress(self.module(), raw))
+    def imported(self) -> Any:
+        """Return the module."""
+        try:
+            return importlib.import_module(self.module)
+        except ImportError:
+            raise InputError(self.missing) from None
 
     def damages(self) -> tuple[type[Exception], ...]:
         """Return the exceptions raised by damaged files."""
-        return EOFError, zlib.error, getattr(self.module(), self.error)
+        return EOFError, zlib.error, getattr(self.imported(), self.error)
 
 
-def compression_of(path: str | os.PathLike[str]) -> Compression | None:
+def compression_of(path: FilePath) -> Compression | None:
     """Return the compression of a file according to its name, or None."""
     return COMPRESSIONS.get(os.path.splitext(os.fspath(path))[1].lower())
 
 
-def without_compression(path: str | os.PathLike[str]) -> str:
+def without_compression(path: FilePath) -> str:
     """Return the name of a file without the suffix of its compression: ``a.tmx`` for ``a.tmx.gz``."""
     return os.path.splitext(path)[0] if compression_of(path) else os.fspath(path)
-
-
-def _gzip() -> types.ModuleType:
-    import gzip
-
-    return gzip
-
-
-def _lzma() -> Any:
-    try:
-        import lzma
-    except ImportError:
-        raise InputError("this Python was built without lzma, which .xz files need; unpack them") from None
-    return lzma
-
-
-def _zstd() -> types.ModuleType | Any:
-    """Return Python's own module, or its backport for earlier versions."""
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError:
-        package = "its module compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-        raise InputError(f".zst files need {package}, which is missing; install it or unpack them") from None
-    return zstd
 
 
 def _compress_gzip(gzip: Any, raw: IO[bytes]) -> Any:
@@ -105,10 +67,14 @@ def _compress_zstd(zstd: Any, raw: IO[bytes]) -> Any:
     return zstd.open(raw, "wb", options={zstd.CompressionParameter.checksum_flag: 1})
 
 
+# Python's own module, or its backport for earlier versions
+_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+_NO_ZSTD = f".zst files need {_ZSTD}, which is missing; install it or unpack them"
+_NO_LZMA = "this Python was built without lzma, which .xz files need; unpack them"
 COMPRESSIONS = {
-    ".gz": Compression("gzip", _gzip, "BadGzipFile", _compress_gzip),
-    ".xz": Compression("xz", _lzma, "LZMAError", lambda lzma, raw: lzma.open(raw, "wb")),
-    ".zst": Compression("zstd", _zstd, "ZstdError", _compress_zstd),
+    ".gz": Compression("gzip", "gzip", "", "BadGzipFile", _compress_gzip),
+    ".xz": Compression("xz", "lzma", _NO_LZMA, "LZMAError", lambda lzma, raw: lzma.open(raw, "wb")),
+    ".zst": Compression("zstd", _ZSTD, _NO_ZSTD, "ZstdError", _compress_zstd),
 }
 
 # How compressed files begin: their name, and the suffix if they can be read.
@@ -136,47 +102,32 @@ def packing_of(content: bytes | bytearray) -> str | None:
     return None
 
 
-def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+def read_bytes(path: FilePath, limit: int | None = None) -> bytes:
     """Return the content of a file, decompressed according to its name; ``-`` is standard input.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has more than `limit` bytes, or unpacks to an implausible size.
+    More than `limit` bytes are an InputError, and so is a file that unpacks to an implausible size.
     """
     pieces, size = [], 0
-    with _opened(path) as stream:
-        while piece := stream.read(BLOCK_BYTES):
-            pieces.append(piece)
-            size += len(piece)
-            if limit is not None and size > limit:
-                raise InputError(f"has more than {limit:,} bytes, the maximum for this kind of file", path)
-            _refuse_bomb(path, size)
+    for piece in byte_blocks(path, is_kept=limit is None):
+        pieces.append(piece)
+        size += len(piece)
+        if limit is not None and size > limit:
+            raise InputError(f"has more than {limit:,} bytes, the maximum for this kind of file", path)
     return b"".join(pieces)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a text file without line ends.
+def read_lines(path: FilePath) -> list[str]:
+    """Return the lines of a text file without line ends; see `line_blocks`.
 
     Only a line feed ends a line, and a carriage return before it is dropped. Splitting at the other
-    separators of Python's `str.splitlines` would misalign parallel files.
-
-    Raises
-    ------
-    InputError
-        See `line_blocks`; also if the file unpacks to an implausible size.
+    separators of Python's `str.splitlines` would misalign parallel files. A file that unpacks to an
+    implausible size is an InputError.
     """
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
-def read_names(path: str | os.PathLike[str]) -> list[str]:
-    """Return the file names listed in a text file, one per line.
-
-    Raises
-    ------
-    InputError
-        See `line_blocks`; also if a line cannot be a file name.
-    """
+def read_names(path: FilePath) -> list[str]:
+    """Return the file names listed in a text file, one per line; see `line_blocks`."""
     names = read_lines(path)
     for number, name in enumerate(names, 1):
         if not name or "\0" in name:
@@ -185,16 +136,10 @@ def read_names(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def byte_blocks(
-    path: str | os.PathLike[str], size: int = BLOCK_BYTES, is_kept: bool = False
-) -> Iterator[bytes]:
+def byte_blocks(path: FilePath, size: int = BLOCK_BYTES, is_kept: bool = False) -> Iterator[bytes]:
     """Yield the content of a file in pieces of at most `size` bytes, decompressed according to its name.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or, if the caller keeps its content (`is_kept`), unpacks to an implausible
-        size.
+    If the caller keeps its content (`is_kept`), a file that unpacks to an implausible size is an InputError.
     """
     count = 0
     with _opened(path) as stream:
@@ -206,23 +151,13 @@ def byte_blocks(
 
 
 def line_blocks(
-    path: str | os.PathLike[str], limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
+    path: FilePath, limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
 ) -> Iterator[list[str]]:
     """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
-    Parameters
-    ----------
-    limit
-        Maximum bytes of a line. Only a small multiple of it (or of `BLOCK_BYTES`) is held in memory.
-    advice
-        What to do about longer lines; added to the message.
-    is_kept
-        The caller keeps all lines in memory: reject a file that unpacks to an implausible size.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not UTF-8, or a line is too long; names the first bad line.
+    A line of more than `limit` bytes is an InputError, which ends with `advice`; only a small multiple of the
+    limit (or of `BLOCK_BYTES`) is held in memory. If the caller keeps all lines (`is_kept`), so is a file
+    that unpacks to an implausible size.
     """
     number, rest = 0, bytearray()  # lines before this block, and the beginning of a line
     # Only the first line of a block can exceed the limit: all others lie within one piece.
@@ -243,29 +178,21 @@ def line_blocks(
         yield _decode(rest, path, number)
 
 
-def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[bytes]:
+def _pieces(path: FilePath, size: int, is_kept: bool) -> Iterator[bytes]:
     """Yield the content of a text file in pieces of at most `size`, without a byte order mark.
 
     Data from a pipe is yielded as soon as it arrives.
     """
-    count = 0
-    with _opened(path) as stream:
-        begin = b""
-        # the first line may be shorter than a mark, and the next one may take long to arrive
-        while len(begin) < len(BOM_UTF8) and b"\n" not in begin:
-            if not (piece := stream.read(max(size, len(BOM_UTF8)) - len(begin))):
-                break
-            begin += piece
-        if begin := begin.removeprefix(BOM_UTF8):
-            yield begin
-        while piece := stream.read(size):
-            count += len(piece)
-            if is_kept:
-                _refuse_bomb(path, count)
-            yield piece
+    pieces, begin = byte_blocks(path, size, is_kept), b""
+    # the first line may be shorter than a mark, and the next one may take long to arrive
+    while len(begin) < len(BOM_UTF8) and b"\n" not in begin and (piece := next(pieces, b"")):
+        begin += piece
+    if begin := begin.removeprefix(BOM_UTF8):
+        yield begin
+    yield from pieces
 
 
-def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: int) -> list[str]:
+def _decode(content: bytes | bytearray, path: FilePath, number: int) -> list[str]:
     """Return whole lines of text; `number` is the number of preceding lines."""
     try:
         text = content.decode("utf-8")
@@ -281,7 +208,7 @@ def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: in
 
 
 @contextlib.contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def _opened(path: FilePath) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed according to its name; all errors become `InputError`."""
     if os.fspath(path) == STANDARD_STREAM:
         # Unbuffered: `read` returns available data at once, and a thread waiting for input holds no lock.
@@ -298,7 +225,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         # libraries accept an empty file, but compressing nothing still gives some bytes
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise EOFError("it is empty")
-        with compression.reader(path) as stream:
+        with compression.imported().open(path, "rb") as stream:
             yield stream
     except FileNotFoundError:
         raise InputError("no such file", path) from None
@@ -313,7 +240,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InputError(message, path) from None
 
 
-def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
+def _refuse_bomb(path: FilePath, size: int) -> None:
     """Raise an `InputError` if `size` bytes are implausible as the content of a compressed file."""
     if size <= UNPACKED_BYTES or compression_of(path) is None:
         return
@@ -324,7 +251,7 @@ def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: str | os.PathLike[str], durable: bool = True) -> Iterator[IO[str]]:
+def open_output(path: FilePath, durable: bool = True) -> Iterator[IO[str]]:
     """Open a text file for atomic writing, compressed according to its name; ``-`` is standard output.
 
     Compressed files contain no file name or time, so equal content gives equal bytes. See `atomic_path` for
@@ -342,7 +269,7 @@ def open_output(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
     compression = compression_of(path)
     with atomic_path(path, durable) as temporary, temporary.open("wb") as raw:
         if compression is not None:
-            with compression.writer(raw) as packed, _text(packed) as stream:
+            with compression.compress(compression.imported(), raw) as packed, _text(packed) as stream:
                 yield stream
         else:
             with _text(raw) as stream:
@@ -353,7 +280,7 @@ def _text(binary: IO[bytes]) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 
-def write_lines(path: str | os.PathLike[str], lines: Iterable[str], durable: bool = True) -> None:
+def write_lines(path: FilePath, lines: Iterable[str], durable: bool = True) -> None:
     """Write lines, each ended by a newline; see `open_output`."""
     with open_output(path, durable) as stream:
         stream.writelines(line + "\n" for line in lines)

@@ -7,7 +7,6 @@ damage is detected by a checksum per array; see `digest`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +15,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.errors import FilePath as FilePath
 from itersel.errors import InputError
 
-FilePath = str | os.PathLike[str]
 Arrays = Mapping[str, NDArray[Any]]
 
 # A feature value, weight or cost beyond this can only be damage; the product of two is still finite.
@@ -27,43 +26,25 @@ MAX_MAGNITUDE = 1e12
 
 @dataclass(frozen=True)
 class Array:
-    """Declaration of one array of a file.
+    """Declaration of one array of a file."""
 
-    Attributes
-    ----------
-    dtype
-        numpy's full type string, such as ``<i4``.
-    shape
-        One entry per dimension: a number, or the name of a size shared with other arrays. ``R+1`` is one more
-        than ``R``. The first array that uses a name defines its value.
-    least, most
-        Bounds of the values, both inclusive.
-    below
-        The name of a size: values are rows of an array of that size, so they must be smaller.
-    into
-        The name of a size: values are offsets that begin with 0, never decrease, and end with that size.
-    text
-        The name of a ``uint8`` array that the offsets split into UTF-8 strings.
-    rising
-        Values are strictly increasing.
-    optional
-        The array may have no rows, regardless of its size.
-    is_extra
-        Few files need the array: all such arrays are left out if none of them has rows. Implies `optional`.
-    packed, shuffled
-        Stored compressed, or compressed after byte shuffling; see `itersel.storage.hdf5.write_arrays`.
-    """
-
-    dtype: str
+    dtype: str  # numpy's full type string, such as ``<i4``
+    # One entry per dimension: a number, or the name of a size shared with other arrays. ``R+1`` is one more
+    # than ``R``. The first array that uses a name defines its value.
     shape: tuple[str | int, ...]
+    # Bounds of the values, both inclusive.
     least: float | None = None
     most: float | None = None
+    # The name of a size: values are rows of an array of that size, so they must be smaller.
     below: str | None = None
+    # The name of a size: values are offsets that begin with 0, never decrease, and end with that size.
     into: str | None = None
-    text: str | None = None
-    rising: bool = False
-    optional: bool = False
+    text: str | None = None  # the name of a ``uint8`` array that the offsets split into UTF-8 strings
+    rising: bool = False  # values are strictly increasing
+    optional: bool = False  # the array may have no rows, regardless of its size
+    # Few files need the array: all such arrays are left out if none of them has rows. Implies `optional`.
     is_extra: bool = False
+    # Stored compressed, or compressed after byte shuffling; see `itersel.storage.hdf5.write_arrays`.
     packed: bool = False
     shuffled: bool = False
 
@@ -137,13 +118,7 @@ def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) ->
 
 
 def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str, int]:
-    """Compare the arrays of a file with its format, and return the sizes by name.
-
-    Raises
-    ------
-    InputError
-        Names the file, the first array that is not as declared, and the reason.
-    """
+    """Compare the arrays of a file with its format, and return the sizes by name."""
     sizes: dict[str, int] = {}
     for name, declared in format.arrays.items():
         _check_shape(name, arrays[name], declared, sizes, path)

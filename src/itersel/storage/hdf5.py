@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import max_unpacked
 from itersel.storage.formats import (
     Array,
@@ -60,15 +59,10 @@ CHUNK_BYTES = 1 << 18
 LEVEL = 1
 
 
-def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
-    """Open an HDF5 file for reading.
+def open_hdf5(path: FilePath) -> h5py.File:
+    """Open an HDF5 file for reading; an InputError if it is missing, truncated, or another kind of file.
 
-    Raises
-    ------
-    InputError
-        If it is missing, a folder, truncated, or not an HDF5 file.
-    OSError
-        If it cannot be read for a reason that recreating it would not fix.
+    It is an OSError if it cannot be read for a reason that recreating it would not fix.
     """
     try:
         with open(path, "rb") as stream:
@@ -104,14 +98,8 @@ class Header(NamedTuple):
     digests: dict[str, str]
 
 
-def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[str]) -> Header:
-    """Read the header of a file.
-
-    Raises
-    ------
-    InputError
-        If it is of another kind or version, or its attributes are damaged.
-    """
+def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header:
+    """Read the header of a file; an InputError if it is of another kind or version, or damaged."""
     try:
         attributes: dict[str, Any] = {name: _attribute(stream.attrs, name) for name in stream.attrs}
     except ERRORS as error:
@@ -168,20 +156,11 @@ def attributes_digest(attributes: Mapping[str, Any]) -> str:
 
 
 def read_arrays(
-    path: str | os.PathLike[str], format: FileFormat, names: Collection[str] | None = None
+    path: FilePath, format: FileFormat, names: Collection[str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read the arrays and attributes of a file written by `write_arrays`.
+    """Read and check arrays (all of the format, or those named) and attributes of a file of `write_arrays`.
 
-    Parameters
-    ----------
-    names
-        The arrays to read and check (default: all of the format).
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or truncated, of another kind or version, or an array is not as
-        declared. Names the file and the array.
+    If anything is not as declared, the InputError names the file and the array.
     """
     if names is not None:
         format = replace(format, arrays={name: format.arrays[name] for name in names})
@@ -236,9 +215,7 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
     return h5py.Dataset(found)
 
 
-def write_arrays(
-    path: str | os.PathLike[str], format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]
-) -> None:
+def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
     Arrays declared as packed are compressed, which reduces those of a shard to a fifth of the size.
@@ -269,7 +246,7 @@ def write_header(
 
 
 @contextlib.contextmanager
-def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
+def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
     """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
     with h5py.File(
         "memory", "w", driver="core", backing_store=False, block_size=MEMORY_STEP, libver=VERSION
@@ -282,14 +259,9 @@ def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 
 def write_packed(stream: h5py.File, name: str, array: NDArray[Any], shuffled: bool) -> None:
-    """Store an array compressed.
+    """Store an array with at least one row, compressed; each column on its own, so there should be few.
 
-    Parameters
-    ----------
-    array
-        An array with at least one row. Each column is compressed on its own, so there should be few.
-    shuffled
-        Apply byte shuffling first: it pays for numbers that rise, or whose high bytes are equal.
+    Byte shuffling before that (`shuffled`) pays for numbers that rise, or whose high bytes are equal.
     """
     rows = min(array.shape[0], CHUNK_BYTES // array.itemsize)
     chunk = (rows, *(1 for _ in array.shape[1:]))

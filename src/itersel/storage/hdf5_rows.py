@@ -29,12 +29,7 @@ WAITING_BYTES = 1 << 22
 class GrowingArray:
     """An array of a file to which rows are appended, and its checksum.
 
-    Parameters
-    ----------
-    stream, name, declared
-        Where to store it, and its declaration.
-    columns
-        The second dimension if the declaration only names it.
+    `columns` is the second dimension if the declaration only names it.
     """
 
     def __init__(self, stream: h5py.File, name: str, declared: Array, columns: int = 1) -> None:
@@ -91,13 +86,7 @@ class RowWriter:
                 self._put(name, np.zeros(1, np.int64))
 
     def append(self, rows: Mapping[str, NDArray[Any]]) -> None:
-        """Append rows to arrays; extra arrays are ignored if the file has none.
-
-        Raises
-        ------
-        OSError
-            If the rows cannot be written.
-        """
+        """Append rows to arrays; extra arrays are ignored if the file has none."""
         for name, part in rows.items():
             if name in self._waiting and name not in self._ends:
                 self._put(name, part)
@@ -136,12 +125,8 @@ def write_rows(
 ) -> Iterator[RowWriter]:
     """Yield a writer for a file, which is written whole or not at all.
 
-    Parameters
-    ----------
-    columns
-        The named second dimension of two-dimensional arrays.
-    has_extra
-        Whether the file has the extra arrays of the format (`Array.is_extra`).
+    `columns` is the named second dimension of two-dimensional arrays; `has_extra` tells whether the file has
+    the extra arrays of the format (`Array.is_extra`).
     """
     with stream_hdf5(path) as (stream, check):
         yield RowWriter(stream, check, format, columns, has_extra)
@@ -151,10 +136,7 @@ def write_rows(
 def stream_hdf5(path: FilePath) -> Iterator[tuple[h5py.File, Callable[[], None]]]:
     """Yield an HDF5 file that is written as it grows, and a function that raises after a failed write.
 
-    Raises
-    ------
-    OSError
-        If a write has failed, at the latest when the file is closed.
+    A failed write is raised at the latest when the file is closed.
     """
     with atomic_path(path) as temporary, _Disk(temporary, "w+") as disk:
         try:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import typing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from itersel.limits import MAX_JSON_BYTES
-from itersel.storage.files import read_bytes
+from itersel.errors import FilePath
+from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
+from itersel.storage.files import read_bytes, write_lines
 
 Section = TypeVar("Section")
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Return the content of a JSON file.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is too large.
-    ValueError
-        If it is not JSON, or is nested too deeply for Python.
-    """
+def read_json(path: FilePath) -> Any:
+    """Return the content of a JSON file; a ValueError if it is not JSON, or nested too deeply for Python."""
     return parse_json(read_bytes(path, MAX_JSON_BYTES))
+
+
+def write_json(path: FilePath, content: object, indent: int, is_ascii: bool = True) -> None:
+    """Write JSON to a file."""
+    write_lines(path, [json.dumps(content, indent=indent, ensure_ascii=is_ascii)])
 
 
 def parse_json(content: bytes) -> Any:
@@ -38,15 +36,17 @@ def parse_json(content: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def check_counts(content: Mapping[str, object], least: int = 1) -> None:
+    """Raise an error of Python unless this is an object of whole numbers within bounds."""
+    if not all(type(count) is int and least <= count <= MAX_INTEGER for count in content.values()):
+        raise ValueError
+
+
 def from_json(kind: type[Section], content: object) -> Section:
     """Build a dataclass of strings, numbers, tuples and dataclasses from parsed JSON.
 
-    Unknown keys are ignored.
-
-    Raises
-    ------
-    ValueError
-        If a field is missing or has the wrong type, or a number is not finite.
+    Unknown keys are ignored. If a field is missing or has the wrong type, or a number is not finite, it is a
+    ValueError.
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")

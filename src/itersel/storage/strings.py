@@ -1,16 +1,43 @@
-"""Tables of strings as two arrays, to store millions of names without a Python object for each."""
+"""Ragged arrays, which are rows of unequal length with offsets, and tables of strings stored in this way.
+
+Such a table holds millions of names without a Python object for each.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from itersel.storage.ragged import offsets_of
 from itersel.storage.string_kernels import take_strings
+
+
+def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return the offsets of concatenated rows of these lengths (n), int64 (n + 1)."""
+    lengths = np.asarray(lengths, np.int64)
+    offset = np.zeros(lengths.shape[0] + 1, np.int64)
+    np.cumsum(lengths, out=offset[1:])
+    return offset
+
+
+def places_of(
+    offset: NDArray[np.int64], rows: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the values of `rows` (n) are, row after row, and their offsets, int64 (n + 1)."""
+    lengths = np.diff(offset)[rows]
+    begins = offsets_of(lengths)
+    return np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths), begins
+
+
+def take_rows(
+    values: NDArray[Any], offset: NDArray[np.int64], rows: NDArray[np.integer]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
+    place, begins = places_of(offset, rows)
+    return values[place], begins
 
 
 class Strings(Protocol):
@@ -24,18 +51,10 @@ class Strings(Protocol):
 
 
 class StringTable(NamedTuple):
-    """Concatenated UTF-8 strings.
+    """Concatenated UTF-8 strings."""
 
-    Attributes
-    ----------
-    data
-        uint8, all bytes.
-    offset
-        int64 (count + 1); string i is ``data[offset[i]:offset[i + 1]]``.
-    """
-
-    data: NDArray[np.uint8]
-    offset: NDArray[np.int64]
+    data: NDArray[np.uint8]  # uint8, all bytes
+    offset: NDArray[np.int64]  # int64 (count + 1); string i is ``data[offset[i]:offset[i + 1]]``
 
     @property
     def count(self) -> int:  # type: ignore[override]

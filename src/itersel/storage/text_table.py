@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 # The content of a JSON file that tables are made from, or a part of it.
 Content = Mapping[str, Any]
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a table with a rule below its header; columns in `left` are aligned left."""
-    table = [header, *rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+def aligned(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> list[str]:
+    """Return the lines of a table of rows by title; columns with a title in `left` are aligned left."""
+    titles = list(rows[0]) if rows else []
+    table = [titles, *(list(row.values()) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            cell.ljust(width) if title in left else cell.rjust(width)
+            for title, cell, width in zip(titles, cells, widths, strict=True)
         )
         return "  ".join(padded).rstrip()
 
-    return [line(header), "  ".join("-" * width for width in widths), *(line(row) for row in rows)]
+    return [line(titles), "  ".join("-" * width for width in widths), *map(line, table[1:])]
 
 
-def tab_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a TSV file."""
-    return ["\t".join(row) for row in [header, *rows]]
+def tab_separated(rows: Sequence[Mapping[str, str]], titles: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a TSV file of rows by title, by default those of the first row.
+
+    Cells of titles that a row lacks are empty.
+    """
+    titles = titles or list(rows[0] if rows else ())
+    header = [title.replace(" ", "_").lower() for title in titles]
+    return ["\t".join(header), *("\t".join(row.get(title, "") for title in titles) for row in rows)]
 
 
 def two_decimals(value: float | None) -> str:

@@ -35,22 +35,16 @@ NONTERMINAL = re.compile(r"\[[^\]]+\]")
 
 
 def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePath | None = None) -> None:
-    """Write a folder with everything that cdec needs to translate a text.
+    """Write a folder, new or empty, with everything that cdec needs to translate a text.
 
-    Parameters
-    ----------
-    system
-        Folder or bundle.
-    output
-        The folder to write, which must be empty or not exist. Paths in the files are relative to it.
-    arpa
-        The ARPA file that the system's model was compiled from (default: ``NAME.arpa.gz`` or ``NAME.arpa``
-        next to the compiled model ``NAME.bin``, as in the folder of a run).
+    Paths in its files are relative to it. `arpa` is the file that the system's model was compiled from
+    (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the compiled model ``NAME.bin``, as in the folder of a
+    run).
     """
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)
     loaded = load_system(system)
-    model = _arpa(loaded.model, system, arpa)
+    model = _arpa(loaded.model, _find_arpa(system) if arpa is None else arpa)
     with atomic_path(output) as temporary:
         try:
             temporary.mkdir()
@@ -108,10 +102,8 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
             yield " ".join(words), lines
 
 
-def _arpa(model: LanguageModel, system: FilePath, arpa: FilePath | None) -> bytes:
+def _arpa(model: LanguageModel, arpa: FilePath) -> bytes:
     """Return the content of a model's ARPA file."""
-    if arpa is None:
-        arpa = _find_arpa(system)
     content = read_bytes(arpa)
     if hashlib.sha256(content).hexdigest() != model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", arpa)

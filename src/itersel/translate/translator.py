@@ -98,12 +98,8 @@ def _translation(
 class Translator:
     """Translates raw text.
 
-    Parameters
-    ----------
-    keep_tokens
-        Return the decoder's output: lowercased words separated by spaces.
-    details
-        What to output for each sentence, as a line of JSON; None for only the best translation, as text.
+    With `keep_tokens`, translations are the decoder's output: lowercased words separated by spaces. With
+    `details`, they are lines of JSON; without, only the best translation of each sentence, as text.
     """
 
     def __init__(

@@ -17,8 +17,7 @@ from itersel.grammar.references import grouped_references
 from itersel.learn.bleu_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
-from itersel.storage.ragged import offsets_of, places_of
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights

@@ -19,7 +19,7 @@ from itersel.learn.bleu_kernels import ORDER, Statistics
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.ragged import offsets_of, places_of
+from itersel.storage.strings import offsets_of, places_of
 from itersel.tune.accumulate import NO_SENTENCES, ListFile
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.generate import MAX_COUNT, SUM, write_shard_rows

@@ -19,7 +19,7 @@ from itersel.nbest.lists import NBest, read_nbest
 from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
 from itersel.nbest.rescore import scores as rescored
 from itersel.storage.formats import FilePath
-from itersel.storage.ragged import offsets_of, places_of, take_rows
+from itersel.storage.strings import offsets_of, places_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches
 from itersel.tune.generate import DIGITS, HASH_DIGITS
 from itersel.tune.task import Task

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.numerals import parse_number
+from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
 from itersel.storage.hdf5 import read_arrays, write_arrays

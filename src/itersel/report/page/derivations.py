@@ -25,16 +25,9 @@ from itersel.vectors.weights import Weights, read_weights
 def explain(results: Path, shards: Sequence[str], model: str, search: Search, most: int) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
-    Parameters
-    ----------
-    results
-        Folder of results of a finished run.
-    shards, model
-        Shards of the test set, in order, and the compiled language model.
-    search
-        Settings with which the test set was decoded.
-    most
-        Number of sentences; those with the largest difference in sentence chrF are chosen.
+    `results` is the folder of results of a finished run; `shards` are those of the test set, in order;
+    `model` is the compiled language model; `search` has the settings with which the test set was decoded. The
+    `most` sentences with the largest difference in sentence chrF are chosen.
     """
     table = read_table(results / "report" / "table.json")
     if table is None:

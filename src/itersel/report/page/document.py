@@ -27,10 +27,7 @@ _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 def read_document(results: Path) -> dict[str, Any]:
     """Return what the page shows of a run, ``<output>/<name>``; what does not exist yet is None or empty.
 
-    Raises
-    ------
-    InputError
-        If `results` is not such a folder, or a file in it is damaged.
+    If `results` is not such a folder, or a file in it is damaged, it is an InputError.
     """
     description = read_run(results)
     config = description.get("config") or {}
@@ -58,10 +55,7 @@ def read_document(results: Path) -> dict[str, Any]:
 
 
 def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[str]:
-    """Return the two systems to compare by default: a baseline, and the best system on devtest.
-
-    The baseline is the first system in the config, or the second if the first is the best.
-    """
+    """Return a baseline (the first system that is not the best), and the best system on devtest."""
     if not table:
         return [runs[0].name, runs[-1].name]
     systems = table["test_sets"][0]["systems"]

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,19 +44,9 @@ class Run(NamedTuple):
 
 
 def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
-    """Return the runs in a folder of results: those of `order` first, then by name.
+    """Return the runs in a folder of results, ``<output>/<name>``; an InputError if there are none.
 
-    Parameters
-    ----------
-    results
-        ``<output>/<name>`` of the config.
-    order
-        Names of experiments. Those without a folder have not started yet, but are included.
-
-    Raises
-    ------
-    InputError
-        If there are no runs.
+    Experiments in `order` come first, even those that have not started yet; then all others by name.
     """
     folder = results / "experiments"
     names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
@@ -107,13 +97,9 @@ def read_run(results: Path) -> dict[str, Any]:
 
 
 def describe_config(content: object) -> dict[str, Any]:
-    """Return a config as YAML, and each value that differs from its default.
+    """Return a config as ``yaml``, and the values that differ from their defaults (``changed``).
 
-    Returns
-    -------
-    dict
-        ``yaml``: the config file; ``changed``: rows of key, value, default, without values that follow from
-        others.
+    These are rows of key, value, default, without values that follow from others.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -139,7 +125,8 @@ def _keys(content: object, key: str) -> Iterable[str]:
 def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections."""
     for item in fields(section):
-        value, name, default = getattr(section, item.name), f"{key}{item.name}", _default(item)
+        value, name = getattr(section, item.name), f"{key}{item.name}"
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
@@ -150,10 +137,6 @@ def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
             yield from _changed(value, f"{name}.")
         elif default is MISSING or value != default:
             yield name, _text(value), "" if default is MISSING else _text(default)
-
-
-def _default(item: Field[Any]) -> Any:
-    return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
 def _text(value: object) -> str:

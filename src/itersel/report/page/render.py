@@ -22,6 +22,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from itersel.errors import FilePath
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
 from itersel.report.page.table import table_view
@@ -109,12 +110,12 @@ def format_number(value: float | int | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
-def write_page(results: Path, output: str | os.PathLike[str], refresh: int | None = None) -> None:
+def write_page(results: Path, output: FilePath, refresh: int | None = None) -> None:
     """Write the page of a run, ``<output>/<name>`` of its config, from the files that exist."""
     write_lines(output, [render(read_document(results), refresh)])
 
 
-def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds: int, once: bool) -> None:
+def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: bool) -> None:
     """Write the page whenever something has changed, until the final page is newer than all other files.
 
     `final` is the page that the workflow writes at its end. With `once`, write the page once and return.

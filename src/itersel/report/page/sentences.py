@@ -17,14 +17,10 @@ from itersel.storage.files import read_lines
 def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, Any] | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback.
-
-    Returns
-    -------
-    dict
-        ``rows`` has, for each sentence: source, references, its different translations (systems often
-        agree), for each of ``systems`` an index into these, and the chrF of each (in tenths). Everything
-        about a sentence is adjacent, which compresses well.
+    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback. ``rows`` has, for
+    each sentence: source, references, its different translations (systems often agree), for each of
+    ``systems`` an index into these, and the chrF of each (in tenths). Everything about a sentence is
+    adjacent, which compresses well.
     """
     split = _split(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
@@ -49,7 +45,8 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, An
         which = [found.setdefault(lines[number], len(found)) for lines in translations]
         # empty lines are not references, unless all are empty
         scored = [one for one in own if one] or [""]
-        rows.append([line, own, list(found), which, [_chrf(metric, one, scored) for one in found]])
+        chrf = [round(float(metric.sentence_score(one, scored).score) * 10) for one in found]
+        rows.append([line, own, list(found), which, chrf])
     return {
         "name": name,
         "systems": list(chosen),
@@ -84,7 +81,3 @@ def _parallel(path: Path, count: int) -> list[str]:
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines, the source text has {count}; run snakemake again", path)
     return lines
-
-
-def _chrf(metric: CHRF, text: str, references: Sequence[str]) -> int:
-    return round(float(metric.sentence_score(text, references).score) * 10)

@@ -168,10 +168,7 @@ def markdown(table: Content) -> list[str]:
 
 
 def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
-    """Return the table in a format of tabulate; it cannot infer alignments, because marks follow numbers.
-
-    Settings and costs are left out; they are in table.tsv.
-    """
+    """Return a table, without settings and costs; tabulate cannot align it, as marks follow numbers."""
     shown = [place for place, column in enumerate(view.columns) if column.title not in (*SETTINGS, *COSTS)]
     text: str = tabulate(
         [[_cell(row[place]).translate(escapes) for place in shown] for row in view.rows],

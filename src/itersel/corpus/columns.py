@@ -1,0 +1,136 @@
+"""What sentences have besides their text: labels, which are one word a line, and alignments.
+
+A label names the task of a sentence. A line of alignment (Pharaoh format) has points ``source-target``,
+counted from 0.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TypeVar
+
+from itersel.errors import FilePath, InputError
+from itersel.storage.files import line_blocks, read_lines
+
+Line = TypeVar("Line")
+Point = tuple[int, int]
+
+# Maximum number of labels shown in a message or table.
+SHOWN_LABELS = 5
+# The same syntax as `itersel.grammar.index_kernels.parse_alignments` accepts.
+_POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+
+
+def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -> list[str]:
+    """Return the label of each line of a text; `lines` is the number of its lines, if known."""
+    labels = checked_labels(read_lines(path), path)
+    if lines not in (None, len(labels)):
+        raise InputError(
+            f"has {len(labels)} lines, {os.fspath(text)} has {lines}; give one label for each line", path
+        )
+    return labels
+
+
+def checked_labels(
+    lines: Sequence[str],
+    path: FilePath,
+    before: int = 0,
+    numbers: Sequence[int | None] | None = None,
+) -> list[str]:
+    """Return the labels in lines of a file, each one word: those after `before`, or with these `numbers`."""
+    labels = [line.strip() for line in lines]
+    places = numbers or range(before + 1, before + 1 + len(labels))
+    for number, label in zip(places, labels, strict=True):
+        if label.split() != [label] or not label.isprintable():
+            raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
+    return labels
+
+
+def require_label(labels: Sequence[str], name: str, path: FilePath | None = None) -> None:
+    """Raise an InputError with the most frequent labels of a text if `name` is not among them."""
+    if name not in labels:
+        known = most_frequent(Counter(labels)) or "none, as the file is empty"
+        raise InputError(f"no sentence has the label '{name}'; the most frequent labels are {known}", path)
+
+
+def refuse_repeats(names: Sequence[str]) -> None:
+    """Raise an InputError if a task is listed twice."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise InputError(f"task '{name}' is named twice; name it once")
+
+
+def count_labels(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
+    """Return the number of sentences with each label: most frequent first, ties by name."""
+    return dict(sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0])))
+
+
+def most_frequent(counts: Mapping[str, int]) -> str:
+    """Return the most frequent labels with their sentence counts, for messages."""
+    shown = ", ".join(
+        f"'{label}' ({count})" for label, count in [*count_labels(counts).items()][:SHOWN_LABELS]
+    )
+    return f"{shown} and others" if len(counts) > SHOWN_LABELS else shown
+
+
+def lines_of(labels: Sequence[str], tasks: Sequence[str]) -> list[int]:
+    """Return the numbers (from 0) of the lines with the labels of some tasks, in the order of the text."""
+    wanted = set(tasks)
+    return [line for line, label in enumerate(labels) if label in wanted]
+
+
+def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
+    """Return some lines of a text."""
+    return [text[line] for line in lines]
+
+
+def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequence[FilePath]) -> list[str]:
+    """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
+    if len(tasks) != len(translations):
+        raise InputError(
+            f"{len(tasks)} tasks, but {len(translations)} translations; give one translation per task"
+        )
+    refuse_repeats(tasks)
+    label = read_labels(labels)
+    joined = [""] * len(label)
+    for task, path in zip(tasks, translations, strict=True):
+        text = read_lines(path)
+        if len(text) != len(label):
+            raise InputError(
+                f"has {len(text)} lines, the labels {os.fspath(labels)} have {len(label)}; translate the "
+                "whole text",
+                path,
+            )
+        for line in lines_of(label, [task]):
+            joined[line] = text[line]
+    return joined
+
+
+def read_alignment(path: FilePath) -> Iterator[list[Point]]:
+    """Yield the (source position, target position) of each line."""
+    number = 0
+    for number, line in enumerate(chain.from_iterable(line_blocks(path)), 1):
+        yield parse_points(line, path, number)
+    if not number:
+        raise InputError("is empty; expected one line of alignment points per sentence", path)
+
+
+def parse_points(line: str, path: FilePath, number: int) -> list[Point]:
+    """Return the points of a line; `path` and `number` are for the `InputError`."""
+    points = []
+    for text in filter(None, line.split(" ")):
+        match = _POINT.fullmatch(text)
+        if match is None:
+            message = f"'{text}' is not an alignment point; write source-target, for example 0-1"
+            raise InputError(message, path, number)
+        points.append((int(match[1]), int(match[2])))
+    return points
+
+
+def format_points(points: Sequence[Point]) -> str:
+    """Return a line of Pharaoh format without the newline."""
+    return " ".join(f"{i}-{j}" for i, j in points)
