@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from itersel.lm.binary import compile_model, load_model
 from itersel.lm.kernels import score_sentences
-from itersel.lm.pair_kernels import PAIR_BITS
 from itersel.lm.state_kernels import (
     EMPTY_STATE,
+    PAIR_BITS,
     begin_state,
     compose,
     make_states,

@@ -17,7 +17,8 @@ import itersel
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, Model, NGrams, as_written, parse_arpa
+from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
+from itersel.lm.estimate import EstimatedModel
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
@@ -167,7 +168,7 @@ def compile_model(
     _write_model(model, path, arpa, {"arpa_sha256": checksum.hexdigest()})
 
 
-def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
+def compile_estimate(model: EstimatedModel, path: str | os.PathLike[str]) -> None:
     """Compile an estimated model to `path`, as if it had been written as an ARPA file before.
 
     Raises
