@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from itersel.config.learners import Perceptron as Perceptron
     from itersel.config.search import Search as Search
     from itersel.errors import InputError as InputError
-    from itersel.evaluate.bleu import CorpusScore as CorpusScore
+    from itersel.evaluate.metrics import CorpusScore as CorpusScore
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
     from itersel.learn.train import Training as Training
@@ -49,7 +49,7 @@ _MODULES = {
     "itersel.config.learners": ("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
     "itersel.config.search": ("Search",),
     "itersel.errors": ("InputError",),
-    "itersel.evaluate.bleu": ("CorpusScore",),
+    "itersel.evaluate.metrics": ("CorpusScore",),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel",),

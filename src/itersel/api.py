@@ -13,7 +13,7 @@ from itersel.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
-    from itersel.evaluate.bleu import CorpusScore
+    from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
     from itersel.lm.binary import LanguageModel
@@ -264,7 +264,7 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
         translations, or if `tokenize` is unknown.
     """
     from itersel.config.values import TOKENIZATIONS
-    from itersel.evaluate.bleu import make_bleu, score_corpus
+    from itersel.evaluate.metrics import make_bleu, score_corpus
 
     check_choice("tokenize", tokenize, TOKENIZATIONS)
     if not references:

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 import yaml
 
-from itersel.align import model
+from itersel.align import sampler
 from itersel.cli.completion import full_parser
 from itersel.cli.main import STEPS, make_parser
 from itersel.config.learners import LEARNERS, Online
@@ -41,7 +41,7 @@ FORMATS = {
     "Language models": [binary.FORMAT],
     "Grammar index": [index.FORMAT],
     "Score counts": [counts.FORMAT],
-    "Alignment models": [model.FORMAT],
+    "Alignment models": [sampler.FORMAT],
 }
 
 
@@ -88,7 +88,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, matrix, system, model)
+    modules = (shard, weights, generate, forests, binary, index, counts, matrix, system, sampler)
     assert names == {module.__name__ for module in modules}
 
 

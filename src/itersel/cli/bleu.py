@@ -19,7 +19,13 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
 
 
 def _bleu(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+    from itersel.evaluate.metrics import (
+        make_bleu,
+        read_references,
+        read_translations,
+        score_corpus,
+        signature,
+    )
 
     references = read_references(options.reference)
     metric = make_bleu(references, options.tokenize)
@@ -44,8 +50,14 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-    from itersel.evaluate.metrics import tokenized_bleu
+    from itersel.evaluate.metrics import (
+        make_bleu,
+        read_references,
+        read_translations,
+        score_corpus,
+        signature,
+        tokenized_bleu,
+    )
     from itersel.evaluate.significance import p_values
 
     references = read_references(options.reference)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import InputError
-from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, Sums, make_metrics
+from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays

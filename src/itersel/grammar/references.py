@@ -43,12 +43,6 @@ class References(NamedTuple):
         return float(self.word.shape[0] / (self.offset.shape[0] - 1))
 
 
-def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
-    """Return references from word numbers."""
-    words = [np.asarray(one, np.int32) for one in references]
-    return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
-
-
 class Joined(NamedTuple):
     """The references of all sentences, in the arrays of `itersel.grammar.shard.Shard`."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,15 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
-from itersel.lm.estimate import EstimatedModel
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
+
+if TYPE_CHECKING:
+    from itersel.lm.estimate import EstimatedModel
 
 # V words, H slots; see ModelArrays
 FORMAT = FileFormat(

@@ -7,9 +7,17 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
+from itersel.evaluate.metrics import (
+    CorpusScore,
+    Metric,
+    References,
+    Sums,
+    make_bleu,
+    score_corpus,
+    signature,
+    tokenized_bleu,
+)
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value, pooled_p_values
 
 # Significance level.
@@ -83,7 +91,7 @@ def score_experiments(
     """Compute BLEU of tokenised lowercased text, and test each pair of experiments for a difference.
 
     Returns the scores by name of the experiment, and their sacrebleu signature. For `references` and
-    `tokenize`, see `itersel.evaluate.bleu.make_bleu`.
+    `tokenize`, see `itersel.evaluate.metrics.make_bleu`.
     """
     bleu = make_bleu(references, tokenize)
     metric = tokenized_bleu(bleu)

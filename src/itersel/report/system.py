@@ -15,16 +15,16 @@ from itersel.corpus.labels import read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
 from itersel.errors import InputError
-from itersel.evaluate.bleu import (
+from itersel.evaluate.metrics import (
     CorpusScore,
     References,
     make_bleu,
+    make_metrics,
     read_references,
     read_translations,
     score_corpus,
     signature,
 )
-from itersel.evaluate.metrics import make_metrics
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.labels import lines_of, pick
 from itersel.storage.files import write_lines

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from itersel.corpus.labels import count_labels, most_frequent
-from itersel.evaluate.bleu import References
+from itersel.evaluate.metrics import References
 from itersel.report.labels import lines_of, pick
 from itersel.report.scores import (
     REPEATED,
