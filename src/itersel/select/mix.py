@@ -13,9 +13,8 @@ import numpy as np
 import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.select.matrix import KIND, MatrixWriter
 from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
-from itersel.select.selection import CHOICES, Selection, above, nonzero_means, summarise
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, nonzero_means, summarise
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings, PathStep, next_step, read_step
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -53,7 +52,7 @@ def mix(
     previous
         v.h5 of the previous epoch; needed for the mean over epochs and path following, not allowed otherwise.
     matrix
-        W.h5 to write; see `itersel.select.matrix`.
+        W.h5 to write; see `itersel.select.selection`.
 
     Raises
     ------
