@@ -47,20 +47,12 @@ class Counts(NamedTuple):
 
 
 class CountedText(NamedTuple):
-    """The counts of a text, with what identifies the text.
-
-    Attributes
-    ----------
-    references, translations
-        Digests of the references, and of the decoder output before detokenisation.
-    number
-        Number of references.
-    """
+    """The counts of a text, with what identifies the text."""
 
     counts: Counts
-    references: str
-    translations: str
-    number: int
+    references: str  # digest of the references
+    translations: str  # digest of the decoder output before detokenisation
+    number: int  # of references
 
 
 def count(

@@ -65,13 +65,9 @@ class CorpusScore(NamedTuple):
 def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     """Return sacrebleu's metric with the settings of mteval-v11b, lowercased.
 
-    Parameters
-    ----------
-    references
-        One or more reference translations of the text, each with one line per sentence; `None` instead of
-        a line where a sentence has fewer references than others.
-    tokenize
-        ``13a`` as in mteval-v11b, or ``none`` to score already tokenised text unchanged.
+    `references` are one or more reference translations of the text, each with one line per sentence; `None`
+    instead of a line where a sentence has fewer references than others. `tokenize` is ``13a`` as in
+    mteval-v11b, or ``none`` to score already tokenised text unchanged.
     """
     # force: no warning that the text looks tokenised; it is.
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
@@ -144,22 +140,12 @@ def read_translations(
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A corpus score, computed from sums of counts.
+    """A corpus score, computed from sums of counts."""
 
-    Attributes
-    ----------
-    name, case
-        One of `FORMULAS`; ``cased`` or ``lowercased``.
-    signature
-        sacrebleu's signature.
-    scale
-        Factor that makes the counts whole numbers, whose sums are exact in any order.
-    """
-
-    name: str
-    case: str
-    signature: str
-    scale: int = 1
+    name: str  # one of `FORMULAS`
+    case: str  # ``cased`` or ``lowercased``
+    signature: str  # sacrebleu's
+    scale: int = 1  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     @property
     def sign(self) -> int:

@@ -14,18 +14,10 @@ from itersel.storage.ragged import offsets_of, take_rows
 
 
 class References(NamedTuple):
-    """The references of one sentence; an empty reference can only be the only one.
+    """The references of one sentence; an empty reference can only be the only one."""
 
-    Attributes
-    ----------
-    word
-        int32 (r): the words of all references, concatenated.
-    offset
-        int64 (m + 1): where each of the m references begins, and the end of the last.
-    """
-
-    word: NDArray[np.int32]
-    offset: NDArray[np.int64]
+    word: NDArray[np.int32]  # (r): the words of all references, concatenated
+    offset: NDArray[np.int64]  # (m + 1): where each of the m references begins, and the end of the last
 
     @property
     def lengths(self) -> NDArray[np.int64]:

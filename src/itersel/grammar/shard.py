@@ -111,55 +111,30 @@ RULE_FAULTS = {
 
 @dataclass(frozen=True)
 class Shard:
-    """Sentences, rules and features; every ``*_offset`` has one element more than there are rows.
+    """Sentences, rules and features.
+
+    The arrays are those of `FORMAT`, which has their types and sizes; docs/formats.md says what they contain.
+    A field with a table of strings stands for the array of this name and its offsets.
 
     Attributes
     ----------
     vocabulary
         Words of both languages in rules, sentences and references.
-    source, source_offset
-        int32, int64 (N + 1): the words of the N source sentences.
-    reference, reference_offset
-        int32, int64 (M + 1): the words of the references; ``reference_offset`` has size 0 without references.
     rule_kind
-        uint8 (R): `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
-    rule_source, rule_source_offset, rule_target, rule_target_offset
-        int32, int64 (R + 1): symbols of the R rules.
-    rule_alignment, rule_alignment_offset
-        uint8 (points, 2), int64 (R + 1): word alignment, source-target, positions within the sides.
-    rule_feature, rule_feature_value, rule_feature_offset
-        int32, float32, int64 (R + 1): sparse features of the rules, rows of the feature table. As long as
-        `add_features` has not computed the others, those that an import lists; the offsets may have no rows.
-    feature_key, feature_name
-        Keys, uint64 (F), ascending, and names of the sparse features.
-    grammar_rule, grammar_offset
-        int32, int64 (N + 1): the rules of each sentence.
+        `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
+    rule_feature, rule_feature_value, rule_feature_offset, feature_key, feature_name
+        Sparse features of the rules, rows of the feature table. As long as `add_features` has not computed
+        the others, those that an import lists; the offsets may have no rows.
     grammar_dense
-        float32 (G rules of all sentences, C): dense features, one column each; no rows if `dense` computes
-        them.
+        Dense features, one column each; no rows if `dense` computes them.
     dense_names
-        The names of the C columns.
+        The names of the columns.
     templates
         Templates of the sparse features, from `itersel.limits.TEMPLATES`. Imports may have other features.
     computed
         Those of `templates` whose features follow from the rules.
     attributes
         Provenance of the shard: settings, versions.
-    category
-        Names of the K categories, X and S first; empty if `rule_category` has no rows.
-    rule_category
-        uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule; X
-        for a missing nonterminal. No rows if all are X, except in the glue rules.
-    sentence_reference_offset
-        int64 (N + 1): the references of each sentence, at least one; no rows if each has exactly one.
-    rule_bin
-        uint8 (R): bin of the count of each rule, see `itersel.grammar.sparse.count_bins`; no rows without the
-        template Count.
-    rule_cost
-        float32 (R, 2): MaxLexFgivenE and MaxLexEgivenF of the rules of an extracted grammar.
-    grammar_samples, grammar_count, grammar_singleton
-        int32, int32, uint8 (G): in an extracted grammar, sampled occurrences of the source side (0 for a
-        word passed through), those with this target side, and whether only one of all yields rules.
     """
 
     vocabulary: StringTable
@@ -277,8 +252,6 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), feat
 
     Parameters
     ----------
-    path
-        The file.
     templates
         Templates of the sparse features to read (default: all).
     features

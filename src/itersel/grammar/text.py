@@ -69,28 +69,19 @@ def import_grammars(
     grammar: str | os.PathLike[str] | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
-    """Write a shard of sentences and their text grammars.
+    """Write a shard of sentences (see `read_input`) and their text grammars, whose format is described above.
 
     Parameters
     ----------
-    text
-        Sentences; see `read_input`.
     grammars
         Folder with ``grammar.0.gz`` (or ``grammar.0``) and so on; may be None if the input names the
         grammars.
-    output
-        The shard to write.
     references
         Files with one reference translation per line; see `itersel.grammar.references.join_references`.
     grammar
         One grammar for all sentences, instead of `grammars`: each sentence gets the rules whose words it has.
     templates
         Templates of the sparse features to compute from the rules.
-
-    Raises
-    ------
-    InputError
-        If a file does not have the format described at the top of this module. Names the file and the line.
     """
     check_templates(templates)
     if "Count" in templates:

@@ -102,10 +102,7 @@ class Move(NamedTuple):
 class OnlineLearner(Protocol):
     """Learns from one sentence after another.
 
-    Attributes
-    ----------
-    step_setting
-        The setting that makes steps larger or smaller, as error messages name it.
+    `step_setting` is the setting that makes steps larger or smaller, as error messages name it.
     """
 
     step_setting: ClassVar[str] = "learning rate"

@@ -92,13 +92,7 @@ def has_stopped(path: str | os.PathLike[str]) -> bool:
 
 
 def read_start(path: str | os.PathLike[str]) -> Start:
-    """Read the start of training: the state of a shard if the file contains one, else its weights.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a weights file.
-    """
+    """Read the start of training: the state of a shard if the file contains one, else its weights."""
     if not os.fspath(path).endswith(".h5"):
         return Start(read_weights(path))
     with open_hdf5(path) as stream:

@@ -155,8 +155,6 @@ def train_parts(
         the result is the same as for one part with all sentences, as long as no `delay` crosses parts.
     start
         Where to start; None starts with all weights zero.
-    settings
-        Training settings.
     measure_loss
         First decode all sentences with the start weights, and sum up the learner's loss. This does not affect
         the other results.

@@ -34,37 +34,18 @@ REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2
 
 
 class Memory(NamedTuple):
-    """The state kept between epochs besides the weights: float64 arrays of the same size.
+    """The state kept between epochs besides the weights: float64 arrays of the same size."""
 
-    Attributes
-    ----------
-    squares
-        Sums of squared gradients.
-    paid
-        The total penalty that cumulative l1 has added to the weights.
-    """
-
-    squares: NDArray[np.float64]
-    paid: NDArray[np.float64]
+    squares: NDArray[np.float64]  # sums of squared gradients
+    paid: NDArray[np.float64]  # the total penalty that cumulative l1 has added to the weights
 
 
 class Start(NamedTuple):
-    """Where training starts.
+    """Where training starts."""
 
-    Attributes
-    ----------
-    weights
-        Weights of any features.
-    memory
-        The learner's state for these features from the previous epoch, with rows as in `weights`; None if
-        there is none.
-    steps
-        Number of steps taken so far, if known.
-    """
-
-    weights: Weights
-    memory: Memory | None = None
-    steps: int | None = None
+    weights: Weights  # of any features
+    memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
+    steps: int | None = None  # number of steps taken so far, if known
 
 
 class Steps:
@@ -163,10 +144,7 @@ class WeightTable:
     def open(self, shard: Shard, dense_names: tuple[str, ...]) -> ShardWeights:
         """Return the weights of a shard.
 
-        Raises
-        ------
-        InputError
-            If a dense and a sparse feature have the same name, or two features have the same key.
+        An `InputError` if a dense and a sparse feature have the same name, or two features have the same key.
         """
         names = string_table(dense_names)
         keys = feature_keys(names)

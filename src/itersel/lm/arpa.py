@@ -37,46 +37,25 @@ UNLISTED_UNKNOWN = -100.0
 
 
 class NGrams(NamedTuple):
-    """The n-grams of one order.
+    """The n-grams of one order; log10."""
 
-    Attributes
-    ----------
-    words
-        int32 (n-grams, order): numbers of words.
-    log10_probability, backoff
-        float64 (n-grams): log10; the backoff is 0 if the file has none.
-    """
-
-    words: NDArray[np.int32]
-    log10_probability: NDArray[np.float64]
-    backoff: NDArray[np.float64]
+    words: NDArray[np.int32]  # (n-grams, order): numbers of words
+    log10_probability: NDArray[np.float64]  # (n-grams)
+    backoff: NDArray[np.float64]  # (n-grams): 0 if the file has none
 
 
 class Arpa(NamedTuple):
-    """An n-gram model.
+    """An n-gram model."""
 
-    Attributes
-    ----------
-    words
-        The vocabulary; word 0 is ``<unk>``.
-    ngrams
-        By order, from 1. Row i of the unigrams is word i.
-    """
-
-    words: list[str]
-    ngrams: list[NGrams]
+    words: list[str]  # the vocabulary; word 0 is ``<unk>``
+    ngrams: list[NGrams]  # by order, from 1; row i of the unigrams is word i
 
 
 def parse_arpa(pieces: Iterable[bytes], path: str | os.PathLike[str]) -> Arpa:
     r"""Parse an ARPA file that arrives in pieces; `path` is its name in messages.
 
-    A model without ``<unk>`` gets one with log10 probability -100.
-
-    Raises
-    ------
-    InputError
-        If a count differs from the header, a number is invalid, a word in an n-gram is not a unigram, a
-        probability is above 1, an n-gram is listed twice, or ``<s>``, ``</s>`` or ``\end\`` is missing.
+    A model without ``<unk>`` gets one with log10 probability -100. Counts, numbers, and the words of n-grams
+    are checked, and that no n-gram is listed twice.
     """
     return _Parser(pieces, path).parse()
 

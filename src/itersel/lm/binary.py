@@ -80,13 +80,7 @@ class LanguageModel:
 
 
 def load_model(path: str | os.PathLike[str], order: int | None = None) -> LanguageModel:
-    """Map a compiled model.
-
-    Raises
-    ------
-    InputError
-        If the file is not a compiled model, or if `order` is given and the model's order differs.
-    """
+    """Map a compiled model; an `InputError` if it is not of this order."""
     arrays, attributes = map_arrays(path, FORMAT)
     model = model_of(arrays, attributes, path)
     found = model.order
@@ -102,10 +96,7 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
 def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:
     """Make a model from the arrays and attributes of a file; the arrays must be as declared.
 
-    Raises
-    ------
-    InputError
-        If a lookup could loop forever or return a non-finite number.
+    An `InputError` if a look-up could loop forever or return a number that is not finite.
     """
     order = attributes.get("order")
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
@@ -135,7 +126,6 @@ def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
 
 
 def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
-    """Raise an InputError if a lookup could loop forever or return a non-finite number."""
     capacity = slots.shape[0]
     if capacity < 2 or capacity & (capacity - 1):
         raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
@@ -151,10 +141,7 @@ def compile_model(
 ) -> None:
     """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
-    Raises
-    ------
-    InputError
-        If the ARPA file is damaged (see `itersel.lm.arpa.parse_arpa`), or its order is not `order`.
+    An `InputError` if it is damaged (see `itersel.lm.arpa.parse_arpa`), or not of this order.
     """
     checksum = hashlib.sha256()
     model = parse_arpa(_hashed(arpa, checksum), arpa)
@@ -171,13 +158,7 @@ def compile_model(
 
 
 def compile_estimate(model: EstimatedModel, path: str | os.PathLike[str]) -> None:
-    """Compile an estimated model to `path`, as if it had been written as an ARPA file before.
-
-    Raises
-    ------
-    InputError
-        In the unlikely case that two n-grams have the same key.
-    """
+    """Compile an estimated model to `path`, as if it had been written as an ARPA file before."""
     ngrams = []
     for order in range(1, len(model.counts) + 1):
         none = NGrams(np.zeros((0, order), np.int32), np.zeros(0), np.zeros(0))

@@ -37,22 +37,15 @@ FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
 class Limits(NamedTuple):
-    """How much is in memory at a time; the model does not depend on it.
+    """How much is in memory at a time; the model does not depend on it."""
 
-    Attributes
-    ----------
-    tokens
-        Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
-        bytes for each. Larger blocks leave less to merge.
-    rows
-        n-grams that are merged or interpolated in one step (more if a context has more successors).
-    values
-        Probabilities or counts of the next lower order, which are looked up in any order. If there are more,
-        look-ups are distributed by range first, with some more reading and writing.
-    """
-
+    # Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
+    # bytes for each. Larger blocks leave less to merge.
     tokens: int = 2**22
+    # n-grams that are merged or interpolated in one step (more if a context has more successors)
     rows: int = 2**19
+    # Probabilities or counts of the next lower order, which are looked up in any order. If there are more,
+    # look-ups are distributed by range first, with some more reading and writing.
     values: int = 2**25
 
 
@@ -60,24 +53,14 @@ LIMITS = Limits()
 
 
 class Types(NamedTuple):
-    """The distinct n-grams of one order, sorted by their words; row i of the unigrams is word i.
+    """The distinct n-grams of one order, sorted by their words; row i of the unigrams is word i."""
 
-    Attributes
-    ----------
-    code
-        int64: row of the first n - 1 words in the next lower order, times V, plus the last word.
-    suffix
-        int64: row of the last n - 1 words in the next lower order.
-    occurrences
-        int64: occurrences in the text.
-    starts
-        The rows of the n-grams that begin with ``<s>``.
-    """
-
-    code: DiskArray
-    suffix: DiskArray
-    occurrences: DiskArray
-    starts: range
+    code: (
+        DiskArray  # int64: row of the first n - 1 words in the next lower order, times V, plus the last word
+    )
+    suffix: DiskArray  # int64: row of the last n - 1 words in the next lower order
+    occurrences: DiskArray  # int64: occurrences in the text
+    starts: range  # the rows of the n-grams that begin with ``<s>``
 
 
 class _Runs:
@@ -221,17 +204,11 @@ def _parts(
 
 
 class EstimatedModel:
-    """The n-grams of an estimated model, on disk.
+    """The n-grams of an estimated model, on disk; word 0 is ``<unk>``.
 
-    Attributes
-    ----------
-    words
-        The vocabulary; word 0 is ``<unk>``.
-    code, probability, backoff
-        By order, from 1: the n-grams as in `Types`, sorted by word number, their probabilities, float64, and
-        log10 of their backoffs, float64; the highest order has no backoffs.
-    fallback
-        The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
+    By order, from 1: `code`, the n-grams as in `Types`, sorted by word number; `probability`, float64; and
+    `backoff`, float64, log10, not for the highest order. `fallback` are the orders whose discounts could not
+    be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
     def __init__(self, words: list[str], limits: Limits, fallback: list[int]) -> None:
@@ -278,14 +255,9 @@ def contexts(
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield n-grams in blocks of about `rows` n-grams, and of at most `rows` contexts, from first to last.
 
-    The n-grams of a context are in the same block, unless `begin` or `end` is between them.
-
-    Yields
-    ------
-    begin
-        Row of the first n-gram of the block.
-    context, word
-        int64 (n-grams): row of the first n - 1 words in the next lower order, and last word.
+    The n-grams of a context are in the same block, unless `begin` or `end` is between them. Yields the row of
+    the first n-gram of the block; and int64 (n-grams): row of the first n - 1 words in the next lower order,
+    and last word.
     """
     end = code.size if end is None else end
     while begin < end:

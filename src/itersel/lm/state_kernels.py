@@ -66,22 +66,14 @@ class Pairs(NamedTuple):
     The decoder looks up several pairs for each hypothesis, so they are small (four have the size of a cache
     line), and pairs of one edge with consecutively numbered edges, which items of a node often have, are
     neighbours.
-
-    Attributes
-    ----------
-    key
-        uint32 (`PAIR_SIZE` (power of two + 1)): the numbers of pairs. The first number of a pair is its key,
-        0 if free. The last pair is always free: it is for those that are not remembered.
-    edge, change
-        int32, float32: the same memory, for the other numbers of a pair.
-    used
-        int64 (1): number of pairs.
     """
 
+    # (`PAIR_SIZE` (power of two + 1)): the numbers of pairs. The first number of a pair is its key, 0 if
+    # free. The last pair is always free: it is for those that are not remembered.
     key: NDArray[np.uint32]
-    edge: NDArray[np.int32]
+    edge: NDArray[np.int32]  # the same memory, for the other numbers of a pair
     change: NDArray[np.float32]
-    used: NDArray[np.int64]
+    used: NDArray[np.int64]  # (1): number of pairs
 
 
 def make_pairs(capacity: int) -> Pairs:
@@ -136,30 +128,15 @@ def remember(pairs: Pairs, kind: int, a: int, b: int, place: int) -> int:
 
 
 class States(NamedTuple):
-    """Edges and memoised compositions of one sentence.
+    """Edges and memoised compositions of one sentence."""
 
-    Attributes
-    ----------
-    row
-        int32 (E, 2 + order - 1): the edges.
-    slot
-        int32 (power of two): hash table of rows, -1 if free.
-    left_score
-        float64 (E): log10 probability of the words of a left edge, without context.
-    pairs
-        Composed edges.
-    scratch
-        int32 (4 (order + 1)): words being composed; in the second half, the row under construction.
-    counts
-        int64 (2): edges, and whether there was no room for an edge (the sentence must be decoded again with
-        larger tables).
-    """
-
-    row: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    left_score: NDArray[np.float64]
-    pairs: Pairs
-    scratch: NDArray[np.int32]
+    row: NDArray[np.int32]  # (E, 2 + order - 1): the edges
+    slot: NDArray[np.int32]  # (power of two): hash table of rows, -1 if free
+    left_score: NDArray[np.float64]  # (E): log10 probability of the words of a left edge, without context
+    pairs: Pairs  # composed edges
+    scratch: NDArray[np.int32]  # (4 (order + 1)): words being composed; in the second half, a new row
+    # (2): edges, and whether there was no room for an edge (the sentence must be decoded again with larger
+    # tables)
     counts: NDArray[np.int64]
 
 

@@ -28,18 +28,10 @@ UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
 
 class Text(NamedTuple):
-    """Sentences as word numbers.
+    """Sentences as word numbers."""
 
-    Attributes
-    ----------
-    words
-        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence.
-    tokens
-        int32: all sentences, each between ``<s>`` and ``</s>``, concatenated.
-    """
-
-    words: list[str]
-    tokens: DiskArray
+    words: list[str]  # ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence
+    tokens: DiskArray  # int32: all sentences, each between ``<s>`` and ``</s>``, concatenated
 
 
 class _Vocabulary(WordNumbers):
@@ -61,24 +53,10 @@ def read_text(
     left_out: Collection[int] = (),
     folder: str | os.PathLike[str] | None = None,
 ) -> Text:
-    """Read tokenised text, one sentence per line.
+    """Read tokenised text, one sentence per line, from files; ``-`` is standard input.
 
-    Parameters
-    ----------
-    paths
-        Text files, which may be compressed; ``-`` is standard input.
-    vocabulary
-        A text file; words that do not occur in it are replaced by ``<unk>``.
-    left_out
-        Lines of the first text to leave out, counted from 0.
-    folder
-        Where temporary files are written; see `DiskArray`.
-
-    Raises
-    ------
-    InputError
-        If a file is empty or contains invalid characters (see `itersel.corpus.text.text_blocks`); if
-        `vocabulary` has no words; if a line to leave out does not exist.
+    Words that do not occur in the text file `vocabulary` are replaced by ``<unk>``. `left_out` are lines of
+    the first text, counted from 0. Temporary files are written to `folder`, see `DiskArray`.
     """
     ids = _Vocabulary(None if vocabulary is None else _words_of(vocabulary))
     tokens = DiskArray(np.int32, folder)
@@ -123,12 +101,8 @@ def lines_of_fold(
 ) -> set[int]:
     """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
 
-    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side.
-
-    Raises
-    ------
-    InputError
-        If the shards were not made from exactly this text; leaving out wrong lines would go unnoticed.
+    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have been
+    made from exactly this text: leaving out wrong lines would go unnoticed.
     """
     folder = Path(shards)
     rest = folder / REST

@@ -47,18 +47,10 @@ def mix(
         Weights files from `train`, one per shard, in any order: sums run in the order of shard numbers.
     output
         v.h5: the non-zero mixed weights.
-    settings
-        How to mix.
     previous
         v.h5 of the previous epoch; needed for the mean over epochs and path following, not allowed otherwise.
     matrix
         W.h5 to write; see `itersel.select.selection`.
-
-    Raises
-    ------
-    InputError
-        If the shards are not exactly 0 to Z - 1; if a file is missing, damaged, not the weights of a shard,
-        from another epoch, or trained with different settings; if two features have the same key.
     """
     _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)

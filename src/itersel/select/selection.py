@@ -49,19 +49,11 @@ NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
 class Features(NamedTuple):
-    """Columns of the matrix, by ascending key, without their entries.
+    """Columns of the matrix, by ascending key, without their entries."""
 
-    Attributes
-    ----------
-    key, name
-        uint64 (m), and the names.
-    norm, mean
-        float64 (m): over all shards, including those without the feature.
-    """
-
-    key: NDArray[np.uint64]
+    key: NDArray[np.uint64]  # (m)
     name: StringTable
-    norm: NDArray[np.float64]
+    norm: NDArray[np.float64]  # (m): over all shards, including those without the feature; so is the mean
     mean: NDArray[np.float64]
 
     def take(self, rows: NDArray[np.int64]) -> Features:
@@ -100,14 +92,9 @@ class Selection:
 
     Keeps not many more than twice the features that can be selected, given all features so far.
 
-    Parameters
-    ----------
-    choose, limit
-        One of `CHOICES`, and its limit. The features that it chooses from all are among those that it chooses
-        from any part.
-    keep
-        Names of features and of `GROUPS` that are selected regardless of their norms, and do not compete with
-        the others.
+    `choose` is one of `CHOICES`, with its `limit`: the features that it chooses from all are among those that
+    it chooses from any part. `keep` are names of features and of `GROUPS` that are selected regardless of
+    their norms, and do not compete with the others.
     """
 
     def __init__(

@@ -98,21 +98,12 @@ class MixSettings:
 
 
 class PathStep(NamedTuple):
-    """The state of the path after an epoch.
+    """The state of the path after an epoch."""
 
-    Attributes
-    ----------
-    threshold
-        lambda used to select the weights; if the path has ended, that of the last epoch with selection.
-    loss
-        Loss of the weights that the epoch started from.
-    stopped
-        Whether the path has ended; if so, the weights are those of the previous epoch.
-    """
-
+    # lambda used to select the weights; if the path has ended, that of the last epoch with selection
     threshold: float
-    loss: float
-    stopped: bool
+    loss: float  # of the weights that the epoch started from
+    stopped: bool  # the path has ended: the weights are those of the previous epoch
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_step` reads."""

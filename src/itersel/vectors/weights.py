@@ -84,13 +84,7 @@ def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
-    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``).
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or contains a weight that is not finite.
-    """
+    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
         return weights_of(read_arrays(path, FORMAT)[0], path)
     values: dict[str, float] = {}
@@ -133,10 +127,7 @@ def write_weights(
 ) -> None:
     """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
-    Raises
-    ------
-    InputError
-        If a name could not be read back from text. Names made by `itersel` always can.
+    An `InputError` if a name could not be read back from text. Names made by `itersel` always can.
     """
     if not os.fspath(path).endswith(".h5"):
         values = sorted(weights.to_dict().items())
