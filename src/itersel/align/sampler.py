@@ -11,7 +11,6 @@ One thread does everything in order, so the result is the same on every machine.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -42,7 +41,7 @@ from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, all_packed
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
@@ -196,7 +195,7 @@ class TrainedModel(NamedTuple):
     model: Model  # if read from a file, with a last row for given words that are not among these
 
 
-def write_model(path: str | os.PathLike[str], trained: TrainedModel, seed: int) -> None:
+def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
     """Write the model of a sampler that has run, with its seed."""
     direction, given, generated, model = trained
     used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
@@ -214,7 +213,7 @@ def write_model(path: str | os.PathLike[str], trained: TrainedModel, seed: int) 
     write_arrays(path, FORMAT, arrays, {"itersel": __version__, "direction": direction, "seed": seed})
 
 
-def read_model(path: str | os.PathLike[str]) -> TrainedModel:
+def read_model(path: FilePath) -> TrainedModel:
     """Read a model."""
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
@@ -261,7 +260,7 @@ class Bitext(NamedTuple):
         return Text(source, source_start, _numbers_in(target_words, self.target_words)[target], target_start)
 
 
-def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Bitext:
+def read_bitext(source: FilePath, target: FilePath) -> Bitext:
     """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
     numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]

@@ -17,9 +17,8 @@ class Node(NamedTuple):
     """A rule in a derivation."""
 
     depth: int  # 0 for the root
-    source: tuple[
-        str | int, ...
-    ]  # words, or -1 and -2 for the first and second nonterminal of the source side
+    # words, or -1 and -2 for the first and second nonterminal of the source side
+    source: tuple[str | int, ...]
     target: tuple[str | int, ...]
     begin: int  # of its span of source words
     end: int

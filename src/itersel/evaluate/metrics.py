@@ -23,6 +23,7 @@ from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
 from itersel.storage.files import read_lines
+from itersel.storage.formats import FilePath
 
 Sums = NDArray[np.float64]
 References = Sequence[str | None]
@@ -102,7 +103,7 @@ def signature(metric: SacreMetric) -> str:
     return str(metric.get_signature().format())
 
 
-def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | None]]:
+def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:
     """Read one or more reference translations of a text, each with one line per sentence.
 
     With several references, an empty line becomes `None`, a missing reference, unless all are empty.
@@ -124,9 +125,7 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
     return references
 
 
-def read_translations(
-    path: str | os.PathLike[str], references: Sequence[References], reference: str | os.PathLike[str]
-) -> list[str]:
+def read_translations(path: FilePath, references: Sequence[References], reference: FilePath) -> list[str]:
     """Read the translations of one system, one per line, as many as there are references (in a file)."""
     lines, count = read_lines(path), len(references[0])
     if len(lines) != count:

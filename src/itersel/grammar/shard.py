@@ -14,7 +14,6 @@ the shard lists no categories.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -40,7 +39,7 @@ from itersel.grammar.shard_kernels import (
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
-from itersel.storage.formats import Array, FileFormat, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import OTHER
@@ -223,7 +222,7 @@ class Shard:
         return category_ranks(*sides, self.rule_category, self.category.count)
 
 
-def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
+def write_shard(path: FilePath, shard: Shard) -> None:
     """Write a shard, whole or not at all, without the features that follow from the rules."""
     if shard.computed:
         kept = [name for name in (*TEMPLATES, OTHER) if name not in shard.computed]
@@ -247,7 +246,7 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), features: str = "all") -> Shard:
+def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "all") -> Shard:
     """Read a shard.
 
     Parameters
@@ -351,13 +350,13 @@ def _features(shard: Shard) -> SparseFeatures:
     return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
 
 
-def count_sentences(path: str | os.PathLike[str]) -> int:
+def count_sentences(path: FilePath) -> int:
     """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1
 
 
-def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
+def _check_names(names: Any, columns: int, path: FilePath) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("damaged: 'dense_names' is not a list of names; recreate the file", path)
     wrong = [name for name in names if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES]
@@ -371,7 +370,7 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
         )
 
 
-def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str]) -> None:
+def _check_templates(attribute: str, templates: Any, path: FilePath) -> None:
     are_names = isinstance(templates, list) and all(isinstance(name, str) for name in templates)
     if not are_names or len(set(templates)) != len(templates):
         why = "is not a list of different names"
@@ -380,7 +379,7 @@ def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
 
 
-def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
+def _check_features(shard: Shard, path: FilePath) -> None:
     """Raise an InputError unless all is there that features follow from."""
     if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
@@ -402,7 +401,7 @@ def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
         raise InputError(f"damaged: 'dense_names' {why}; recreate the file", path)
 
 
-def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
+def _check_categories(shard: Shard, path: FilePath) -> None:
     if shard.rule_category.shape[0] == 0 and shard.category.count == 0:
         return
     if shard.category.count > MAX_CATEGORIES:

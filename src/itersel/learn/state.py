@@ -15,7 +15,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.learn.weight_table import Memory, Start
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array
+from itersel.storage.formats import Array, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import StringTable
 from itersel.vectors.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
@@ -53,7 +53,7 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     }
 
 
-def write_training(path: str | os.PathLike[str], training: Training, settings: TrainSettings) -> None:
+def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
     attributes: dict[str, str | int | float] = {
         **provenance(settings),
@@ -83,7 +83,7 @@ def write_training(path: str | os.PathLike[str], training: Training, settings: T
     write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
 
 
-def has_stopped(path: str | os.PathLike[str]) -> bool:
+def has_stopped(path: FilePath) -> bool:
     """Return whether path following has ended with these mixed weights (`itersel.select.settings`)."""
     if not os.fspath(path).endswith(".h5"):
         return False
@@ -91,7 +91,7 @@ def has_stopped(path: str | os.PathLike[str]) -> bool:
         return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
 
 
-def read_start(path: str | os.PathLike[str]) -> Start:
+def read_start(path: FilePath) -> Start:
     """Read the start of training: the state of a shard if the file contains one, else its weights."""
     if not os.fspath(path).endswith(".h5"):
         return Start(read_weights(path))

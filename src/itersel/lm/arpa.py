@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -19,6 +18,7 @@ from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
 from itersel.storage.files import byte_blocks, open_output, packing_of
+from itersel.storage.formats import FilePath
 from itersel.storage.strings import StringTable, string_table
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Arpa(NamedTuple):
     ngrams: list[NGrams]  # by order, from 1; row i of the unigrams is word i
 
 
-def parse_arpa(pieces: Iterable[bytes], path: str | os.PathLike[str]) -> Arpa:
+def parse_arpa(pieces: Iterable[bytes], path: FilePath) -> Arpa:
     r"""Parse an ARPA file that arrives in pieces; `path` is its name in messages.
 
     A model without ``<unk>`` gets one with log10 probability -100. Counts, numbers, and the words of n-grams
@@ -60,7 +60,7 @@ def parse_arpa(pieces: Iterable[bytes], path: str | os.PathLike[str]) -> Arpa:
     return _Parser(pieces, path).parse()
 
 
-def read_unigrams(path: str | os.PathLike[str]) -> tuple[set[str], int]:
+def read_unigrams(path: FilePath) -> tuple[set[str], int]:
     """Return the words and the order of an ARPA file; what follows the unigrams is not read."""
     parser = _Parser(byte_blocks(path), path)
     counts = parser.header()
@@ -83,7 +83,7 @@ def _line_blocks(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 class _Parser:
-    def __init__(self, pieces: Iterable[bytes], path: str | os.PathLike[str]) -> None:
+    def __init__(self, pieces: Iterable[bytes], path: FilePath) -> None:
         self.path = path
         self.blocks = _line_blocks(pieces)
         self.block: list[bytes] = []
@@ -285,7 +285,7 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
 WRITTEN = 2**16
 
 
-def write_arpa(path: str | os.PathLike[str], model: EstimatedModel) -> None:
+def write_arpa(path: FilePath, model: EstimatedModel) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
     words = string_table(model.words)
     with open_output(path) as stream:

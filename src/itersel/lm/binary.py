@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,7 +78,7 @@ class LanguageModel:
         return {word: i for i, word in enumerate(self.words.to_list())}
 
 
-def load_model(path: str | os.PathLike[str], order: int | None = None) -> LanguageModel:
+def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
     """Map a compiled model; an `InputError` if it is not of this order."""
     arrays, attributes = map_arrays(path, FORMAT)
     model = model_of(arrays, attributes, path)
@@ -136,9 +135,7 @@ def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: F
             raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
 
 
-def compile_model(
-    arpa: str | os.PathLike[str], path: str | os.PathLike[str], order: int | None = None
-) -> None:
+def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> None:
     """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
     An `InputError` if it is damaged (see `itersel.lm.arpa.parse_arpa`), or not of this order.
@@ -157,7 +154,7 @@ def compile_model(
     _write_model(model, path, arpa, {"arpa_sha256": checksum.hexdigest()})
 
 
-def compile_estimate(model: EstimatedModel, path: str | os.PathLike[str]) -> None:
+def compile_estimate(model: EstimatedModel, path: FilePath) -> None:
     """Compile an estimated model to `path`, as if it had been written as an ARPA file before."""
     ngrams = []
     for order in range(1, len(model.counts) + 1):
@@ -168,9 +165,7 @@ def compile_estimate(model: EstimatedModel, path: str | os.PathLike[str]) -> Non
     _write_model(Arpa(model.words, ngrams), path, path, {})
 
 
-def _write_model(
-    model: Arpa, path: str | os.PathLike[str], source: str | os.PathLike[str], more: Mapping[str, Any]
-) -> None:
+def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[str, Any]) -> None:
     """Write a compiled model; `source` is the name of what it is made from, for errors."""
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
@@ -194,7 +189,7 @@ def _write_model(
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def _hashed(path: str | os.PathLike[str], checksum: hashlib._Hash) -> Iterator[bytes]:
+def _hashed(path: FilePath, checksum: hashlib._Hash) -> Iterator[bytes]:
     """Yield the content of a file in pieces, and add them to the checksum."""
     for piece in byte_blocks(path, is_kept=True):
         checksum.update(piece)
@@ -272,9 +267,7 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
     return flags
 
 
-def _hash_table(
-    ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: str | os.PathLike[str]
-) -> NDArray[np.uint64]:
+def _hash_table(ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: FilePath) -> NDArray[np.uint64]:
     count = sum(grams.words.shape[0] for grams in ngrams[1:])
     capacity = 2
     while count > MAXIMUM_LOAD * capacity:

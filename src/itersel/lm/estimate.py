@@ -55,9 +55,8 @@ LIMITS = Limits()
 class Types(NamedTuple):
     """The distinct n-grams of one order, sorted by their words; row i of the unigrams is word i."""
 
-    code: (
-        DiskArray  # int64: row of the first n - 1 words in the next lower order, times V, plus the last word
-    )
+    # int64: row of the first n - 1 words in the next lower order, times V, plus the last word
+    code: DiskArray
     suffix: DiskArray  # int64: row of the last n - 1 words in the next lower order
     occurrences: DiskArray  # int64: occurrences in the text
     starts: range  # the rows of the n-grams that begin with ``<s>``

@@ -20,6 +20,7 @@ from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
+from itersel.storage.formats import FilePath
 
 # Blocks of text whose words are looked up together: most of them occur more than once.
 BLOCKS = 16
@@ -48,10 +49,10 @@ class _Vocabulary(WordNumbers):
 
 
 def read_text(
-    paths: Sequence[str | os.PathLike[str]],
-    vocabulary: str | os.PathLike[str] | None = None,
+    paths: Sequence[FilePath],
+    vocabulary: FilePath | None = None,
     left_out: Collection[int] = (),
-    folder: str | os.PathLike[str] | None = None,
+    folder: FilePath | None = None,
 ) -> Text:
     """Read tokenised text, one sentence per line, from files; ``-`` is standard input.
 
@@ -72,9 +73,7 @@ def read_text(
     return Text(list(ids), tokens)
 
 
-def _without(
-    blocks: Iterator[list[str]], left_out: Collection[int], path: str | os.PathLike[str]
-) -> Iterator[list[str]]:
+def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FilePath) -> Iterator[list[str]]:
     count = 0
     for lines in blocks:
         yield [line for number, line in enumerate(lines, count) if number not in left_out]
@@ -87,7 +86,7 @@ def _without(
         )
 
 
-def _words_of(path: str | os.PathLike[str]) -> set[str]:
+def _words_of(path: FilePath) -> set[str]:
     words: set[str] = set()
     for lines in text_blocks(path, is_tokenized=True):
         words.update(split_words(" ".join(lines)))
@@ -96,9 +95,7 @@ def _words_of(path: str | os.PathLike[str]) -> set[str]:
     return words
 
 
-def lines_of_fold(
-    text: str | os.PathLike[str], shards: str | os.PathLike[str], fold: int, folds: int
-) -> set[int]:
+def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
     """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
 
     `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have been
@@ -132,7 +129,7 @@ def lines_of_fold(
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
-def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
+def _digests(path: FilePath) -> NDArray[np.uint64]:
     """Return a digest of each line of a text, which is too large to be kept."""
     blocks = (map(str.encode, lines) for lines in line_blocks(path))
     return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)

@@ -8,7 +8,6 @@ sentences in all shards; the shards measure it when they start epoch t + 1 from 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from itersel.config.mixing import MIXINGS, NORMS
 from itersel.errors import InputError, check_choice
 from itersel.select.shard_files import ShardFile
+from itersel.storage.formats import FilePath
 
 PATH = "path-following"
 SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
@@ -110,7 +110,7 @@ class PathStep(NamedTuple):
         return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 
-def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> PathStep:
+def read_step(attributes: Mapping[str, Any], path: FilePath) -> PathStep:
     """Return the state of the path from a file's attributes."""
     threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
     for value in (threshold, loss):

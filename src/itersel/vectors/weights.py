@@ -83,7 +83,7 @@ def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
 
 
-def read_weights(path: str | os.PathLike[str]) -> Weights:
+def read_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
         return weights_of(read_arrays(path, FORMAT)[0], path)
@@ -122,9 +122,7 @@ def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     return weights
 
 
-def write_weights(
-    path: str | os.PathLike[str], weights: Weights, attributes: Mapping[str, Any] | None = None
-) -> None:
+def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
     """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
     An `InputError` if a name could not be read back from text. Names made by `itersel` always can.
