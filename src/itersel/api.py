@@ -147,9 +147,8 @@ def train_epoch(
         If the shard has no references, if `start` cannot be read, or if a weight or a score overflows.
     """
     from itersel.decode.decoder import Decoder
-    from itersel.learn.state import read_start
+    from itersel.learn.state import Start, read_start
     from itersel.learn.train import TrainSettings, train_shard
-    from itersel.learn.weight_table import Start
 
     settings = TrainSettings() if settings is None else settings
     if isinstance(start, str | os.PathLike):

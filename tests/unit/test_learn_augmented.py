@@ -37,8 +37,8 @@ from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
+from itersel.learn.state import Start
 from itersel.learn.train import Training, TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.lm.binary import LanguageModel
 from itersel.vectors.weights import make_weights
 

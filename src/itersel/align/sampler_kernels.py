@@ -316,18 +316,10 @@ def sample(
 ) -> tuple[int, int]:
     """Sample the links of all sentences from `begin` with all samplers.
 
-    Parameters
-    ----------
-    links
-        int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
-        probable ones.
-    free
-        How many pairs may get slots.
+    links: int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
+    probable ones. free: how many pairs may get slots.
 
-    Returns
-    -------
-    sentence, added
-        The sentence with which to go on when there is room, or S; and the number of pairs that got slots.
+    Returns the sentence with which to go on when there is room, or S; and the number of pairs that got slots.
     """
     added = 0
     for sentence in range(begin, text.given_start.shape[0] - 1):

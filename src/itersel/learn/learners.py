@@ -1,7 +1,7 @@
 """The online learners: from one k-best list, a learner decides how the weights should move.
 
 The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
-for all learners: see `itersel.learn.weight_table`.
+for all learners: see `itersel.learn.state`.
 """
 
 from __future__ import annotations

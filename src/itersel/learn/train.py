@@ -21,7 +21,7 @@ from itersel.errors import InputError
 from itersel.grammar.shard import Shard, count_sentences, read_shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
 from itersel.learn.sentence_bleu import SentenceBleu
-from itersel.learn.weight_table import ShardWeights, Start, WeightTable
+from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.lm.binary import load_model
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
