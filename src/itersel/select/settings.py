@@ -25,41 +25,26 @@ LIMITS = (*SELECTION_LIMITS, "epsilon", "minimum")
 
 @dataclass(frozen=True)
 class MixSettings:
-    """Settings for selection and mixing.
+    """Settings for selection and mixing."""
 
-    Attributes
-    ----------
-    mixing
-        ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
-        mean over the shards of this epoch; ``selection``: the same for selected features only;
-        ``path-following``: the same for features above a falling threshold.
-    epoch
-        Number of the epoch, from 1.
-    shards
-        Z; 1 for ``none``.
-    select, threshold
-        For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
-        keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
-    norm
-        Norm of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
-    relative_threshold
-        The fraction of the largest norm that a selected feature's norm must reach.
-    epsilon, minimum
-        For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and
-        the path ends when it would fall below `minimum`.
-    keep
-        For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`)
-        that are kept regardless of their norms, in addition to those selected from the others.
-    """
-
+    # ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``: mean
+    # over the shards of this epoch; ``selection``: the same for selected features only; ``path-following``:
+    # the same for features above a falling threshold
     mixing: str
-    epoch: int
-    shards: int
+    epoch: int  # from 1
+    shards: int  # Z; 1 for ``none``
+    # For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
+    # keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
     select: int | None = None
     threshold: float | None = None
+    # of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``
     norm: str = "l2"
-    relative_threshold: float | None = None
+    relative_threshold: float | None = None  # fraction of the largest norm that a selected one must reach
+    # For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`) that
+    # are kept regardless of their norms, in addition to those selected from the others.
     keep: tuple[str, ...] = ()
+    # For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and the
+    # path ends when it would fall below `minimum`.
     epsilon: float | None = None
     minimum: float | None = None
 
