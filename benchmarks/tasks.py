@@ -14,8 +14,8 @@ import numpy as np
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
+from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.lm.binary import load_model
 from itersel.vectors.weights import read_weights
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from itersel.config.tuners import Mert as Mert
     from itersel.config.tuners import Pro as Pro
     from itersel.errors import InputError as InputError
-    from itersel.evaluate.bleu import CorpusScore as CorpusScore
     from itersel.evaluate.compare import MetricScores as MetricScores
+    from itersel.evaluate.metrics import CorpusScore as CorpusScore
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
     from itersel.learn.train import Training as Training
@@ -65,7 +65,7 @@ _MODULES = {
     "itersel.config.search": ("Search",),
     "itersel.config.tuners": ("KBestMira", "Mert", "Pro"),
     "itersel.errors": ("InputError",),
-    "itersel.evaluate.bleu": ("CorpusScore",),
+    "itersel.evaluate.metrics": ("CorpusScore",),
     "itersel.evaluate.compare": ("MetricScores",),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.train": ("TrainSettings", "Training"),

@@ -16,8 +16,8 @@ from itersel.limits import CASES, METRICS
 if TYPE_CHECKING:
     from itersel.config.search import Search
     from itersel.config.tuners import Batch
-    from itersel.evaluate.bleu import CorpusScore
     from itersel.evaluate.compare import MetricScores
+    from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
     from itersel.lm.binary import LanguageModel
@@ -153,9 +153,8 @@ def train_epoch(
         If the shard has no references, if `start` cannot be read, or if a weight or a score overflows.
     """
     from itersel.decode.decoder import Decoder
-    from itersel.learn.state import read_start
+    from itersel.learn.state import Start, read_start
     from itersel.learn.train import TrainSettings, train_shard
-    from itersel.learn.weight_table import Start
 
     settings = TrainSettings() if settings is None else settings
     if isinstance(start, str | os.PathLike):
@@ -351,7 +350,7 @@ def tune_nbest(
         If the lists cannot be read, or nothing can be learned from them.
     """
     from itersel.config.tuners import TUNERS
-    from itersel.evaluate.bleu import without_empty
+    from itersel.evaluate.metrics import without_empty
     from itersel.tune import nbest
 
     _refuse_string("lists", lists)
@@ -427,8 +426,8 @@ def compare(
     InputError
         If the numbers of lines differ, or there are none.
     """
-    from itersel.evaluate.bleu import without_empty
     from itersel.evaluate.compare import compare_outputs
+    from itersel.evaluate.metrics import without_empty
 
     return compare_outputs(
         outputs,
@@ -486,7 +485,7 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
         translations, or if `tokenize` is unknown.
     """
     from itersel.config.values import TOKENIZATIONS
-    from itersel.evaluate.bleu import make_bleu, score_corpus
+    from itersel.evaluate.metrics import make_bleu, score_corpus
 
     check_choice("tokenize", tokenize, TOKENIZATIONS)
     if not references:

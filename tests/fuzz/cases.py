@@ -33,7 +33,7 @@ from tests.fuzz.steps import (
 )
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
-from itersel.align import model
+from itersel.align import sampler
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
@@ -43,7 +43,7 @@ from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
-    "alignment-model": model.FORMAT,
+    "alignment-model": sampler.FORMAT,
     "shard": shard.FORMAT,
     "shard-categories": shard.FORMAT,
     "model": binary.FORMAT,

@@ -118,7 +118,7 @@ def test_a_case_is_the_same_each_time(files, tmp_path, format, mode):
     [
         ("weights", RESEALED, read_weights),
         ("model", RESEALED, load_model),
-        ("arpa", CHANGED, lambda path: parse_arpa(path.read_bytes(), path)),
+        ("arpa", CHANGED, lambda path: parse_arpa([path.read_bytes()], path)),
     ],
 )
 def test_some_damaged_files_are_still_read(files, tmp_path, format, mode, read):

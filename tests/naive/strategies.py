@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
@@ -14,9 +16,11 @@ from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.references import References
 from itersel.grammar.shard import Shard
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.lm.binary import LanguageModel, compile_model, load_model
+from itersel.storage.strings import offsets_of
 
 SOURCE_WORDS = ("a", "b", "c=d")
 TARGET_WORDS = ("x", "y", "z")
@@ -137,6 +141,12 @@ def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
     """Return a shard of one sentence."""
     first, *further = [[one] for one in references] or [None]
     return make_shard([problem.words], first, [problem.rules], further_references=further)
+
+
+def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
+    """Return references from word numbers."""
+    words = [np.asarray(one, np.int32) for one in references]
+    return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
 
 
 def to_arpa(model: naive_lm.Model, order: int) -> list[str]:

@@ -8,10 +8,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm.arpa import Arpa, Model, NGrams, parse_arpa, write_arpa
+from itersel.lm.arpa import Arpa, NGrams, parse_arpa
 from itersel.lm.binary import LanguageModel, compile_model, load_model, score_lines
-from itersel.lm.estimate import estimate
+from itersel.lm.estimate import EstimatedModel, estimate
 from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
@@ -44,7 +45,7 @@ def estimated(parity: Path, order: int) -> Arpa:
     return in_memory(estimate(read_text([parity / "corpus" / "train.en.gz"]), order))
 
 
-def in_memory(model: Model) -> Arpa:
+def in_memory(model: EstimatedModel) -> Arpa:
     ngrams = []
     for order in range(1, len(model.counts) + 1):
         columns = zip(*model.blocks(order), strict=True)
@@ -64,7 +65,7 @@ def sort(words: np.ndarray) -> np.ndarray:
 
 
 def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
-    expected = parse_arpa(read_bytes(recorded), recorded)
+    expected = parse_arpa([read_bytes(recorded)], recorded)
     assert estimated.words == expected.words
     assert len(estimated.ngrams) == len(expected.ngrams)
     for found, wanted in zip(estimated.ngrams, expected.ngrams, strict=True):
@@ -106,12 +107,15 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
     trigrams = keep(trigrams, np.array(wanted))
     suffixes = {tuple(words) for words in fourgrams.words[:, 1:].tolist()}
     assert len(suffixes - {tuple(words) for words in trigrams.words.tolist()}) > 1000
-    kept = [*model.ngrams[:2], trigrams, fourgrams]
-    write_arpa(tmp_path / "lm.arpa", Arpa(model.words, kept))
-    compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    kept = {
+        tuple(model.words[word] for word in words): (probability, backoff)
+        for grams in (*model.ngrams[:2], trigrams, fourgrams)
+        for words, probability, backoff in zip(*(column.tolist() for column in grams), strict=True)
+    }
+    pruned = load_arpa(to_arpa(kept, 4), tmp_path)
     lines = read_lines(parity / "corpus" / "dev.en.gz")[:200]
     scores, expected, unknown, expected_unknown = of_both(
-        kenlm.Model(str(tmp_path / "lm.arpa")), load_model(tmp_path / "lm.bin"), lines
+        kenlm.Model(str(tmp_path / "lm.arpa")), pruned, lines
     )
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown

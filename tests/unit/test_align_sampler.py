@@ -11,8 +11,7 @@ import pytest
 from tests.naive import aligner
 
 from itersel.align import sampler
-from itersel.align.model import TrainedModel, read_model, write_model
-from itersel.align.sampler import Bitext, Sampler, align_with, schedule
+from itersel.align.sampler import Bitext, Sampler, TrainedModel, align_with, read_model, schedule, write_model
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Pass, Text
 from itersel.storage.strings import offsets_of
 

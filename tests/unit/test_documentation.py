@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from itersel.align import model
+from itersel.align import sampler
 from itersel.cli.completion import full_parser
 from itersel.cli.main import STEPS, make_parser
 from itersel.config.learners import LEARNERS, Online
@@ -24,7 +24,7 @@ from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn import state
 from itersel.lm import binary
-from itersel.select import matrix
+from itersel.select import selection
 from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
 from itersel.translate import system
@@ -40,7 +40,7 @@ FORMATS = {
     "Language models": [binary.FORMAT],
     "Grammar index": [index.FORMAT],
     "Score counts": [counts.FORMAT],
-    "Alignment models": [model.FORMAT],
+    "Alignment models": [sampler.FORMAT],
 }
 
 
@@ -77,7 +77,7 @@ def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
     """The table of the matrix has no shapes, that of the bundle only parts of names."""
     (rows,) = tables(formats_page["Selection"])
     assert {name: dtype for name, dtype, _ in rows} == {
-        name: array.dtype.lstrip("|") for name, array in matrix.DATASETS.items()
+        name: array.dtype.lstrip("|") for name, array in selection.DATASETS.items()
     }
     cells = re.findall(r"^\| (`.*?) \|", formats_page["Bundles"], flags=re.M)
     rows = re.findall(r"`(\w+)", " ".join(cells))
@@ -92,7 +92,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, matrix, system, model)
+    modules = (shard, weights, generate, forests, binary, index, counts, selection, system, sampler)
     assert names == {module.__name__ for module in modules}
 
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
 from itersel.errors import InputError
-from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
-from itersel.evaluate.metrics import make_metrics, tokenized_bleu
+from itersel.evaluate.metrics import make_bleu, make_metrics, tokenized_bleu
 from itersel.evaluate.significance import Bootstrap, Randomization, p_value, pooled_p_values
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import CASES, METRICS

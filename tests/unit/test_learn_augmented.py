@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import augmented as naive
 from tests.naive import learning
-from tests.naive.strategies import TARGET_WORDS, Problem, load_arpa, make_decoder, small_grammars, solve
+from tests.naive.strategies import (
+    TARGET_WORDS,
+    Problem,
+    load_arpa,
+    make_decoder,
+    make_references,
+    small_grammars,
+    solve,
+)
 
 from itersel.config.learners import Mira
 from itersel.config.search import Search
@@ -23,14 +31,14 @@ from itersel.decode.decoder import Decoder, KBest, SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.references import References, make_references
+from itersel.grammar.references import References
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
+from itersel.learn.state import Start
 from itersel.learn.train import Training, TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.lm.binary import LanguageModel
 from itersel.vectors.weights import make_weights
 

@@ -30,8 +30,8 @@ from itersel.config.learners import (
 from itersel.errors import InputError
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
 from itersel.learn.pairs import make_pairs, pro_pairs
+from itersel.learn.state import Start
 from itersel.learn.train import Training, TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
+from tests.naive.strategies import make_references
 
-from itersel.grammar.references import make_references
 from itersel.learn.bleu_kernels import (
     COUNTS,
     Statistics,

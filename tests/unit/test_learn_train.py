@@ -17,10 +17,8 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, sen
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
-from itersel.learn.parts import LoadedPart
-from itersel.learn.state import read_start, write_training
-from itersel.learn.train import TrainSettings, train_parts, train_shard
-from itersel.learn.weight_table import Memory, Start
+from itersel.learn.state import Memory, Start, read_start, write_training
+from itersel.learn.train import LoadedPart, TrainSettings, train_parts, train_shard
 from itersel.vectors.weights import make_weights
 
 

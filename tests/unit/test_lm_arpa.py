@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from itersel.errors import InputError
-from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
+from itersel.lm.arpa import parse_arpa, write_arpa
+from itersel.lm.estimate import estimate
+from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes
 
 ARPA = """\\data\\
@@ -40,8 +42,9 @@ ngram 3=1
 
 def outcome(content: str | bytes | Iterable[bytes]) -> object:
     """Return the words and n-grams of a file, or the error."""
+    content = content.encode() if isinstance(content, str) else content
     try:
-        model = parse_arpa(content.encode() if isinstance(content, str) else content, "x")
+        model = parse_arpa([content] if isinstance(content, bytes) else content, "x")
     except InputError as error:
         return str(error)
     return model.words, [[column.tolist() for column in grams] for grams in model.ngrams]
@@ -66,7 +69,7 @@ def test_unknown_word_comes_first_wherever_it_is_listed() -> None:
 
 def test_model_without_unknown_word_gets_kenlms_default() -> None:
     text = ARPA.replace("ngram 1=5", "ngram 1=4").replace("-1.5\t<unk>\n", "")
-    model = parse_arpa(text.encode(), "x")
+    model = parse_arpa([text.encode()], "x")
     assert model.words == ["<unk>", "<s>", "</s>", "a", "häus"]
     assert model.ngrams[0].log10_probability[0] == -100
     assert model.ngrams[1].words.tolist() == [[1, 3], [3, 4], [4, 2]]
@@ -84,26 +87,21 @@ def test_model_without_unknown_word_gets_kenlms_default() -> None:
     ],
 )
 def test_unusual_files(old: str, new: str, last: str) -> None:
-    assert parse_arpa(ARPA.replace(old, new).encode(), "x").words[-1] == last
+    assert parse_arpa([ARPA.replace(old, new).encode()], "x").words[-1] == last
 
 
 def test_writes_what_it_reads(tmp_path: Path) -> None:
-    random = np.random.default_rng(1)
-    model = Arpa(
-        ["<unk>", "<s>", "</s>", "ä"],
-        [
-            NGrams(np.arange(4, dtype=np.int32)[:, None], -7 * random.random(4), -random.random(4)),
-            NGrams(np.array([[1, 3], [3, 2]], np.int32), -random.random(2) * 1e-5, np.zeros(2)),
-        ],
-    )
     path = tmp_path / "lm.arpa.gz"
+    (tmp_path / "text").write_text("ä b\nb ä c\n" * 3)
+    model = estimate(read_text([tmp_path / "text"]), 3)
     write_arpa(path, model)
-    again = parse_arpa(read_bytes(path), path)
+    again = parse_arpa([read_bytes(path)], path)
     assert again.words == model.words
-    for a, b in zip(again.ngrams, model.ngrams, strict=True):
-        np.testing.assert_array_equal(a.words, b.words)
-        np.testing.assert_allclose(a.log10_probability, b.log10_probability, rtol=1e-6)
-        np.testing.assert_allclose(a.backoff, b.backoff, rtol=1e-6)
+    for order, found in enumerate(again.ngrams, 1):
+        (expected,) = model.blocks(order)
+        np.testing.assert_array_equal(found.words, expected.words)
+        np.testing.assert_allclose(found.log10_probability, expected.log10_probability, rtol=1e-6)
+        np.testing.assert_allclose(found.backoff, expected.backoff, rtol=1e-6)
     content = path.read_bytes()
     write_arpa(path, model)
     assert path.read_bytes() == content
@@ -140,7 +138,7 @@ def test_writes_what_it_reads(tmp_path: Path) -> None:
 def test_damage_is_an_error_that_names_the_line(old: str, new: str, line: int, message: str) -> None:
     assert old in ARPA
     with pytest.raises(InputError, match=message) as caught:
-        parse_arpa(ARPA.replace(old, new, -1 if old == "<s>" else 1).encode(), "lm.arpa")
+        parse_arpa([ARPA.replace(old, new, -1 if old == "<s>" else 1).encode()], "lm.arpa")
     assert str(caught.value).startswith(f"lm.arpa:{line}: ")
 
 
@@ -169,7 +167,7 @@ def test_every_truncation_is_an_error() -> None:
     content = ARPA.encode().rstrip()
     for size in range(len(content)):
         with pytest.raises(InputError, match=r"^lm.arpa:\d+: "):
-            parse_arpa(content[:size], "lm.arpa")
+            parse_arpa([content[:size]], "lm.arpa")
 
 
 def test_a_byte_order_mark_and_comments_before_the_counts() -> None:

@@ -19,16 +19,15 @@ from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.lm import estimate as module
-from itersel.lm.arpa import Model, write_arpa
-from itersel.lm.count import LIMITS, Limits
-from itersel.lm.estimate import EstimatedModel, estimate
+from itersel.lm.arpa import write_arpa
+from itersel.lm.estimate import LIMITS, EstimatedModel, Limits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.text import read_text
 from itersel.storage.files import write_lines
 from itersel.storage.strings import string_table
 
 
-def model_of(model: Model) -> naive.Model:
+def model_of(model: EstimatedModel) -> naive.Model:
     return {
         tuple(model.words[i] for i in words): (p, backoff)
         for order in range(1, len(model.counts) + 1)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import lm as naive
+from tests.naive.strategies import load_arpa, to_arpa
 
 from itersel.lm import kernels
-from itersel.lm.arpa import Arpa, NGrams, write_arpa
-from itersel.lm.binary import LanguageModel, compile_model, load_model
-from itersel.lm.pair_kernels import PAIR_BITS
+from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import (
     EMPTY_STATE,
+    PAIR_BITS,
     States,
     begin_state,
     compose,
@@ -31,22 +31,6 @@ WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lm")
-
-
-def build(folder: Path, model: naive.Model, order: int) -> LanguageModel:
-    """Write a model of `WORDS` and compile it."""
-    number = {word: i for i, word in enumerate(WORDS)}
-    ngrams = []
-    for n in range(1, order + 1):
-        listed = [ngram for ngram in model if len(ngram) == n]
-        if n == 1:
-            listed.sort(key=lambda ngram: number[ngram[0]])
-        words = np.array([[number[word] for word in ngram] for ngram in listed], np.int32).reshape(-1, n)
-        values = np.array([model[ngram] for ngram in listed]).reshape(-1, 2)
-        ngrams.append(NGrams(words, values[:, 0], values[:, 1]))
-    write_arpa(folder / "lm.arpa", Arpa(WORDS, ngrams))
-    compile_model(folder / "lm.arpa", folder / "lm.bin")
-    return load_model(folder / "lm.bin")
 
 
 @st.composite
@@ -66,7 +50,7 @@ def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
 @given(models(), st.sampled_from(WORDS))
 def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model, int], left: str) -> None:
     model, order = drawn
-    compiled = build(folder, model, order).arrays
+    compiled = load_arpa(to_arpa(model, order), folder).arrays
     # Listed n-grams as contexts, longer than the model uses, because random contexts would rarely back off.
     for context in [(), *model, *((left, *ngram) for ngram in model)]:
         array = np.array([*map(WORDS.index, context), 0], np.int32)
@@ -84,7 +68,7 @@ def test_score_sentences_equals_the_definition(
     folder: Path, drawn: tuple[naive.Model, int], sentences: list[list[int]]
 ) -> None:
     model, order = drawn
-    compiled = build(folder, model, order).arrays
+    compiled = load_arpa(to_arpa(model, order), folder).arrays
     offset = np.cumsum([0, *map(len, sentences)])
     words = np.array(list(itertools.chain(*sentences)), np.int32)
     found = kernels.score_sentences(compiled, words, offset, 1, 2)
@@ -95,7 +79,7 @@ def test_score_sentences_equals_the_definition(
 @given(models())
 def test_every_infix_is_found_with_correct_flags(folder: Path, drawn: tuple[naive.Model, int]) -> None:
     model, order = drawn
-    compiled = build(folder, model, order).arrays
+    compiled = load_arpa(to_arpa(model, order), folder).arrays
     listed = {ngram[i:j] for ngram in model for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)}
     contexts = {ngram[:-1] for ngram in listed if len(ngram) > 1}
     contexts |= {ngram for ngram, (_, backoff) in model.items() if backoff != 0}
@@ -175,7 +159,7 @@ def model(request: pytest.FixtureRequest, folder: Path) -> LanguageModel:
     """Return a model of each order; the longest n-grams have no backoff."""
     order = request.param
     short = {ngram: (p, b * (len(ngram) < order)) for ngram, (p, b) in MODEL.items() if len(ngram) <= order}
-    return build(folder, short, order)
+    return load_arpa(to_arpa(short, order), folder)
 
 
 def states_of(model: LanguageModel, words: int = 1 << 10, pairs: int = 1 << 12) -> States:

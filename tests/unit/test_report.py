@@ -10,8 +10,7 @@ from tests.scored import make_system as system
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.evaluate.bleu import make_bleu, score_corpus
-from itersel.evaluate.metrics import tokenized_bleu
+from itersel.evaluate.metrics import make_bleu, score_corpus, tokenized_bleu
 from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources

@@ -10,8 +10,7 @@ import pytest
 from tests.scored import sacrebleu
 
 from itersel.cli.main import main
-from itersel.evaluate.bleu import make_bleu
-from itersel.evaluate.metrics import tokenized_bleu
+from itersel.evaluate.metrics import make_bleu, tokenized_bleu
 from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 

@@ -15,9 +15,8 @@ from tests.naive.selection import Vector
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, MarginPerceptron
-from itersel.learn.state import has_stopped
+from itersel.learn.state import Start, has_stopped
 from itersel.learn.train import TrainSettings, train_shard
-from itersel.learn.weight_table import Start
 from itersel.storage.hdf5 import read_header
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 

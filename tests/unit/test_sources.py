@@ -24,11 +24,11 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("grammar extract", {"grammar.rules"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),
-        ("report resources", {"report.resources"}, {"evaluate.bleu", "grammar.extract"}),
-        ("report choose", {"evaluate.bleu", "vectors.weights"}, {"report.table", "report.tasks"}),
+        ("report resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
+        ("report choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),
         ("report tasks", {"report.tasks", "corpus.columns"}, {"report.table", "vectors.weights"}),
-        ("report join", {"corpus.columns"}, {"report.tasks", "evaluate.bleu"}),
+        ("report join", {"corpus.columns"}, {"report.tasks", "evaluate.metrics"}),
     ],
 )  # fmt: skip
 def test_modules(command, used, unused):

@@ -13,7 +13,7 @@ from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 from itersel.cli.main import main
 from itersel.config.tuners import ForestMert, KBestMira, Mert, Pro
 from itersel.errors import InputError
-from itersel.evaluate.bleu import make_bleu, read_references
+from itersel.evaluate.metrics import make_bleu, read_references
 from itersel.nbest.lists import read_nbest
 from itersel.nbest.quality import metric_quality
 from itersel.tune.mert import ListSearch, tune_mert

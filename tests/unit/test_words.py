@@ -18,7 +18,7 @@ from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
-from itersel.evaluate.bleu import HIDDEN, make_bleu, score_corpus, signature
+from itersel.evaluate.metrics import HIDDEN, make_bleu, score_corpus, signature
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import parse_rule
 

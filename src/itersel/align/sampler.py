@@ -11,13 +11,13 @@ One thread does everything in order, so the result is the same on every machine.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel import __version__
 from itersel.align.sampler_kernels import (
     DECIDE,
     FERTILE,
@@ -36,10 +36,14 @@ from itersel.align.sampler_kernels import (
     move_pairs,
     sample,
 )
+from itersel.align.symmetrize import DIRECTIONS
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.progress import progress
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.strings import StringTable, string_table
 
 # Words of a sentence; the aligner has to keep all pairs of its words in memory.
 LONGEST = 1024
@@ -53,6 +57,26 @@ SLOTS, FULL = 2**16, 0.6
 JUMP, FERTILITY, DISTANCES = 0.5, 0.5, 100
 # Instead of 0, for fertilities that do not occur.
 NEVER = 1e-10
+
+MOST = 2**31 - 1
+FORMAT = FileFormat(
+    "word alignment model",
+    1,
+    "itersel align --save",
+    all_packed(
+        {
+            "given": Array("|u1", ("bytes of given words",)),
+            "given_offset": Array("<i8", ("V+1",), into="bytes of given words", text="given"),
+            "generated": Array("|u1", ("bytes of generated words",)),
+            "generated_offset": Array("<i8", ("W+1",), into="bytes of generated words", text="generated"),
+            "pair_given": Array("<i4", ("P",), least=0, below="V"),
+            "pair_generated": Array("<i4", ("P",), least=1, below="W"),
+            "pair_links": Array("<i4", ("P", SAMPLERS), least=0, most=MOST),
+            "jumps": Array("<f8", (SAMPLERS, 2 * LONGEST_JUMP + 1), least=JUMP, most=2**52),
+            "ratio": Array("<f4", ("V", LARGEST_FERTILITY + 1, SAMPLERS), least=0, most=2**52),
+        }
+    ),
+)
 
 
 def schedule(pairs: int) -> list[int]:
@@ -74,14 +98,7 @@ def prior_of(generated_words: int) -> float:
 class Sampler:
     """A model and the links that it was counted from.
 
-    Parameters
-    ----------
-    text
-        Sentence pairs.
-    given_words, generated_words
-        Number of different words on each side, with NULL.
-    seed
-        Of the sampler.
+    `given_words` and `generated_words` are the numbers of different words on each side, with NULL.
     """
 
     def __init__(self, text: Text, given_words: int, generated_words: int, seed: int) -> None:
@@ -169,6 +186,61 @@ def new_table(pairs: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     return np.zeros(slots, np.uint64), np.zeros((slots + 1, SAMPLERS), np.int32)
 
 
+class TrainedModel(NamedTuple):
+    """A model that links each generated word to a given word or to NULL."""
+
+    direction: str  # "forward" if the target is generated, "reverse" if the source is
+    given: Sequence[str]  # by number, the first one NULL
+    generated: Sequence[str]
+    model: Model  # if read from a file, with a last row for given words that are not among these
+
+
+def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
+    """Write the model of a sampler that has run, with its seed."""
+    direction, given, generated, model = trained
+    used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
+    used = used[np.argsort(model.pairs[used])]
+    pairs = model.pairs[used]
+    arrays: dict[str, NDArray[Any]] = {
+        "pair_given": (pairs >> np.uint64(32)).astype(np.int32),
+        "pair_generated": pairs.astype(np.uint32).astype(np.int32),
+        "pair_links": model.pair_links[used],
+        "jumps": model.jumps,
+        "ratio": model.ratio,
+    }
+    for name, words in (("given", given), ("generated", generated)):
+        arrays[name], arrays[f"{name}_offset"] = string_table(words)
+    write_arrays(path, FORMAT, arrays, {"itersel": __version__, "direction": direction, "seed": seed})
+
+
+def read_model(path: FilePath) -> TrainedModel:
+    """Read a model."""
+    arrays, attributes = read_arrays(path, FORMAT)
+    if attributes.get("direction") not in DIRECTIONS:
+        raise InputError("damaged: has no direction; recreate the file", path)
+    given, generated = (
+        StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
+    )
+    return TrainedModel(attributes["direction"], given, generated, _model(arrays, prior_of(len(generated))))
+
+
+def _model(arrays: Mapping[str, NDArray[Any]], prior: float) -> Model:
+    pair_given, pair_links, jumps, ratio = (
+        arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
+    )
+    table = new_table(len(pair_given))
+    keys = pair_given.astype(np.uint64) << np.uint64(32) | arrays["pair_generated"].astype(np.uint64)
+    move_pairs(keys, pair_links, *table)
+    links = np.zeros((len(ratio) + 1, SAMPLERS), np.int32)
+    np.add.at(links, pair_given, pair_links)
+    all_jumps = (jumps - JUMP).sum(axis=1) + DISTANCES * JUMP
+    # words without links in the text of the model have these ratios too
+    unknown = np.ones((1, *ratio.shape[1:]), np.float32)
+    unknown[:, -2:] = NEVER
+    ratio = np.concatenate([ratio, unknown])
+    return Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)
+
+
 class Bitext(NamedTuple):
     """A text whose source is the given side, and its words on both sides, the first one NULL."""
 
@@ -188,15 +260,8 @@ class Bitext(NamedTuple):
         return Text(source, source_start, _numbers_in(target_words, self.target_words)[target], target_start)
 
 
-def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Bitext:
-    """Read parallel text, tokenised, one sentence per line.
-
-    Raises
-    ------
-    InputError
-        See `itersel.corpus.text.text_blocks`; also if the files have different numbers of lines, or a
-        sentence has more than `LONGEST` words.
-    """
+def read_bitext(source: FilePath, target: FilePath) -> Bitext:
+    """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
     numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
     check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})

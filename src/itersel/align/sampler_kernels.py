@@ -33,71 +33,49 @@ _EMPTY, _ONE = np.uint64(0), np.uint64(1)
 
 
 class Text(NamedTuple):
-    """Sentence pairs as word numbers, from 1. Pairs with an empty side are ignored.
+    """Sentence pairs as word numbers, from 1. Pairs with an empty side are ignored."""
 
-    given, generated: int32, the words of all sentences.
-    given_start, generated_start: int64 (S + 1), begin of each sentence.
-    """
-
-    given: NDArray[np.int32]
-    given_start: NDArray[np.int64]
+    given: NDArray[np.int32]  # the words of all sentences
+    given_start: NDArray[np.int64]  # (S + 1): begin of each sentence
     generated: NDArray[np.int32]
     generated_start: NDArray[np.int64]
 
 
 class Model(NamedTuple):
-    """What is counted of the links of all sentences, for each sampler.
+    """What is counted of the links of all sentences, for each sampler."""
 
-    pairs: uint64 (slots), a hash table of the pairs of words that are linked: the given word times 2^32, plus
-        the generated one; 0 is an empty slot. The number of slots is a power of 2.
-    pair_links: int32 (slots + 1, K), links of each pair; the last row is 0.
-    links: int32 (V, K), links of each given word.
-    prior: what is added to the number of links of a given word.
-    scale: float64 (V, K), 1 / (links + prior).
-    jumps: float64 (K, 2 * LONGEST_JUMP + 1), number of jumps by distance, plus the prior.
-    all_jumps: float64 (K), their sum.
-    ratio: float32 (V, LARGEST_FERTILITY + 1, K), how much more probable one more link of a word is, by the
-        number of its links.
-    """
-
+    # (slots, a power of 2): a hash table of the pairs of words that are linked: the given word times 2^32,
+    # plus the generated one; 0 is an empty slot
     pairs: NDArray[np.uint64]
-    pair_links: NDArray[np.int32]
-    links: NDArray[np.int32]
-    prior: float
-    scale: NDArray[np.float64]
-    jumps: NDArray[np.float64]
-    all_jumps: NDArray[np.float64]
+    pair_links: NDArray[np.int32]  # (slots + 1, K): links of each pair; the last row is 0
+    links: NDArray[np.int32]  # (V, K): links of each given word
+    prior: float  # what is added to the number of links of a given word
+    scale: NDArray[np.float64]  # (V, K): 1 / (links + prior)
+    jumps: NDArray[np.float64]  # (K, 2 * LONGEST_JUMP + 1): number of jumps by distance, plus the prior
+    all_jumps: NDArray[np.float64]  # (K): their sum
+    # (V, LARGEST_FERTILITY + 1, K): how much more probable one more link of a word is, by the number of its
+    # links
     ratio: NDArray[np.float32]
 
 
 class Room(NamedTuple):
-    """Arrays for a sentence pair of at most n given and m generated words.
+    """Arrays for a sentence pair of at most n given and m generated words."""
 
-    slot: int64 (m * (n + 1)), the slots of the pairs of its words, those of a generated word side by side.
-    probability: float64, likewise, the probabilities of the links, added up over samplers.
-    total: float64 (n + 1), the scores of the links of one word, added up from the left.
-    fertility: int64 (n), links of each given word.
-    next: int64 (m), given position of the next link to the right of each generated word.
-    """
-
+    # (m * (n + 1)): the slots of the pairs of its words, those of a generated word side by side
     slot: NDArray[np.int64]
-    probability: NDArray[np.float64]
-    total: NDArray[np.float64]
-    fertility: NDArray[np.int64]
-    next: NDArray[np.int64]
+    probability: NDArray[np.float64]  # likewise, the probabilities of the links, added up over samplers
+    total: NDArray[np.float64]  # (n + 1): the scores of the links of one word, added up from the left
+    fertility: NDArray[np.int64]  # (n): links of each given word
+    next: NDArray[np.int64]  # (m): given position of the next link to the right of each generated word
 
 
 class Pass(NamedTuple):
-    """A pass over the text.
+    """A pass over the text."""
 
-    stage: RANDOM, which is the first, IBM1, HMM, FERTILE or DECIDE.
-    seed: of the generator; passes need different ones.
-    is_counted: whether the links count in the model; otherwise, it does not change, and all sentences get the
-        same numbers from the generator, so that the links of one do not depend on its place.
-    """
-
-    stage: int
-    seed: int
+    stage: int  # RANDOM, which is the first, IBM1, HMM, FERTILE or DECIDE
+    seed: int  # of the generator; passes need different ones
+    # Whether the links count in the model; otherwise, it does not change, and all sentences get the same
+    # numbers from the generator, so that the links of one do not depend on its place.
     is_counted: bool
 
 
@@ -316,18 +294,10 @@ def sample(
 ) -> tuple[int, int]:
     """Sample the links of all sentences from `begin` with all samplers.
 
-    Parameters
-    ----------
-    links
-        int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
-        probable ones.
-    free
-        How many pairs may get slots.
+    links: int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
+    probable ones. free: how many pairs may get slots.
 
-    Returns
-    -------
-    sentence, added
-        The sentence with which to go on when there is room, or S; and the number of pairs that got slots.
+    Returns the sentence with which to go on when there is room, or S; and the number of pairs that got slots.
     """
     added = 0
     for sentence in range(begin, text.given_start.shape[0] - 1):

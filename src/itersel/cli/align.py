@@ -90,8 +90,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
     """Align in one direction or both; yields the points of each sentence pair."""
-    from itersel.align.model import TrainedModel, write_model
-    from itersel.align.sampler import Sampler, read_bitext
+    from itersel.align.sampler import Sampler, TrainedModel, read_bitext, write_model
     from itersel.align.symmetrize import DIRECTIONS
 
     bitext = read_bitext(options.source, options.target)
@@ -106,8 +105,7 @@ def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]
 
 def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
     """Align with the model of one direction, or of both; yields the points of each sentence pair."""
-    from itersel.align.model import read_model
-    from itersel.align.sampler import align_with, read_bitext
+    from itersel.align.sampler import align_with, read_bitext, read_model
 
     models = [(read_model(path), path) for path in options.model]
     models.sort(key=lambda pair: pair[0].direction)

@@ -33,7 +33,13 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
 
 
 def _bleu(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+    from itersel.evaluate.metrics import (
+        make_bleu,
+        read_references,
+        read_translations,
+        score_corpus,
+        signature,
+    )
 
     references = read_references(options.reference)
     metric = make_bleu(references, options.tokenize)
@@ -65,8 +71,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import read_references, read_translations
     from itersel.evaluate.compare import compare_outputs
+    from itersel.evaluate.metrics import read_references, read_translations
 
     references, outputs = read_references(options.reference), {}
     for path in (options.baseline, *options.systems):

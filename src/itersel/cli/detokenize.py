@@ -48,8 +48,8 @@ def _detokenize(options: argparse.Namespace) -> None:
     if options.counts is None:
         write_lines(options.output, restore(read_lines(options.input), preparation, recaser))
         return
-    from itersel.evaluate.bleu import read_references, read_translations
     from itersel.evaluate.counts import count, write_counts
+    from itersel.evaluate.metrics import read_references, read_translations
 
     references = read_references(options.references)
     translations = read_translations(options.input, references, options.references[0])

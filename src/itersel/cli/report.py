@@ -371,7 +371,7 @@ def _table(options: argparse.Namespace) -> None:
 
 def _tasks(options: argparse.Namespace) -> None:
     from itersel.corpus.columns import read_labels, refuse_repeats
-    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.evaluate.metrics import read_references, read_translations
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
     for (name, path), count in Counter(map(tuple, options.system)).items():

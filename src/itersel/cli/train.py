@@ -82,9 +82,8 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 
 def _train(options: argparse.Namespace) -> None:
-    from itersel.learn.parts import ShardFile
     from itersel.learn.state import has_stopped, provenance, read_start, write_training
-    from itersel.learn.train import TrainSettings, train_parts
+    from itersel.learn.train import ShardFile, TrainSettings, train_parts
     from itersel.vectors.weights import read_weights, write_weights
 
     if len(options.model) not in (1, len(options.shard)):

@@ -100,7 +100,7 @@ def _tune(options: argparse.Namespace) -> None:
 def _tune_nbest(options: argparse.Namespace) -> None:
     from sacrebleu.metrics.bleu import BLEU
 
-    from itersel.evaluate.bleu import read_references
+    from itersel.evaluate.metrics import read_references
     from itersel.nbest.rescore import absent
     from itersel.nbest.weights import read_any_weights, write_any_weights
     from itersel.tune.nbest import tune_nbest

@@ -77,17 +77,11 @@ class KBest(NamedTuple):
 
 
 class SentenceForest(NamedTuple):
-    """The forest of a decoded sentence, with its rules, language model weight and k best derivations.
-
-    Attributes
-    ----------
-    found, rules, table
-        Items and edges, rules of the sentence, rules of the shard.
-    """
+    """The forest of a decoded sentence, with its rules, language model weight and k best derivations."""
 
     found: Hypotheses
     rules: SentenceRules
-    table: RuleTable
+    table: RuleTable  # of the shard
     model_weight: float
     best: Best
 
@@ -99,19 +93,8 @@ DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
 class Decoder:
     """Decodes the sentences of one shard with one language model in one thread.
 
-    Parameters
-    ----------
-    shard
-        Sentences and grammars.
-    model
-        Compiled language model.
-    search
-        Settings of the search. With ``dense`` features, it ignores sparse ones.
-
-    Raises
-    ------
-    InputError
-        If the search has templates, but others than the shard was read with.
+    With ``dense`` features, the search ignores sparse ones. Raises an `InputError` if it has templates, but
+    others than the shard was read with.
     """
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:

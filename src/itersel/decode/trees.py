@@ -14,53 +14,26 @@ FEATURES = 6  # maximum number of features shown for a rule
 
 
 class Node(NamedTuple):
-    """A rule in a derivation.
+    """A rule in a derivation."""
 
-    Attributes
-    ----------
-    depth
-        0 for the root.
-    source, target
-        Symbols: words, or -1 and -2 for the first and second nonterminal of the source side.
-    begin, end
-        Its span of source words.
-    score
-        Sum of the weighted features, without the language model.
-    features
-        Names and weighted values of the features that contribute most to the score.
-    """
-
-    depth: int
+    depth: int  # 0 for the root
+    # words, or -1 and -2 for the first and second nonterminal of the source side
     source: tuple[str | int, ...]
     target: tuple[str | int, ...]
-    begin: int
+    begin: int  # of its span of source words
     end: int
-    score: float
-    features: tuple[tuple[str, float], ...]
+    score: float  # sum of the weighted features, without the language model
+    features: tuple[tuple[str, float], ...]  # names and weighted values of those that contribute most
 
 
 class Derivation(NamedTuple):
-    """A derivation of a sentence.
+    """A derivation of a sentence."""
 
-    Attributes
-    ----------
-    nodes
-        Rules in pre-order; the children of a rule are in source order.
-    words
-        Words of the translation.
-    links
-        Word alignment, source-target, from 0, sorted.
-    score
-        Model score.
-    model
-        Contribution of the language model to the score.
-    """
-
-    nodes: tuple[Node, ...]
+    nodes: tuple[Node, ...]  # rules in pre-order; the children of a rule are in source order
     words: tuple[str, ...]
-    links: tuple[tuple[int, int], ...]
+    links: tuple[tuple[int, int], ...]  # word alignment, source-target, from 0, sorted
     score: float
-    model: float
+    model: float  # contribution of the language model to the score
 
 
 class _Part(NamedTuple):
@@ -82,14 +55,9 @@ def derive_all(
     words: Sequence[str],
     k: int,
 ) -> tuple[KBest, list[Derivation]]:
-    """Find the k best translations of a sentence and their derivations.
+    """Find the k best translations of a sentence and their derivations; `words` is the shard's vocabulary.
 
-    Parameters
-    ----------
-    decoder, sentence, dense, sparse, k
-        See `itersel.decode.decoder.Decoder.decode`.
-    words
-        The vocabulary of the shard.
+    For the other arguments see `itersel.decode.decoder.Decoder.decode`.
     """
     seen: list[SentenceForest] = []
 

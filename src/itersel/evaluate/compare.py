@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import make_metrics
+from itersel.evaluate.metrics import References, make_metrics
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value
 from itersel.limits import CASES, METRICS
 

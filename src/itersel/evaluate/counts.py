@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import InputError
-from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, Sums, make_metrics
+from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
-from itersel.storage.formats import Array, FileFormat, digest
+from itersel.storage.formats import Array, FileFormat, FilePath, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # The metrics in a file: pairs of a case and a name.
@@ -48,20 +47,12 @@ class Counts(NamedTuple):
 
 
 class CountedText(NamedTuple):
-    """The counts of a text, with what identifies the text.
-
-    Attributes
-    ----------
-    references, translations
-        Digests of the references, and of the decoder output before detokenisation.
-    number
-        Number of references.
-    """
+    """The counts of a text, with what identifies the text."""
 
     counts: Counts
-    references: str
-    translations: str
-    number: int
+    references: str  # digest of the references
+    translations: str  # digest of the decoder output before detokenisation
+    number: int  # of references
 
 
 def count(
@@ -82,7 +73,7 @@ def text_digest(lines: Sequence[str | None]) -> str:
     return digest(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
 
 
-def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
+def write_counts(path: FilePath, counted: CountedText) -> None:
     """Write counts as HDF5."""
     metrics, counts = counted.counts
     if max(float(columns.max(initial=0)) for columns in counts) > MOST:
@@ -100,7 +91,7 @@ def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
     write_arrays(path, FORMAT, {"counts": np.hstack(counts).astype("<i8")}, attributes)
 
 
-def read_counts(path: str | os.PathLike[str]) -> CountedText:
+def read_counts(path: FilePath) -> CountedText:
     """Read what `write_counts` wrote."""
     arrays, attributes = read_arrays(path, FORMAT)
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
@@ -140,11 +131,11 @@ def _whole(value: object) -> int:
 
 
 def require_counts_of(
-    path: str | os.PathLike[str],
+    path: FilePath,
     counted: CountedText,
     translations: Sequence[str],
     references: Sequence[References],
-    translated: str | os.PathLike[str],
+    translated: FilePath,
 ) -> None:
     """Raise an InputError unless the counts are for these translations and this number of references.
 
@@ -164,7 +155,7 @@ def require_counts_of(
         )
 
 
-def require_same_text(paths: Sequence[str | os.PathLike[str]], counted: Sequence[CountedText]) -> None:
+def require_same_text(paths: Sequence[FilePath], counted: Sequence[CountedText]) -> None:
     """Raise an InputError unless all counts are for the same test set, scored in the same way."""
     first = counted[0]
     for path, other in zip(paths, counted, strict=True):

@@ -1,4 +1,4 @@
-"""BLEU, chrF2++ and TER of detokenised text by sacrebleu, cased and lowercased.
+"""Corpus scores by sacrebleu: BLEU of tokenised text; BLEU, chrF2++ and TER of detokenised text.
 
 sacrebleu counts matches and edits sentence by sentence. This module computes scores from sums of these
 counts, for thousands of resampled texts in one pass; tests compare the formulas with sacrebleu's.
@@ -7,9 +7,10 @@ counts, for thousands of resampled texts in one pass; tests compare the formulas
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,14 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from itersel.evaluate.bleu import References, signature
+from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
+from itersel.storage.files import read_lines
+from itersel.storage.formats import FilePath
 
 Sums = NDArray[np.float64]
+References = Sequence[str | None]
 
 # Scores are rounded to this many decimals.
 DECIMALS = 10
@@ -32,25 +36,121 @@ ORDERS = 4
 # Parameters of chrF2++: orders of character and word n-grams, and the weight of recall.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
+# Maps all white space that str.split splits at, except space and tab, to private-use characters.
+_WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
+HIDDEN = {code: 0xE000 + number for number, code in enumerate(_WHITE_SPACE)}
 
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """A corpus score, computed from sums of counts.
+
+class CorpusScore(NamedTuple):
+    """BLEU of one system.
 
     Attributes
     ----------
-    name, case
-        One of `FORMULAS`; ``cased`` or ``lowercased``.
-    signature
-        sacrebleu's signature.
-    scale
-        Factor that makes the counts whole numbers, whose sums are exact in any order.
+    bleu
+        0 to 100.
+    precisions
+        1-gram to 4-gram precisions, in per cent.
+    brevity_penalty
+        0 to 1.
+    length, reference_length
+        Words after sacrebleu's tokenisation.
     """
 
-    name: str
-    case: str
-    signature: str
-    scale: int = 1
+    bleu: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    length: int
+    reference_length: int
+
+
+def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
+    """Return sacrebleu's metric with the settings of mteval-v11b, lowercased.
+
+    `references` are one or more reference translations of the text, each with one line per sentence; `None`
+    instead of a line where a sentence has fewer references than others. `tokenize` is ``13a`` as in
+    mteval-v11b, or ``none`` to score already tokenised text unchanged.
+    """
+    # force: no warning that the text looks tokenised; it is.
+    metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
+    if tokenize == "none":
+        metric.tokenizer = _KeepWords(metric.tokenizer)
+    metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
+    return metric
+
+
+class _KeepWords:
+    """Hides white space that does not separate words (`itersel.corpus.text.split_words`) from sacrebleu."""
+
+    def __init__(self, tokenizer: Callable[[str], str]) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, line: str) -> str:
+        return self._tokenizer(line.translate(HIDDEN))
+
+    def signature(self) -> str:
+        """Return the name of the tokenizer."""
+        return str(self._tokenizer.signature())  # type: ignore[attr-defined]
+
+
+def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
+    """Return the BLEU of the translations against the references of `metric`."""
+    score = metric.corpus_score(translations, None)
+    return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
+
+
+def signature(metric: SacreMetric) -> str:
+    """Return the sacrebleu signature of a metric."""
+    return str(metric.get_signature().format())
+
+
+def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:
+    """Read one or more reference translations of a text, each with one line per sentence.
+
+    With several references, an empty line becomes `None`, a missing reference, unless all are empty.
+    """
+    references: list[list[str | None]] = [[*read_lines(path)] for path in paths]
+    for path, lines in zip(paths, references, strict=True):
+        if not lines:
+            raise InputError("is empty; expected reference translations", path)
+        if len(lines) != len(references[0]):
+            raise InputError(
+                f"has {len(lines)} lines, but {os.fspath(paths[0])} has {len(references[0])}; all references "
+                "must be of the same text",
+                path,
+            )
+    return without_empty(references)
+
+
+def without_empty(references: Sequence[References]) -> list[list[str | None]]:
+    """Return references with `None` for empty lines, except where all references of a sentence are empty."""
+    found = [list(lines) for lines in references]
+    for sentence, lines in enumerate(zip(*references, strict=True)):
+        if any((line or "").strip() for line in lines):
+            for one, line in zip(found, lines, strict=True):
+                one[sentence] = line if (line or "").strip() else None
+    return found
+
+
+def read_translations(path: FilePath, references: Sequence[References], reference: FilePath) -> list[str]:
+    """Read the translations of one system, one per line, as many as there are references (in a file)."""
+    lines, count = read_lines(path), len(references[0])
+    if len(lines) != count:
+        raise InputError(
+            f"has {len(lines)} lines, but the reference {os.fspath(reference)} has {count}; both must have "
+            "one line per sentence",
+            path,
+        )
+    return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A corpus score, computed from sums of counts."""
+
+    name: str  # one of `FORMULAS`
+    case: str  # ``cased`` or ``lowercased``
+    signature: str  # sacrebleu's
+    scale: int = 1  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     @property
     def sign(self) -> int:
@@ -84,7 +184,7 @@ class TextMetric(Metric):
 def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[TextMetric]:
     """Return the metrics of the main table: BLEU, chrF2++ and TER, first cased, then lowercased.
 
-    For `references` see `itersel.evaluate.bleu.make_bleu`; `tokenizer` is sacrebleu's for BLEU.
+    For `references` see `make_bleu`; `tokenizer` is sacrebleu's for BLEU.
     """
     check_tokenizer(tokenizer)
     # TER divides by the mean length of a sentence's references.
@@ -115,7 +215,7 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
 
 
 def tokenized_bleu(counter: BLEU) -> TextMetric:
-    """Return BLEU of tokenised lowercased text as a metric; see `itersel.evaluate.bleu.make_bleu`."""
+    """Return BLEU of tokenised lowercased text as a metric; see `make_bleu`."""
     return TextMetric(name=TOKENIZED, case="lowercased", signature=signature(counter), counter=counter)
 
 

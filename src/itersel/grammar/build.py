@@ -30,24 +30,15 @@ Categories = tuple[str, str, str]
 
 
 class Rule(NamedTuple):
-    """A rule of one sentence's grammar.
+    """A rule of one sentence's grammar."""
 
-    Attributes
-    ----------
-    source, target
-        Symbols; on both sides, -1 and -2 are the first and the second nonterminal of the source side.
-    features
-        Values by name, dense and sparse, without those computed from the rule or added by the decoder.
-    alignment
-        Word alignment, source-target, positions within the sides.
-    categories
-        Categories of the left-hand side, the first and the second nonterminal; X for a missing nonterminal.
-    """
-
+    # symbols; on both sides, -1 and -2 are the first and the second nonterminal of the source side
     source: tuple[Symbol, ...]
     target: tuple[Symbol, ...]
+    # dense and sparse, without those computed from the rule or added by the decoder
     features: Mapping[str, float] = {}
-    alignment: Points = ()
+    alignment: Points = ()  # source-target, positions within the sides
+    # of the left-hand side, the first and the second nonterminal; X for a missing nonterminal
     categories: Categories = (X, X, X)
 
 
@@ -72,24 +63,13 @@ def make_shard(
 ) -> Shard:
     """Build a shard, with glue and pass-through rules and all sparse features.
 
-    Parameters
-    ----------
-    sentences, references
-        Words. Without references, the shard can be decoded but not trained on.
-    grammars
-        The rules of each sentence, read one sentence at a time. A rule listed twice is two rules, as in cdec:
-        derivations may use either. The shard keeps rules with the same source side together.
-    attributes
-        Provenance of the shard.
-    templates
-        Templates of the sparse features to compute from the rules; see `itersel.limits.TEMPLATES`.
-    further_references
-        Additional references; see `itersel.grammar.references.join_references`.
+    Without references, it can be decoded but not trained on; `further_references` are more of the same
+    sentences, see `itersel.grammar.references.join_references`. The grammars, the rules of each sentence, are
+    read one sentence at a time. A rule listed twice is two rules, as in cdec: derivations may use either. The
+    shard keeps rules with the same source side together. `attributes` are the provenance of the shard,
+    `templates` those of the sparse features to compute from the rules; see `itersel.limits.TEMPLATES`.
 
-    Raises
-    ------
-    InputError
-        If there are more than `MAX_DENSE` dense features, or feature keys collide.
+    Raises an `InputError` if there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
     builder = _Builder()
     source, grammar = [], []

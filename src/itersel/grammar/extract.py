@@ -45,25 +45,15 @@ def extract_shard(
 
     Parameters
     ----------
-    index
-        An index built by `itersel.grammar.index.build_index`.
     input
         Tokenised source sentences, one per line. Empty lines have empty grammars, and an empty file gives an
         empty shard.
-    output
-        The shard to write.
     leave_one_out
         For sentences of the indexed corpus: a file with their line numbers in the corpus, from 0. Each line
         has the number of one sentence, and may have those of its copies after it. The grammar of a sentence
         then excludes the occurrences in these sentence pairs.
     references
         Files with one reference translation per line; see `itersel.grammar.references.join_references`.
-
-    Raises
-    ------
-    InputError
-        If the files differ in their number of lines, or a line of `leave_one_out` does not have the number
-        of an indexed sentence equal to the input sentence. Names the file and the line.
     """
     loaded = load_index(index)
     ids = loaded.word_numbers()

@@ -69,45 +69,32 @@ class Corpus(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Extracted rules, and the rows of the grammars in pattern order; grown as needed.
+    """Extracted rules, and the rows of the grammars in pattern order; grown as needed."""
 
-    size: int64 (5), number of RULES, symbols of each side, POINTS and ROWS in use.
-    end: int32 (R, 3), SOURCE_END, TARGET_END, POINT_END of each rule.
-    source, target: int32 (symbols, 1); point: int32 (points, 2), alignments.
-    row: int32 (G, 5), ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0 for
-        a pass-through rule), ROW_COUNT (of the rule), ROW_SINGLETON (1: only one of these occurrences
-        yields rules).
-    """
-
-    size: NDArray[np.int64]
-    end: NDArray[np.int32]
-    source: NDArray[np.int32]
+    size: NDArray[np.int64]  # (5): number of RULES, symbols of each side, POINTS and ROWS in use
+    end: NDArray[np.int32]  # (R, 3): SOURCE_END, TARGET_END, POINT_END of each rule
+    source: NDArray[np.int32]  # (symbols, 1), and so is the target
     target: NDArray[np.int32]
-    point: NDArray[np.int32]
+    point: NDArray[np.int32]  # (points, 2): alignments
+    # (G, 5): ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0 for a
+    # pass-through rule), ROW_COUNT (of the rule), ROW_SINGLETON (1: only one of these occurrences yields
+    # rules)
     row: NDArray[np.int32]
 
 
 class Own(NamedTuple):
-    """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies.
+    """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies."""
 
-    span: int64 (M, 2), source positions in groups, ascending in each. group: int64 (N, 2), begin and end of
-    each sentence's group.
-    """
-
-    span: NDArray[np.int64]
-    group: NDArray[np.int64]
+    span: NDArray[np.int64]  # (M, 2): source positions in groups, ascending in each
+    group: NDArray[np.int64]  # (N, 2): begin and end of each sentence's group
 
 
 class Patterns(NamedTuple):
-    """The distinct patterns of a shard, and the sentences in which they occur.
+    """The distinct patterns of a shard, and the sentences in which they occur."""
 
-    block: int32 (U, 3), ascending; 0: no block. sentence: int32 (I), the sentences, grouped by pattern;
-    begin: int64 (U + 1), the begin of each group.
-    """
-
-    block: NDArray[np.int32]
-    begin: NDArray[np.int64]
-    sentence: NDArray[np.int32]
+    block: NDArray[np.int32]  # (U, 3): ascending; 0: no block
+    begin: NDArray[np.int64]  # (U + 1): the begin of each pattern's sentences
+    sentence: NDArray[np.int32]  # (I): the sentences, grouped by pattern
     own: Own
 
 

@@ -96,23 +96,10 @@ class GrammarIndex(NamedTuple):
 
 
 def build_index(source: FilePath, target: FilePath, alignment: FilePath, output: FilePath) -> None:
-    """Index a word-aligned parallel corpus.
+    """Index a word-aligned parallel corpus: tokenised text, and alignments in Pharaoh format, line by line.
 
-    Parameters
-    ----------
-    source, target
-        Tokenised text, one sentence per line.
-    alignment
-        Pharaoh format, source-target, one line per sentence pair.
-    output
-        The index to write, an array file of kind "grammar-index".
-
-    Raises
-    ------
-    InputError
-        If a text is empty or contains a reserved word (see `itersel.corpus.text.text_blocks`), the files
-        differ in their number of lines, or an alignment point is malformed or outside its sentence. Names the
-        file and the line.
+    Words that `itersel.corpus.text.text_blocks` reserves, files with different numbers of lines, and points
+    outside their sentence are errors that name the file and the line.
     """
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
@@ -151,10 +138,7 @@ def load_index(path: FilePath) -> GrammarIndex:
 def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
     """Return an index from arrays of a file that have been checked against `FORMAT`.
 
-    Raises
-    ------
-    InputError
-        If extraction could read beyond a sentence or fail to terminate. Names the file and the array.
+    An `InputError` if extraction could read beyond a sentence or fail to terminate.
     """
     content = dict(arrays)
     words = StringTable(content.pop("words_data"), content.pop("words_offset"))

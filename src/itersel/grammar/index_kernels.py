@@ -40,32 +40,21 @@ LOW, HIGH = 0, 1
 
 
 class IndexArrays(NamedTuple):
-    """The indexed corpus. Positions count from the start of the corpus; spans are half-open.
+    """The indexed corpus. Positions count from the start of the corpus; spans are half-open."""
 
-    source: int32 (T), words; word 0 marks the end of a sentence.
-    source_offset: int64 (S + 1), begin of each sentence in `source`.
-    room: uint8 (T), words from a position to the end of its sentence; at most 255.
-    suffix: int32 (T), the suffix array: positions in the order of their suffixes.
-    word_begin: int64 (V + 1), begin in `suffix` of the suffixes that start with each word.
-    target: int32, the words of all target sentences, concatenated.
-    position: int32 (T, 5), for each source position p:
-        BEGINS, ENDS: bit n is set if [p, p + n), or [p - n, p), is an initial phrase;
-        LINK_LOW, LINK_HIGH: the span of the target positions that it is linked to; -1: unaligned;
-        LINK_BEGIN: begin of its links in `link`; they end where those of p + 1 begin.
-    link: int32 (L), target positions of the links, ascending for each source position.
-    pair_key, pair_cost: uint64 (slots), float32 (slots, 2), the lexical table, see lexical_kernels.
-    """
-
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    room: NDArray[np.uint8]
-    suffix: NDArray[np.int32]
-    word_begin: NDArray[np.int64]
-    target: NDArray[np.int32]
+    source: NDArray[np.int32]  # (T): words; word 0 marks the end of a sentence
+    source_offset: NDArray[np.int64]  # (S + 1): begin of each sentence in `source`
+    room: NDArray[np.uint8]  # (T): words from a position to the end of its sentence; at most 255
+    suffix: NDArray[np.int32]  # (T): the suffix array: positions in the order of their suffixes
+    word_begin: NDArray[np.int64]  # (V + 1): begin in `suffix` of the suffixes that start with each word
+    target: NDArray[np.int32]  # the words of all target sentences, concatenated
+    # (T, 5), for each source position p: BEGINS, ENDS: bit n is set if [p, p + n), or [p - n, p), is an
+    # initial phrase; LINK_LOW, LINK_HIGH: the span of the target positions that it is linked to, -1 if
+    # unaligned; LINK_BEGIN: begin of its links in `link`, which end where those of p + 1 begin
     position: NDArray[np.int32]
-    link: NDArray[np.int32]
-    pair_key: NDArray[np.uint64]
-    pair_cost: NDArray[np.float32]
+    link: NDArray[np.int32]  # (L): target positions of the links, ascending for each source position
+    pair_key: NDArray[np.uint64]  # (slots): the lexical table, see lexical_kernels
+    pair_cost: NDArray[np.float32]  # (slots, 2)
 
 
 @leaf_kernel

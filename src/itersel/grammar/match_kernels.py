@@ -24,43 +24,29 @@ DIGIT_BITS = 11
 
 
 class Blocks(NamedTuple):
-    """The blocks of a shard; row 0 of the first five arrays stands for no block.
+    """The blocks of a shard; row 0 of the first five arrays stands for no block."""
 
-    low, high: int32 (B + 1), range in the suffix array; length: int32 (B + 1), words.
-    parent: int32 (B + 1), the block without its last word, 0 for one word.
-    slot: int32 (B + 1), scratch, all -1 between calls; longer: bool (B + 1), scratch, all False.
-    by_word: int32 (V), the one-word block of each word, or 0.
-    edge: int64 (a power of two, > 2 B), hash table of parent << 32 | last word, 0: empty;
-    by_edge: int32, the block of each edge.
-    source: int32 (T), the corpus; room: uint8 (T), words from a position to the end of its sentence, at
-    most 255.
-    """
-
-    low: NDArray[np.int32]
+    low: NDArray[np.int32]  # (B + 1): range in the suffix array
     high: NDArray[np.int32]
-    length: NDArray[np.int32]
-    parent: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    longer: NDArray[np.bool_]
-    by_word: NDArray[np.int32]
-    edge: NDArray[np.int64]
-    by_edge: NDArray[np.int32]
-    source: NDArray[np.int32]
-    room: NDArray[np.uint8]
+    length: NDArray[np.int32]  # (B + 1): words
+    parent: NDArray[np.int32]  # (B + 1): the block without its last word, 0 for one word
+    slot: NDArray[np.int32]  # (B + 1): scratch, all -1 between calls
+    longer: NDArray[np.bool_]  # (B + 1): scratch, all False between calls
+    by_word: NDArray[np.int32]  # (V): the one-word block of each word, or 0
+    edge: NDArray[np.int64]  # (a power of two, > 2 B): hash table of parent << 32 | last word, 0: empty
+    by_edge: NDArray[np.int32]  # the block of each edge
+    source: NDArray[np.int32]  # (T): the corpus
+    room: NDArray[np.uint8]  # (T): words from a position to the end of its sentence, at most 255
 
 
 class Matches(NamedTuple):
-    """Occurrences of patterns, int32: the positions of the first, second and third block.
+    """Occurrences of patterns, sorted by the positions of the first, then second, then third block."""
 
-    begin: int64 (patterns + 1), begin of each pattern's occurrences. They are sorted by the position of
-    the first block, then of the second, then of the third. last: position of the first block in the last
-    occurrence of each pattern, even if that occurrence is not kept.
-    """
-
-    begin: NDArray[np.int64]
-    first: NDArray[np.int32]
+    begin: NDArray[np.int64]  # (patterns + 1): begin of each pattern's occurrences
+    first: NDArray[np.int32]  # the positions of the first, second and third block
     second: NDArray[np.int32]
     third: NDArray[np.int32]
+    # (patterns): position of the first block in the last occurrence, even if that occurrence is not kept
     last: NDArray[np.int32]
 
 

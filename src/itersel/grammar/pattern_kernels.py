@@ -30,27 +30,19 @@ class Limits(NamedTuple):
 
 
 @leaf_kernel
-def narrow(
+def first_from(
     source: NDArray[np.int32], suffix: NDArray[np.int32], low: int, high: int, depth: int, word: int
-) -> tuple[int, int]:
-    """Narrow a range of suffixes that share their first `depth` words to those whose next word is `word`."""
+) -> int:
+    """Return the first of some suffixes, alike in `depth` words, whose next word is at least `word`."""
     # The corpus ends with a sentence end, so only an unsorted suffix array could lead past it.
     last = source.shape[0] - 1
-    begin, stop = low, high
-    while begin < stop:
-        middle = (begin + stop) // 2
+    while low < high:
+        middle = (low + high) // 2
         if source[min(suffix[middle] + depth, last)] < word:
-            begin = middle + 1
+            low = middle + 1
         else:
-            stop = middle
-    end, stop = begin, high
-    while end < stop:
-        middle = (end + stop) // 2
-        if source[min(suffix[middle] + depth, last)] <= word:
-            end = middle + 1
-        else:
-            stop = middle
-    return begin, end
+            high = middle
+    return low
 
 
 @leaf_kernel
@@ -77,7 +69,8 @@ def find_blocks(
                 if k == 0:
                     begin, end = word_begin[word], word_begin[word + 1]
                 else:
-                    begin, end = narrow(source, suffix, begin, end, k, word)
+                    begin = first_from(source, suffix, begin, end, k, word)
+                    end = first_from(source, suffix, begin, end, k, word + 1)
                 if begin == end:
                     break
                 low[i, k], high[i, k] = begin, end

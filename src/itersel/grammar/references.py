@@ -14,18 +14,10 @@ from itersel.storage.strings import offsets_of, take_rows
 
 
 class References(NamedTuple):
-    """The references of one sentence; an empty reference can only be the only one.
+    """The references of one sentence; an empty reference can only be the only one."""
 
-    Attributes
-    ----------
-    word
-        int32 (r): the words of all references, concatenated.
-    offset
-        int64 (m + 1): where each of the m references begins, and the end of the last.
-    """
-
-    word: NDArray[np.int32]
-    offset: NDArray[np.int64]
+    word: NDArray[np.int32]  # (r): the words of all references, concatenated
+    offset: NDArray[np.int64]  # (m + 1): where each of the m references begins, and the end of the last
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -41,12 +33,6 @@ class References(NamedTuple):
     def mean_length(self) -> float:
         """Average length of the references in words."""
         return float(self.word.shape[0] / (self.offset.shape[0] - 1))
-
-
-def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
-    """Return references from word numbers."""
-    words = [np.asarray(one, np.int32) for one in references]
-    return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
 
 
 class Joined(NamedTuple):

@@ -40,33 +40,24 @@ class Pairs(NamedTuple):
 
     An occurrence yields at most one rule of each variant (docs/extraction.md), so there are at most
     F = VARIANTS * max_samples rules and pairs.
-
-    sample: int32 (max_samples, 3), begins of the blocks of the sampled occurrences.
-    row: int32 (F + 1, 12), for each rule at an occurrence:
-        NUMBER of the occurrence in the sample; VARIANT;
-        LOW, HIGH; LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the rule, and of its gaps in
-        source order (-1: no such gap);
-        SYMBOL_BEGIN: begin of its target side in `symbol`; it ends where that of the next row begins;
-        DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1.
-    symbol: int32 (F * max_span), target sides.
-    pair: int32 (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows;
-        RULE, its number in the shard, or -1; OWN rows that are left out for sentence OWN_FOR, or -1.
-    slot: int32 (a power of two >= 2 F), hash table of pair + 1; 0: empty.
-    seen: int32 (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v).
-    order: int32 (F), the pairs, sorted by variant.
-    variant_count: int64 (2, VARIANTS), number of ALL_OCCURRENCES and OWN_OCCURRENCES with each variant.
-    new: int32 (F + 1), the pairs whose rules are to be appended to those of the shard.
     """
 
-    sample: NDArray[np.int32]
+    sample: NDArray[np.int32]  # (max_samples, 3): begins of the blocks of the sampled occurrences
+    # (F + 1, 12), for each rule at an occurrence: NUMBER of the occurrence in the sample; VARIANT; LOW, HIGH;
+    # LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the rule, and of its gaps in source order (-1: no such
+    # gap); SYMBOL_BEGIN: begin of its target side in `symbol`, which ends where that of the next row begins;
+    # DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1
     row: NDArray[np.int32]
-    symbol: NDArray[np.int32]
+    symbol: NDArray[np.int32]  # (F * max_span): target sides
+    # (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows; RULE, its
+    # number in the shard, or -1; OWN rows that are left out for sentence OWN_FOR, or -1
     pair: NDArray[np.int32]
-    slot: NDArray[np.int32]
+    slot: NDArray[np.int32]  # (a power of two >= 2 F): hash table of pair + 1; 0: empty
+    # (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v)
     seen: NDArray[np.int32]
-    order: NDArray[np.int32]
-    variant_count: NDArray[np.int64]
-    new: NDArray[np.int32]
+    order: NDArray[np.int32]  # (F): the pairs, sorted by variant
+    variant_count: NDArray[np.int64]  # (2, VARIANTS): ALL_OCCURRENCES and OWN_OCCURRENCES with each variant
+    new: NDArray[np.int32]  # (F + 1): the pairs whose rules are to be appended to those of the shard
 
 
 class Spans(NamedTuple):

@@ -45,26 +45,16 @@ GLUE_RULES = 2
 
 
 class RuleTable(NamedTuple):
-    """R rules, with the glue rules first, and G rows that list the rules of each sentence.
+    """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
 
-    Attributes
-    ----------
-    source, source_offset, target, target_offset
-        int32, int64 (R + 1): symbols; words as in the index, with higher numbers for unknown words.
-    point, point_offset
-        int32 (points, 2), int64 (R + 1): alignments.
-    row
-        int32 (G, 5): rule, sentence, sampled occurrences of the source side (0 for a pass-through rule),
-        occurrences of the rule, and whether only one occurrence of the source side yields rules. The rules of
-        a sentence are sorted by source side; pass-through rules of words not in the corpus come last.
-    """
-
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
+    source: NDArray[np.int32]  # symbols; words as in the index, with higher numbers for unknown words
+    source_offset: NDArray[np.int64]  # (R + 1)
     target: NDArray[np.int32]
     target_offset: NDArray[np.int64]
-    point: NDArray[np.int32]
+    point: NDArray[np.int32]  # (points, 2): alignments
     point_offset: NDArray[np.int64]
+    # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
+    # pass-through rules of words not in the corpus come last.
     row: NDArray[np.int32]
 
 
@@ -179,8 +169,6 @@ def extract_rule_table(
         numbers.
     own
         For each sentence, the sentences of the corpus that are left out.
-    limits
-        Which patterns to look for.
     batch
         Number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """

@@ -14,7 +14,6 @@ the shard lists no categories.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -40,7 +39,7 @@ from itersel.grammar.shard_kernels import (
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
-from itersel.storage.formats import Array, FileFormat, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import OTHER
@@ -111,55 +110,30 @@ RULE_FAULTS = {
 
 @dataclass(frozen=True)
 class Shard:
-    """Sentences, rules and features; every ``*_offset`` has one element more than there are rows.
+    """Sentences, rules and features.
+
+    The arrays are those of `FORMAT`, which has their types and sizes; docs/formats.md says what they contain.
+    A field with a table of strings stands for the array of this name and its offsets.
 
     Attributes
     ----------
     vocabulary
         Words of both languages in rules, sentences and references.
-    source, source_offset
-        int32, int64 (N + 1): the words of the N source sentences.
-    reference, reference_offset
-        int32, int64 (M + 1): the words of the references; ``reference_offset`` has size 0 without references.
     rule_kind
-        uint8 (R): `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
-    rule_source, rule_source_offset, rule_target, rule_target_offset
-        int32, int64 (R + 1): symbols of the R rules.
-    rule_alignment, rule_alignment_offset
-        uint8 (points, 2), int64 (R + 1): word alignment, source-target, positions within the sides.
-    rule_feature, rule_feature_value, rule_feature_offset
-        int32, float32, int64 (R + 1): sparse features of the rules, rows of the feature table. As long as
-        `add_features` has not computed the others, those that an import lists; the offsets may have no rows.
-    feature_key, feature_name
-        Keys, uint64 (F), ascending, and names of the sparse features.
-    grammar_rule, grammar_offset
-        int32, int64 (N + 1): the rules of each sentence.
+        `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
+    rule_feature, rule_feature_value, rule_feature_offset, feature_key, feature_name
+        Sparse features of the rules, rows of the feature table. As long as `add_features` has not computed
+        the others, those that an import lists; the offsets may have no rows.
     grammar_dense
-        float32 (G rules of all sentences, C): dense features, one column each; no rows if `dense` computes
-        them.
+        Dense features, one column each; no rows if `dense` computes them.
     dense_names
-        The names of the C columns.
+        The names of the columns.
     templates
         Templates of the sparse features, from `itersel.limits.TEMPLATES`. Imports may have other features.
     computed
         Those of `templates` whose features follow from the rules.
     attributes
         Provenance of the shard: settings, versions.
-    category
-        Names of the K categories, X and S first; empty if `rule_category` has no rows.
-    rule_category
-        uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule; X
-        for a missing nonterminal. No rows if all are X, except in the glue rules.
-    sentence_reference_offset
-        int64 (N + 1): the references of each sentence, at least one; no rows if each has exactly one.
-    rule_bin
-        uint8 (R): bin of the count of each rule, see `itersel.grammar.sparse.count_bins`; no rows without the
-        template Count.
-    rule_cost
-        float32 (R, 2): MaxLexFgivenE and MaxLexEgivenF of the rules of an extracted grammar.
-    grammar_samples, grammar_count, grammar_singleton
-        int32, int32, uint8 (G): in an extracted grammar, sampled occurrences of the source side (0 for a
-        word passed through), those with this target side, and whether only one of all yields rules.
     """
 
     vocabulary: StringTable
@@ -248,7 +222,7 @@ class Shard:
         return category_ranks(*sides, self.rule_category, self.category.count)
 
 
-def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
+def write_shard(path: FilePath, shard: Shard) -> None:
     """Write a shard, whole or not at all, without the features that follow from the rules."""
     if shard.computed:
         kept = [name for name in (*TEMPLATES, OTHER) if name not in shard.computed]
@@ -272,13 +246,11 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), features: str = "all") -> Shard:
+def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "all") -> Shard:
     """Read a shard.
 
     Parameters
     ----------
-    path
-        The file.
     templates
         Templates of the sparse features to read (default: all).
     features
@@ -378,13 +350,13 @@ def _features(shard: Shard) -> SparseFeatures:
     return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
 
 
-def count_sentences(path: str | os.PathLike[str]) -> int:
+def count_sentences(path: FilePath) -> int:
     """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1
 
 
-def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
+def _check_names(names: Any, columns: int, path: FilePath) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("damaged: 'dense_names' is not a list of names; recreate the file", path)
     wrong = [name for name in names if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES]
@@ -398,7 +370,7 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
         )
 
 
-def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str]) -> None:
+def _check_templates(attribute: str, templates: Any, path: FilePath) -> None:
     are_names = isinstance(templates, list) and all(isinstance(name, str) for name in templates)
     if not are_names or len(set(templates)) != len(templates):
         why = "is not a list of different names"
@@ -407,7 +379,7 @@ def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
 
 
-def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
+def _check_features(shard: Shard, path: FilePath) -> None:
     """Raise an InputError unless all is there that features follow from."""
     if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
@@ -429,7 +401,7 @@ def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
         raise InputError(f"damaged: 'dense_names' {why}; recreate the file", path)
 
 
-def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
+def _check_categories(shard: Shard, path: FilePath) -> None:
     if shard.rule_category.shape[0] == 0 and shard.category.count == 0:
         return
     if shard.category.count > MAX_CATEGORIES:

@@ -21,7 +21,7 @@ from itersel.grammar.sparse_kernels import count_features, renumber, take_names
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
-from itersel.vectors.features import GROUPS, find_groups, unique_features
+from itersel.vectors.features import GROUPS, find_groups, first_difference, unique_features
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
@@ -93,21 +93,14 @@ def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str
     order = np.argsort(key)
     is_new = np.ones(key.shape[0], bool)
     is_new[1:] = key[order[1:]] != key[order[:-1]]
-    again = np.flatnonzero(~is_new)
-    _check_equal(FeatureNames(rules, stored, place, longest), order[again], order[again - 1])
+    again, found = np.flatnonzero(~is_new), FeatureNames(rules, stored, place, longest)
+    if different := first_difference(found.take(order[again]), found.take(order[again - 1])):
+        raise _collision(different[0])
     rank = np.empty(key.shape[0], np.int32)
     rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     renumber(rows, rank[identity.shape[0] :], rank[: identity.shape[0]])
     first = order[is_new]
     return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
-
-
-def _check_equal(names: FeatureNames, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
-    """Raise an InputError if two features with the same key, one in each list, have different names."""
-    one, other = names.take(first), names.take(second)
-    if not (np.array_equal(one.offset, other.offset) and np.array_equal(one.data, other.data)):
-        pairs = zip(one.to_list(), other.to_list(), strict=True)
-        raise _collision(next(a for a, b in pairs if a != b))
 
 
 def _collision(name: str) -> InputError:

@@ -116,9 +116,8 @@ def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
 @leaf_kernel
 def bigram_slots(rules: Rules, rule: int, on_target: bool) -> int:
     """Return the number of bigrams of a side, including those at its ends."""
-    if on_target:
-        return int(rules.target_offset[rule + 1] - rules.target_offset[rule] + 1)
-    return int(rules.source_offset[rule + 1] - rules.source_offset[rule] + 1)
+    offset = rules.target_offset if on_target else rules.source_offset
+    return int(offset[rule + 1] - offset[rule] + 1)
 
 
 @leaf_kernel

@@ -39,7 +39,7 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES, parse_number
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 
 SEPARATOR = "|||"
 LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
@@ -61,35 +61,26 @@ class Sentence(NamedTuple):
 
 
 def import_grammars(
-    text: str | os.PathLike[str],
-    grammars: str | os.PathLike[str] | None,
-    output: str | os.PathLike[str],
-    references: Sequence[str | os.PathLike[str]] = (),
-    grammar: str | os.PathLike[str] | None = None,
+    text: FilePath,
+    grammars: FilePath | None,
+    output: FilePath,
+    references: Sequence[FilePath] = (),
+    grammar: FilePath | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
-    """Write a shard of sentences and their text grammars.
+    """Write a shard of sentences (see `read_input`) and their text grammars, whose format is described above.
 
     Parameters
     ----------
-    text
-        Sentences; see `read_input`.
     grammars
         Folder with ``grammar.0.gz`` (or ``grammar.0``) and so on; may be None if the input names the
         grammars.
-    output
-        The shard to write.
     references
         Files with one reference translation per line; see `itersel.grammar.references.join_references`.
     grammar
         One grammar for all sentences, instead of `grammars`: each sentence gets the rules whose words it has.
     templates
         Templates of the sparse features to compute from the rules.
-
-    Raises
-    ------
-    InputError
-        If a file does not have the format described at the top of this module. Names the file and the line.
     """
     check_templates(templates)
     if "Count" in templates:
@@ -140,7 +131,7 @@ def _rules_of(rules: Iterable[Rule], words: Iterable[str]) -> Iterator[Rule]:
     return (rule for rule in rules if all(isinstance(s, int) or s in known for s in rule.source))
 
 
-def _read_references(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+def _read_references(path: FilePath) -> Iterator[list[str]]:
     for number, line in enumerate(read_lines(path), 1):
         if found := find_control(line):
             raise InputError(found, path, number)
@@ -148,9 +139,7 @@ def _read_references(path: str | os.PathLike[str]) -> Iterator[list[str]]:
 
 
 def read_input(
-    path: str | os.PathLike[str],
-    grammars: str | os.PathLike[str] | None = None,
-    grammar: str | os.PathLike[str] | None = None,
+    path: FilePath, grammars: FilePath | None = None, grammar: FilePath | None = None
 ) -> list[Sentence]:
     """Read sentences, one per line, plain or as ``<seg grammar="PATH" id="N"> text </seg>``.
 
@@ -188,9 +177,7 @@ def read_input(
 
 
 def read_grammar(
-    path: str | os.PathLike[str],
-    categories: CategorySet | None = None,
-    templates: Sequence[str] = DEFAULT_TEMPLATES,
+    path: FilePath, categories: CategorySet | None = None, templates: Sequence[str] = DEFAULT_TEMPLATES
 ) -> Iterator[Rule]:
     """Read the rules of one grammar, and add its categories to `categories`.
 
@@ -308,7 +295,7 @@ def _alignment(text: str) -> Points:
     return tuple(points)
 
 
-def export_grammars(shard: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
+def export_grammars(shard: FilePath, output: FilePath) -> None:
     """Write the grammars of a shard to the folder `output` as ``grammar.0.gz`` and so on.
 
     Glue and pass-through rules, and the sparse features that cdec computes itself, are left out. Numbers have

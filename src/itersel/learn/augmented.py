@@ -36,18 +36,10 @@ ROUNDING = 1e-9
 
 
 class Direction(NamedTuple):
-    """The objective share * model score + gain * words * BLEU; words is 1 except with ``chiang``.
+    """The objective share * model score + gain * words * BLEU; words is 1 except with ``chiang``."""
 
-    Attributes
-    ----------
-    share
-        1, or 0 if the model score only breaks ties between equally good translations.
-    gain
-        1 to look for good translations, -1 for bad ones.
-    """
-
-    share: int
-    gain: int
+    share: int  # 1, or 0 if the model score only breaks ties between equally good translations
+    gain: int  # 1 to look for good translations, -1 for bad ones
 
 
 HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)

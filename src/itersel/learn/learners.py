@@ -1,7 +1,7 @@
 """The online learners: from one k-best list, a learner decides how the weights should move.
 
 The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
-for all learners: see `itersel.learn.weight_table`.
+for all learners: see `itersel.learn.state`.
 """
 
 from __future__ import annotations
@@ -102,10 +102,7 @@ class Move(NamedTuple):
 class OnlineLearner(Protocol):
     """Learns from one sentence after another.
 
-    Attributes
-    ----------
-    step_setting
-        The setting that makes steps larger or smaller, as error messages name it.
+    `step_setting` is the setting that makes steps larger or smaller, as error messages name it.
     """
 
     step_setting: ClassVar[str] = "learning rate"

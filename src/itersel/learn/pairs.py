@@ -42,17 +42,11 @@ def pro_pairs(
     """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
-    pairs stay in the order in which they were drawn.
+    pairs stay in the order in which they were drawn. With the number of the sentence in the seed (not
+    negative), draws do not depend on the order of sentences.
 
-    Parameters
-    ----------
-    bleu
-        float64 (k).
-    seed
-        Not negative; with the number of the sentence, draws do not depend on the order of sentences.
-    max_difference
-        Pairs further apart are dropped, too. This excludes overlong translations with a BLEU near 0, the
-        monsters of Nakov et al. (2013). No pair is further apart than 1.
+    Pairs further apart than `max_difference` are dropped, too. This excludes overlong translations with a
+    BLEU near 0, the monsters of Nakov et al. (2013). No pair is further apart than 1.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
     raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)

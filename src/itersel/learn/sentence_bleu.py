@@ -26,21 +26,11 @@ CONTEXT_DECAY = 0.9
 
 
 class Target(NamedTuple):
-    """The references that the translations of a sentence are scored against, and how.
+    """The references that the translations of a sentence are scored against, and how."""
 
-    Attributes
-    ----------
-    variant
-        Number of the sentence BLEU variant.
-    references
-        References of the sentence.
-    context
-        float64 (CONTEXT_SIZE): counts of earlier sentences; zeros except for ``chiang``.
-    """
-
-    variant: int
+    variant: int  # number of the sentence BLEU variant
     references: References
-    context: NDArray[np.float64]
+    context: NDArray[np.float64]  # (CONTEXT_SIZE): counts of earlier sentences; zeros except for ``chiang``
 
     @property
     def words(self) -> float:
@@ -99,18 +89,9 @@ class SentenceBleu:
     def score(
         self, word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
     ) -> NDArray[np.float64]:
-        """Score the k hypotheses of one sentence.
+        """Score the k hypotheses of one sentence, float64 (k), between 0 and 1.
 
-        Parameters
-        ----------
-        word, word_offset
-            int32 words of all hypotheses, int64 (k + 1); the first is the model's best.
-        references
-            References of the sentence.
-
-        Returns
-        -------
-        float64 (k), between 0 and 1.
+        word, word_offset: int32 words of all hypotheses, int64 (k + 1); the first is the model's best.
         """
         matches, lengths = ngram_matches(word, word_offset, references), np.diff(word_offset)
         scores = Target(self.variant, references, self._context).score_matches(matches, lengths)

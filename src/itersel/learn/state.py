@@ -1,27 +1,55 @@
-"""The weights file of a shard: the weights to mix, and the state from which the shard continues."""
+"""The weights in training: by name, as vectors of a shard, and in files.
+
+The file of a shard has the weights to mix, and the state from which the shard continues in the next epoch.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import itersel
+from itersel.config.learners import Learner
 from itersel.errors import InputError
-from itersel.learn.weight_table import Memory, Start
+from itersel.grammar.shard import Shard
+from itersel.learn.learner_kernels import combine
+from itersel.learn.parameter_kernels import (
+    L1_CLIP,
+    L1_CUMULATIVE,
+    L2,
+    NONE,
+    Coordinates,
+    Rule,
+    refresh,
+    settle_all,
+    update,
+)
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array
+from itersel.storage.formats import Array, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
-from itersel.storage.strings import StringTable
-from itersel.vectors.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
+from itersel.storage.strings import Strings, StringTable, concatenate, string_table
+from itersel.vectors.features import common_features, feature_keys, unique_features
+from itersel.vectors.weights import (
+    FORMAT,
+    Weights,
+    read_weights,
+    take_weights,
+    weight_arrays,
+    write_weights,
+)
 
 if TYPE_CHECKING:
+    from itersel.learn.learners import Example
     from itersel.learn.train import Training, TrainSettings
+
+REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
 
 _LARGEST = sys.float_info.max
 # S features; they can differ from those of the weights to mix.
@@ -40,6 +68,198 @@ STATE = replace(
 )
 
 
+class Memory(NamedTuple):
+    """The state kept between epochs besides the weights: float64 arrays of the same size."""
+
+    squares: NDArray[np.float64]  # sums of squared gradients
+    paid: NDArray[np.float64]  # the total penalty that cumulative l1 has added to the weights
+
+
+class Start(NamedTuple):
+    """Where training starts."""
+
+    weights: Weights  # of any features
+    memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
+    steps: int | None = None  # number of steps taken so far, if known
+
+
+class Steps:
+    """How the weights of a learner move, and the numbers of the last step before this epoch and so far.
+
+    Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
+    a `Memory` of these steps; if not, cumulative l1 starts at 0.
+    """
+
+    def __init__(self, settings: Learner, before: int, goes_on: bool) -> None:
+        kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
+        self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
+        self._schedule, self._before = settings.schedule, before
+        self.first = self.now = before if goes_on else 0
+
+    def scale(self, step: int) -> float:
+        """Return the rate of a step as a multiple of the learning rate."""
+        number = self._before + step - self.first
+        return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
+
+
+class Features(NamedTuple):
+    """Dense or sparse features of a shard, and their weights in its order."""
+
+    key: NDArray[np.uint64]  # ascending
+    name: Strings
+    order: NDArray[np.int64]  # row of each feature in `weights`
+    known: NDArray[np.int64]  # features that the table already had: their positions in `key`
+    row: NDArray[np.int64]  # and their rows in the table
+    weights: Coordinates
+
+    def name_of(self, row: int) -> str:
+        """Return the name of the feature with this row in `weights`."""
+        return self.name.get(int(np.flatnonzero(self.order == row)[0]))
+
+
+class ShardWeights:
+    """The weights of a shard's C dense and F sparse features while it is in training."""
+
+    def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
+        self.dense, self.sparse, self._steps = dense, sparse, steps
+        self._every_dense = np.arange(dense.key.shape[0])
+
+    @property
+    def vectors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The dense (C) and sparse (F) weights; only sparse ones last refreshed or updated are up to date."""
+        return self.dense.weights.value, self.sparse.weights.value
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return self._steps.rule.rate * self._steps.scale(self._steps.now + 1)
+
+    def refresh(
+        self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
+    ) -> None:
+        """Update the weights of some rules' features to the present; see `parameter_kernels.refresh`."""
+        steps = self._steps
+        if steps.rule.regularizer != NONE:
+            refresh(steps.rule, self.sparse.weights, grammar, feature, offset, steps.now)
+            settle_all(steps.rule, self.dense.weights, steps.now)
+
+    def step(self, example: Example, coefficient: NDArray[np.float64] | None) -> str | None:
+        """Take a step along the sum of coefficient * features, or one that only regularises (None).
+
+        Returns the name of a feature whose weight became too large or NaN, None if there is none.
+        """
+        steps = self._steps
+        steps.now += 1
+        if coefficient is None:
+            return None
+        dense, sparse = combine(example.columns, coefficient)
+        for features, index, gradient in (
+            (self.dense, self._every_dense, dense),
+            (self.sparse, example.columns.feature.astype(np.int64), sparse),
+        ):
+            bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))
+            if bad >= 0:
+                return features.name_of(bad)
+        return None
+
+
+class WeightTable:
+    """All weights: those of the start, and those of features that the shards so far have updated.
+
+    Shards are trained one after another. A weight's history carries over from one to the next, so the result
+    is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
+    """
+
+    def __init__(self, start: Start, settings: Learner, before: int) -> None:
+        weights, memory, _ = start
+        self._steps = Steps(settings, before, goes_on=memory is not None)
+        self._key, self._name = weights.key, weights.name
+        self._weights = make_coordinates(weights.value, self._steps.first, memory)
+
+    def open(self, shard: Shard, dense_names: tuple[str, ...]) -> ShardWeights:
+        """Return the weights of a shard.
+
+        An `InputError` if a dense and a sparse feature have the same name, or two features have the same key.
+        """
+        names = string_table(dense_names)
+        keys = feature_keys(names)
+        order = np.argsort(keys)
+        key, name = keys[order], names.take(order)
+        shared, _ = common_features(key, name, shard.feature_key, shard.feature_name)
+        if shared.size:
+            raise InputError(f"'{name.get(int(shared[0]))}' is both a dense and a sparse feature; rename one")
+        dense = self._find(key, name, order)
+        sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
+        return ShardWeights(dense, sparse, self._steps)
+
+    def _find(self, key: NDArray[np.uint64], name: Strings, order: NDArray[np.int64]) -> Features:
+        known, row = common_features(key, name, self._key, self._name)
+        weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
+        for ours, own in zip(weights, self._weights, strict=True):
+            ours[order[known]] = own[row]
+        return Features(key, name, order, known, row, weights)
+
+    def close(self, shard: ShardWeights) -> None:
+        """Copy the weights of a shard back to the table, including new features if they have been updated."""
+        keys, names, tables = [self._key], [self._name], [self._weights]
+        for one in (shard.dense, shard.sparse):
+            for own, theirs in zip(self._weights, one.weights, strict=True):
+                own[one.row] = theirs[one.order[one.known]]
+            is_new = _moved(one.weights)[one.order]
+            is_new[one.known] = False
+            rows = np.flatnonzero(is_new)
+            keys.append(one.key[rows])
+            names.append(one.name.take(rows))
+            tables.append(_take(one.weights, one.order[rows]))
+        key = np.concatenate(keys)
+        arrays: Any = map(np.concatenate, zip(*tables, strict=True))
+        self._weights = _take(Coordinates(*arrays), np.argsort(key))
+        self._key, self._name = unique_features(key, concatenate(names))
+
+    def collect(self, average: bool) -> tuple[Weights, Start | None]:
+        """Return the weights to mix, and the state to continue from; None if they are the same."""
+        steps, found = self._steps, self._weights
+        settle_all(steps.rule, found, steps.now)
+        last = Weights(self._key, found.value, self._name)
+        mixed = last
+        if average and steps.now > steps.first:
+            mixed = last._replace(value=found.area / (steps.now - steps.first))
+        weights = take_weights(mixed, mixed.value != 0)
+        if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
+            # nothing besides the weights is kept
+            return weights, Start(take_weights(last, last.value != 0)) if average else None
+        rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
+        return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+
+
+def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | None = None) -> Coordinates:
+    """Return the coordinates of weights after step `step`."""
+    size = value.shape[0]
+    return Coordinates(
+        value=value.copy(),
+        anchor=value.copy(),
+        since=np.full(size, step, np.int64),
+        start=value.copy(),
+        total=np.zeros(size),
+        paid=np.zeros(size) if memory is None else memory.paid.copy(),
+        squares=np.zeros(size) if memory is None else memory.squares.copy(),
+        area=np.zeros(size),
+    )
+
+
+def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
+    arrays: Any = (array[rows] for array in weights)
+    return Coordinates(*arrays)
+
+
+def _moved(weights: Coordinates) -> NDArray[np.bool_]:
+    """Return which weights differ from the initial ones that `make_coordinates` returns for new features."""
+    is_moved: NDArray[np.bool_] = weights.anchor != 0
+    for array in (weights.total, weights.paid, weights.squares, weights.area):
+        is_moved |= array != 0
+    return is_moved
+
+
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
     values = settings.to_dict()
@@ -53,7 +273,7 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     }
 
 
-def write_training(path: str | os.PathLike[str], training: Training, settings: TrainSettings) -> None:
+def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
     attributes: dict[str, str | int | float] = {
         **provenance(settings),
@@ -83,7 +303,7 @@ def write_training(path: str | os.PathLike[str], training: Training, settings: T
     write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
 
 
-def has_stopped(path: str | os.PathLike[str]) -> bool:
+def has_stopped(path: FilePath) -> bool:
     """Return whether path following has ended with these mixed weights (`itersel.select.settings`)."""
     if not os.fspath(path).endswith(".h5"):
         return False
@@ -91,14 +311,8 @@ def has_stopped(path: str | os.PathLike[str]) -> bool:
         return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
 
 
-def read_start(path: str | os.PathLike[str]) -> Start:
-    """Read the start of training: the state of a shard if the file contains one, else its weights.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a weights file.
-    """
+def read_start(path: FilePath) -> Start:
+    """Read the start of training: the state of a shard if the file contains one, else its weights."""
     if not os.fspath(path).endswith(".h5"):
         return Start(read_weights(path))
     with open_hdf5(path) as stream:

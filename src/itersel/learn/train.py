@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import repeat
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,16 @@ from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.grammar.shard import Shard
+from itersel.grammar.shard import Shard, count_sentences, read_shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
-from itersel.learn.parts import LoadedPart, Part
 from itersel.learn.sentence_bleu import SentenceBleu
-from itersel.learn.weight_table import ShardWeights, Start, WeightTable
+from itersel.learn.state import ShardWeights, Start, WeightTable
+from itersel.lm.binary import load_model
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
+
+# Consecutive files often have the same model.
+_load_model = lru_cache(maxsize=1)(load_model)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,51 @@ class TrainSettings(Search):
         """Return the settings by name; the learner's include its name."""
         values = asdict(self)
         return {**values, "learner": {"name": name_in(LEARNERS, self.learner), **values["learner"]}}
+
+
+class LoadedPart:
+    """A part in memory, with a decoder for each thread."""
+
+    path = name = None
+
+    def __init__(self, shard: Shard, decoders: Sequence[Decoder]) -> None:
+        self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
+
+    def open(self) -> tuple[Shard, Sequence[Decoder]]:
+        """Return the shard and the decoders."""
+        return self._loaded
+
+
+class ShardFile:
+    """A file of a shard, and the language model for decoding its sentences.
+
+    `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
+    at most the learner's delay are used.
+    """
+
+    def __init__(
+        self, path: str, model: str, start: str | None, settings: TrainSettings, threads: int
+    ) -> None:
+        self.path, self._model, self._settings = path, model, settings
+        self._threads = min(threads, settings.learner.delay)
+        # conflicting features and overflowing weights can be due to either file
+        self.name = path if start is None else f"{path} and {start}"
+
+    @cached_property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return count_sentences(self.path)
+
+    def open(self) -> tuple[Shard, Sequence[Decoder]]:
+        """Read the file and make its decoders."""
+        settings = self._settings
+        shard = read_shard(self.path, settings.templates, settings.features)
+        model = _load_model(self._model)
+        return shard, [Decoder(shard, model, settings) for _ in range(self._threads)]
+
+
+# The parts of a shard in training: in memory, or files that are read in turn.
+Part: TypeAlias = LoadedPart | ShardFile
 
 
 class Training(NamedTuple):
@@ -106,8 +155,6 @@ def train_parts(
         the result is the same as for one part with all sentences, as long as no `delay` crosses parts.
     start
         Where to start; None starts with all weights zero.
-    settings
-        Training settings.
     measure_loss
         First decode all sentences with the start weights, and sum up the learner's loss. This does not affect
         the other results.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import codecs
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,11 @@ from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.progress import count_up
 from itersel.storage.files import byte_blocks, open_output, packing_of
+from itersel.storage.formats import FilePath
 from itersel.storage.strings import StringTable, string_table
+
+if TYPE_CHECKING:
+    from itersel.lm.estimate import EstimatedModel
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
@@ -34,82 +37,31 @@ UNLISTED_UNKNOWN = -100.0
 
 
 class NGrams(NamedTuple):
-    """The n-grams of one order.
+    """The n-grams of one order; log10."""
 
-    Attributes
-    ----------
-    words
-        int32 (n-grams, order): numbers of words.
-    log10_probability, backoff
-        float64 (n-grams): log10; the backoff is 0 if the file has none.
-    """
-
-    words: NDArray[np.int32]
-    log10_probability: NDArray[np.float64]
-    backoff: NDArray[np.float64]
+    words: NDArray[np.int32]  # (n-grams, order): numbers of words
+    log10_probability: NDArray[np.float64]  # (n-grams)
+    backoff: NDArray[np.float64]  # (n-grams): 0 if the file has none
 
 
 class Arpa(NamedTuple):
-    """An n-gram model.
+    """An n-gram model."""
 
-    Attributes
-    ----------
-    words
-        The vocabulary; word 0 is ``<unk>``.
-    ngrams
-        By order, from 1. Row i of the unigrams is word i.
+    words: list[str]  # the vocabulary; word 0 is ``<unk>``
+    ngrams: list[NGrams]  # by order, from 1; row i of the unigrams is word i
+
+
+def parse_arpa(pieces: Iterable[bytes], path: FilePath) -> Arpa:
+    r"""Parse an ARPA file that arrives in pieces; `path` is its name in messages.
+
+    A model without ``<unk>`` gets one with log10 probability -100. Counts, numbers, and the words of n-grams
+    are checked, and that no n-gram is listed twice.
     """
-
-    words: list[str]
-    ngrams: list[NGrams]
-
-    @property
-    def counts(self) -> list[int]:
-        """Number of n-grams by order, from 1."""
-        return [grams.words.shape[0] for grams in self.ngrams]
-
-    def blocks(self, order: int) -> Iterator[NGrams]:
-        """Yield the n-grams of an order, all at once."""
-        yield self.ngrams[order - 1]
+    return _Parser(pieces, path).parse()
 
 
-class Model(Protocol):
-    """What is needed to write or compile an n-gram model; see `Arpa`."""
-
-    @property
-    def words(self) -> list[str]:
-        """The vocabulary; word 0 is ``<unk>``."""
-
-    @property
-    def counts(self) -> list[int]:
-        """Number of n-grams by order, from 1."""
-
-    def blocks(self, order: int) -> Iterator[NGrams]:
-        """Yield the n-grams of an order in blocks."""
-
-
-def parse_arpa(content: bytes | Iterable[bytes], path: str | os.PathLike[str]) -> Arpa:
-    r"""Parse the content of an ARPA file, or pieces of it; `path` is its name in messages.
-
-    A model without ``<unk>`` gets one with log10 probability -100.
-
-    Raises
-    ------
-    InputError
-        If a count differs from the header, a number is invalid, a word in an n-gram is not a unigram, a
-        probability is above 1, an n-gram is listed twice, or ``<s>``, ``</s>`` or ``\end\`` is missing.
-    """
-    return _Parser([content] if isinstance(content, bytes) else content, path).parse()
-
-
-def read_unigrams(path: str | os.PathLike[str]) -> tuple[set[str], int]:
-    """Return the words and the order of an ARPA file; what follows the unigrams is not read.
-
-    Raises
-    ------
-    InputError
-        See `parse_arpa`.
-    """
+def read_unigrams(path: FilePath) -> tuple[set[str], int]:
+    """Return the words and the order of an ARPA file; what follows the unigrams is not read."""
     parser = _Parser(byte_blocks(path), path)
     counts = parser.header()
     parser.next_line()
@@ -131,7 +83,7 @@ def _line_blocks(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 class _Parser:
-    def __init__(self, pieces: Iterable[bytes], path: str | os.PathLike[str]) -> None:
+    def __init__(self, pieces: Iterable[bytes], path: FilePath) -> None:
         self.path = path
         self.blocks = _line_blocks(pieces)
         self.block: list[bytes] = []
@@ -284,19 +236,18 @@ class _Parser:
             i, j = unlisted[0].tolist()
             word = rows[i][j + 1].decode(errors="replace")
             self.fail(f"'{word}' is not among the unigrams", begin + i)
-        probability = self.numbers([row[0] for row in rows], begin)
+        probability = self.numbers([row[0] for row in rows], range(begin, begin + len(rows)))
         above = np.flatnonzero(probability > 0)
         if above.size:
             self.fail("the log10 probability is positive", begin + int(above[0]))
         with_backoff = [i for i, row in enumerate(rows) if len(row) == order + 2]
         backoff = np.zeros(len(rows))
-        backoff[with_backoff] = self.numbers([rows[i][-1] for i in with_backoff], begin, with_backoff)
+        positions = [begin + i for i in with_backoff]
+        backoff[with_backoff] = self.numbers([rows[i][-1] for i in with_backoff], positions)
         return NGrams(words, probability, backoff)
 
-    def numbers(
-        self, fields: list[bytes], begin: int, rows: Sequence[int] | None = None
-    ) -> NDArray[np.float64]:
-        """Parse finite numbers; `rows` are their rows in the section if not 0, 1, ..."""
+    def numbers(self, fields: list[bytes], positions: Sequence[int]) -> NDArray[np.float64]:
+        """Parse finite numbers in lines at these positions."""
         try:
             if are_numeric(fields):
                 result = np.array(fields, np.bytes_).astype(np.float64)
@@ -305,8 +256,7 @@ class _Parser:
         except ValueError:
             pass
         bad = next(i for i, field in enumerate(fields) if not _is_finite(field))
-        row = bad if rows is None else rows[bad]
-        self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", begin + row)
+        self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", positions[bad])
 
     def reject_duplicates(self, words: NDArray[np.int32], begin: int) -> None:
         keys = ngram_keys(words)
@@ -335,7 +285,7 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
 WRITTEN = 2**16
 
 
-def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
+def write_arpa(path: FilePath, model: EstimatedModel) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
     words = string_table(model.words)
     with open_output(path) as stream:

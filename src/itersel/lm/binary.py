@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,15 @@ import itersel
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, Model, NGrams, as_written, parse_arpa
+from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.strings import StringTable, offsets_of, string_table
+
+if TYPE_CHECKING:
+    from itersel.lm.estimate import EstimatedModel
 
 # V words, H slots; see ModelArrays
 FORMAT = FileFormat(
@@ -75,14 +77,8 @@ class LanguageModel:
         return {word: i for i, word in enumerate(self.words.to_list())}
 
 
-def load_model(path: str | os.PathLike[str], order: int | None = None) -> LanguageModel:
-    """Map a compiled model.
-
-    Raises
-    ------
-    InputError
-        If the file is not a compiled model, or if `order` is given and the model's order differs.
-    """
+def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
+    """Map a compiled model; an `InputError` if it is not of this order."""
     arrays, attributes = map_arrays(path, FORMAT)
     model = model_of(arrays, attributes, path)
     found = model.order
@@ -98,10 +94,7 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
 def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:
     """Make a model from the arrays and attributes of a file; the arrays must be as declared.
 
-    Raises
-    ------
-    InputError
-        If a lookup could loop forever or return a non-finite number.
+    An `InputError` if a look-up could loop forever or return a number that is not finite.
     """
     order = attributes.get("order")
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
@@ -131,7 +124,6 @@ def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
 
 
 def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
-    """Raise an InputError if a lookup could loop forever or return a non-finite number."""
     capacity = slots.shape[0]
     if capacity < 2 or capacity & (capacity - 1):
         raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
@@ -142,15 +134,10 @@ def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: F
             raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
 
 
-def compile_model(
-    arpa: str | os.PathLike[str], path: str | os.PathLike[str], order: int | None = None
-) -> None:
+def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> None:
     """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
-    Raises
-    ------
-    InputError
-        If the ARPA file is damaged (see `itersel.lm.arpa.parse_arpa`), or its order is not `order`.
+    An `InputError` if it is damaged (see `itersel.lm.arpa.parse_arpa`), or not of this order.
     """
     checksum = hashlib.sha256()
     model = parse_arpa(_hashed(arpa, checksum), arpa)
@@ -166,14 +153,8 @@ def compile_model(
     _write_model(model, path, arpa, {"arpa_sha256": checksum.hexdigest()})
 
 
-def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
-    """Compile an estimated model to `path`, as if it had been written as an ARPA file before.
-
-    Raises
-    ------
-    InputError
-        In the unlikely case that two n-grams have the same key.
-    """
+def compile_estimate(model: EstimatedModel, path: FilePath) -> None:
+    """Compile an estimated model to `path`, as if it had been written as an ARPA file before."""
     ngrams = []
     for order in range(1, len(model.counts) + 1):
         none = NGrams(np.zeros((0, order), np.int32), np.zeros(0), np.zeros(0))
@@ -183,9 +164,7 @@ def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
     _write_model(Arpa(model.words, ngrams), path, path, {})
 
 
-def _write_model(
-    model: Arpa, path: str | os.PathLike[str], source: str | os.PathLike[str], more: Mapping[str, Any]
-) -> None:
+def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[str, Any]) -> None:
     """Write a compiled model; `source` is the name of what it is made from, for errors."""
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
@@ -209,7 +188,7 @@ def _write_model(
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def _hashed(path: str | os.PathLike[str], checksum: hashlib._Hash) -> Iterator[bytes]:
+def _hashed(path: FilePath, checksum: hashlib._Hash) -> Iterator[bytes]:
     """Yield the content of a file in pieces, and add them to the checksum."""
     for piece in byte_blocks(path, is_kept=True):
         checksum.update(piece)
@@ -287,9 +266,7 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
     return flags
 
 
-def _hash_table(
-    ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: str | os.PathLike[str]
-) -> NDArray[np.uint64]:
+def _hash_table(ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: FilePath) -> NDArray[np.uint64]:
     count = sum(grams.words.shape[0] for grams in ngrams[1:])
     capacity = 2
     while count > MAXIMUM_LOAD * capacity:

@@ -5,20 +5,30 @@ adjusted counts, discounts from counts of counts, and interpolation of each orde
 of unigrams with the uniform distribution. Nothing is pruned.
 
 As there, the n-grams are on disk. lmplz sorts them by their last words and by their contexts in turn; here,
-they are always sorted by their first words (see `itersel.lm.count`), and refer to their suffixes by row.
+they are always sorted by their first words, and refer to their suffixes by row. An n-gram is represented by
+its code: the row of its first n - 1 words among the n-grams of order n - 1, times the size of the vocabulary,
+plus its last word. A code is one integer however long the n-gram, and n-grams in the order of their codes are
+sorted by their words.
+
+A block of text gives a sorted run for each order, whose rows refer to the run of the next lower order of the
+same block. The runs of an order are merged from the lowest order to the highest: merging tells which row of
+the result each row of a run has become, and with this, the runs of the next order are rewritten to refer to
+the merged rows. They stay sorted, because merging keeps the order of rows. Everything is read and written
+from beginning to end; apart from the vocabulary, nothing in memory grows with the text.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.lm.arpa import NGrams
-from itersel.lm.count import LIMITS, Limits, Types, count_ngrams
-from itersel.lm.text import START_ID, Text
+from itersel.lm.estimate_kernels import longer_ngrams, sort_stably
+from itersel.lm.text import END_ID, START_ID, Text
 from itersel.progress import count_up
 from itersel.storage.diskarray import DiskArray, gather, tally
 
@@ -26,18 +36,178 @@ from itersel.storage.diskarray import DiskArray, gather, tally
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
-class EstimatedModel:
-    """The n-grams of an estimated model, on disk.
+class Limits(NamedTuple):
+    """How much is in memory at a time; the model does not depend on it."""
 
-    Attributes
-    ----------
-    words
-        The vocabulary; word 0 is ``<unk>``.
-    code, probability, backoff
-        By order, from 1: the n-grams as in `Types`, sorted by word number, their probabilities, float64, and
-        log10 of their backoffs, float64; the highest order has no backoffs.
-    fallback
-        The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
+    # Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
+    # bytes for each. Larger blocks leave less to merge.
+    tokens: int = 2**22
+    # n-grams that are merged or interpolated in one step (more if a context has more successors)
+    rows: int = 2**19
+    # Probabilities or counts of the next lower order, which are looked up in any order. If there are more,
+    # look-ups are distributed by range first, with some more reading and writing.
+    values: int = 2**25
+
+
+LIMITS = Limits()
+
+
+class Types(NamedTuple):
+    """The distinct n-grams of one order, sorted by their words; row i of the unigrams is word i."""
+
+    # int64: row of the first n - 1 words in the next lower order, times V, plus the last word
+    code: DiskArray
+    suffix: DiskArray  # int64: row of the last n - 1 words in the next lower order
+    occurrences: DiskArray  # int64: occurrences in the text
+    starts: range  # the rows of the n-grams that begin with ``<s>``
+
+
+class _Runs:
+    """The sorted n-grams of one order in each block; the columns of all blocks are concatenated.
+
+    `context` and `suffix` are rows in the run of the next lower order, and words for bigrams.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.columns = [DiskArray(np.int32, folder) for _ in range(4)]
+        self.context, self.word, self.suffix, self.occurrences = self.columns
+        self.bounds = [0]  # where each block begins, and the end
+
+    def append(self, columns: NDArray[np.int32]) -> None:
+        """Add the n-grams of a block."""
+        for array, values in zip(self.columns, columns, strict=True):
+            array.append(values)
+        self.bounds.append(self.word.size)
+
+
+def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]:
+    """Find the distinct n-grams of the orders 1 to `order`."""
+    size, folder = len(text.words), text.tokens.folder
+    types = [_new_types(folder, range(START_ID, START_ID + 1))]
+    runs = [_Runs(folder) for _ in range(2, order + 1)]
+    occurrences = np.zeros(size, np.int64)
+    for tokens in count_up(_sentence_blocks(text.tokens, limits.tokens), "words counted", len):
+        occurrences += np.bincount(tokens, minlength=size)
+        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
+            run.append(columns)
+    types[0].code.append(np.arange(size))
+    types[0].suffix.append(np.zeros(size, np.int64))
+    types[0].occurrences.append(occurrences)
+    rows, bounds = None, [0]
+    while runs:
+        # What is no longer in the list leaves the disk.
+        run = runs.pop(0)
+        code, suffix = _renumbered(run, rows, bounds, size)
+        merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
+        bounds = run.bounds
+        types.append(merged)
+    return types
+
+
+def _new_types(folder: str, starts: range) -> Types:
+    code, suffix, occurrences = (DiskArray(np.int64, folder) for _ in range(3))
+    return Types(code, suffix, occurrences, starts)
+
+
+def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:
+    """Yield whole sentences of about `length` words together."""
+    begin = 0
+    while begin < tokens.size:
+        block, ends, taken = tokens.read(begin, begin), np.empty(0, np.int64), length
+        while not ends.size:
+            block = tokens.read(begin, begin + taken)
+            ends = np.flatnonzero(block == END_ID)
+            taken *= 2
+        stop = int(ends[-1]) + 1
+        yield block[:stop]
+        begin += stop
+
+
+def _ngrams_of_block(tokens: NDArray[np.int32], size: int, order: int) -> Iterator[NDArray[np.int32]]:
+    """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
+    place = np.arange(tokens.shape[0], dtype=np.int32)
+    # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
+    by_word = sort_stably(tokens, place[tokens != START_ID], size)
+    row, count = tokens, size
+    for n in range(2, order + 1):
+        place = by_word - np.int32(n - 1)
+        row, columns = longer_ngrams(tokens, row, sort_stably(row, place[place >= 0], count), n)
+        yield columns
+        count = columns.shape[1]
+
+
+def _renumbered(
+    runs: _Runs, rows: DiskArray | None, bounds: list[int], size: int
+) -> tuple[DiskArray, DiskArray]:
+    """Return codes and suffixes of runs, which refer to the merged n-grams of the next lower order.
+
+    `rows` are the merged rows of the runs of that order, and `bounds` those of its blocks; None if the rows
+    are words.
+    """
+    code, suffix = (DiskArray(np.int64, runs.word.folder) for _ in range(2))
+    for block, (begin, end) in enumerate(pairwise(runs.bounds)):
+        context, last_words = runs.context.read(begin, end), runs.suffix.read(begin, end)
+        if rows is not None:
+            row = rows.read(bounds[block], bounds[block + 1])
+            context, last_words = row[context], row[last_words]
+        code.append(context.astype(np.int64) * size + runs.word.read(begin, end))
+        suffix.append(last_words)
+    return code, suffix
+
+
+def _merge(
+    code: DiskArray, suffix: DiskArray, runs: _Runs, contexts: range, size: int, length: int
+) -> tuple[Types, DiskArray]:
+    """Merge the runs of an order; `contexts` are the rows of the contexts that begin with ``<s>``.
+
+    Returns the n-grams, and for each row of the runs, its row among them.
+    """
+    types, rows = _new_types(code.folder, range(0)), DiskArray(np.int64, code.folder)
+    bounds = np.array([contexts.start, contexts.stop]) * size
+    starts = np.zeros(2, np.int64)
+    parts = _parts(code, runs.bounds, length)
+    for taken, codes in count_up(parts, "n-grams merged", lambda part: part[1].shape[0]):
+        done = types.code.size
+        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
+        distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        types.code.append(distinct)
+        types.suffix.append(np.concatenate([suffix.read(*part) for part in taken])[first])
+        occurrences = np.concatenate([runs.occurrences.read(*part) for part in taken])
+        # Sums of doubles are exact here: a text has fewer than 2^53 words.
+        types.occurrences.append(np.bincount(inverse, occurrences).astype(np.int64))
+        ends = np.cumsum([end - begin for begin, end in taken])
+        for (begin, _), part in zip(taken, np.split(inverse, ends[:-1]), strict=True):
+            rows.write(begin, part + done)
+        starts += np.searchsorted(distinct, bounds)
+    return types._replace(starts=range(*starts.tolist())), rows
+
+
+def _parts(
+    code: DiskArray, bounds: list[int], length: int
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.int64]]]:
+    """Yield the codes of all runs from the lowest to the highest, about `length` at a time.
+
+    Yields the rows that are taken from each run (begin and end), and their codes, in the order of the runs.
+    """
+    begins, ends = bounds[:-1], bounds[1:]
+    share = max(length // max(len(begins), 1), 1)
+    while begins != ends:
+        heads = [code.read(a, min(a + share, b)) for a, b in zip(begins, ends, strict=True)]
+        # Up to the lowest of these codes, all codes of all runs have been read.
+        limits = [int(head[-1]) for head, a, b in zip(heads, begins, ends, strict=True) if a + share < b]
+        if limits:
+            heads = [head[: np.searchsorted(head, min(limits), "right")] for head in heads]
+        stops = [a + head.shape[0] for a, head in zip(begins, heads, strict=True)]
+        yield list(zip(begins, stops, strict=True)), np.concatenate(heads)
+        begins = stops
+
+
+class EstimatedModel:
+    """The n-grams of an estimated model, on disk; word 0 is ``<unk>``.
+
+    By order, from 1: `code`, the n-grams as in `Types`, sorted by word number; `probability`, float64; and
+    `backoff`, float64, log10, not for the highest order. `fallback` are the orders whose discounts could not
+    be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
     def __init__(self, words: list[str], limits: Limits, fallback: list[int]) -> None:
@@ -84,14 +254,9 @@ def contexts(
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield n-grams in blocks of about `rows` n-grams, and of at most `rows` contexts, from first to last.
 
-    The n-grams of a context are in the same block, unless `begin` or `end` is between them.
-
-    Yields
-    ------
-    begin
-        Row of the first n-gram of the block.
-    context, word
-        int64 (n-grams): row of the first n - 1 words in the next lower order, and last word.
+    The n-grams of a context are in the same block, unless `begin` or `end` is between them. Yields the row of
+    the first n-gram of the block; and int64 (n-grams): row of the first n - 1 words in the next lower order,
+    and last word.
     """
     end = code.size if end is None else end
     while begin < end:
@@ -168,7 +333,7 @@ def _adjusted_counts(types: list[Types], limits: Limits) -> list[DiskArray]:
     of occurrences; for others, the number of distinct words to their left.
     """
     result = []
-    for kind, longer in itertools.pairwise(types):
+    for kind, longer in pairwise(types):
         counts = tally(longer.suffix, kind.code.size, limits.rows, limits.values)
         for begin in kind.starts[:: limits.rows]:
             counts.write(begin, kind.occurrences.read(begin, min(begin + limits.rows, kind.starts.stop)))

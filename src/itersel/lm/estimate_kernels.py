@@ -41,23 +41,12 @@ def longer_ngrams(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Find the distinct n-grams of a block of T words.
 
-    Parameters
-    ----------
-    tokens
-        int32 (T).
-    row
-        int32 (T): row of the n - 1 words from each place among those of this length, -1 if they do not end
-        in the same sentence.
-    place
-        int32: where the n-grams begin, sorted by `row` and then by the last word.
+    tokens: int32 (T). row: int32 (T), row of the n - 1 words from each place among those of this length, -1
+    if they do not end in the same sentence. place: int32, where the n-grams begin, sorted by `row` and then
+    by the last word.
 
-    Returns
-    -------
-    row
-        int32 (T): as above, of n words.
-    columns
-        int32 (4, n-grams): context (row of the first n - 1 words), last word, suffix (row of the last n - 1
-        words) and occurrences, sorted by context and last word.
+    Returns rows as above, of n words; and int32 (4, n-grams): context (row of the first n - 1 words), last
+    word, suffix (row of the last n - 1 words) and occurrences, sorted by context and last word.
     """
     longer = np.full(tokens.shape[0], -1, np.int32)
     columns = np.empty((4, place.shape[0]), np.int32)
@@ -144,12 +133,8 @@ def arpa_lines(
 ) -> int:
     """Write the lines of n-grams into `text`, which is large enough, and return their length.
 
-    Parameters
-    ----------
-    ngrams
-        int32 (n-grams, order): words, the rows of the `StringTable` with `data` and `offset`.
-    numbers
-        float64 (n-grams, 1 or 2): what is before the words, and what is behind them; see `put_number`.
+    ngrams: int32 (n-grams, order), words, the rows of the `StringTable` with `data` and `offset`. numbers:
+    float64 (n-grams, 1 or 2), what is before the words, and what is behind them; see `put_number`.
     """
     end = 0
     for i in range(ngrams.shape[0]):

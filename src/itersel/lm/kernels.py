@@ -31,28 +31,15 @@ _NOTHING = np.uint64(0)
 
 
 class ModelArrays(NamedTuple):
-    """A language model as arrays for kernels; V words, all probabilities in log10.
+    """A language model as arrays for kernels; V words, all probabilities in log10."""
 
-    Attributes
-    ----------
-    order
-        Length of the longest n-grams.
-    unigram
-        float32 (V, 2): probability and backoff of each word; row 0 is the unknown word.
-    unigram_flags
-        uint8 (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word.
-    slots
-        uint64 (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is
-        key | flags, 0 in an empty slot; column 1 holds probability and backoff as two float32.
-    values
-        float32 (capacity, 4): the same memory; columns 2 and 3 are probability and backoff.
-    """
-
-    order: int
-    unigram: NDArray[np.float32]
-    unigram_flags: NDArray[np.uint8]
+    order: int  # length of the longest n-grams
+    unigram: NDArray[np.float32]  # (V, 2): probability and backoff of each word; row 0 is the unknown word
+    unigram_flags: NDArray[np.uint8]  # (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word
+    # (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is key | flags, 0
+    # in an empty slot; column 1 holds probability and backoff as two float32.
     slots: NDArray[np.uint64]
-    values: NDArray[np.float32]
+    values: NDArray[np.float32]  # (capacity, 4): the same memory; columns 2 and 3 are probability and backoff
 
 
 @leaf_kernel

@@ -37,18 +37,6 @@ from itersel.lm.kernels import (
     first_slot,
     score_word,
 )
-from itersel.lm.pair_kernels import (
-    CHANGE,
-    LEFT_PAIR,
-    NEW_LEFT,
-    NEW_RIGHT,
-    RIGHT_PAIR,
-    Pairs,
-    forget_pairs,
-    make_pairs,
-    pair_place,
-    remember,
-)
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
@@ -62,32 +50,93 @@ LEFT_HALF = ~((1 << EDGE_BITS) - 1)
 FULL_EDGE = FULL_BIT >> EDGE_BITS  # the same bit in the number of a left edge
 WHOLE_BIT = 1 << 31  # of a state: both edges contain all words
 
+# Kinds of pairs of edges.
+LEFT_PAIR, RIGHT_PAIR = 1, 2
+PAIR_SIZE = 4  # numbers of a pair
+PAIR_BITS = 15  # of an edge in the key of a pair
+# Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
+NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
+LINE_BITS = np.uint64(2)
+PLACE_SHIFT = np.uint64(32)
 
-class States(NamedTuple):
-    """Edges and memoised compositions of one sentence.
 
-    Attributes
-    ----------
-    row
-        int32 (E, 2 + order - 1): the edges.
-    slot
-        int32 (power of two): hash table of rows, -1 if free.
-    left_score
-        float64 (E): log10 probability of the words of a left edge, without context.
-    pairs
-        Composed edges.
-    scratch
-        int32 (4 (order + 1)): words being composed; in the second half, the row under construction.
-    counts
-        int64 (2): edges, and whether there was no room for an edge (the sentence must be decoded again with
-        larger tables).
+class Pairs(NamedTuple):
+    """A hash table of pairs of edges, which remembers what becomes of them.
+
+    The decoder looks up several pairs for each hypothesis, so they are small (four have the size of a cache
+    line), and pairs of one edge with consecutively numbered edges, which items of a node often have, are
+    neighbours.
     """
 
-    row: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    left_score: NDArray[np.float64]
-    pairs: Pairs
-    scratch: NDArray[np.int32]
+    # (`PAIR_SIZE` (power of two + 1)): the numbers of pairs. The first number of a pair is its key, 0 if
+    # free. The last pair is always free: it is for those that are not remembered.
+    key: NDArray[np.uint32]
+    edge: NDArray[np.int32]  # the same memory, for the other numbers of a pair
+    change: NDArray[np.float32]
+    used: NDArray[np.int64]  # (1): number of pairs
+
+
+def make_pairs(capacity: int) -> Pairs:
+    """Allocate a table; `capacity` is a power of two, at least 4."""
+    key = np.zeros(PAIR_SIZE * (capacity + 1), np.uint32)
+    return Pairs(key, key.view(np.int32), key.view(np.float32), np.zeros(1, np.int64))
+
+
+@leaf_kernel
+def forget_pairs(pairs: Pairs) -> None:
+    """Empty the table."""
+    for i in range(pairs.key.shape[0]):
+        pairs.key[i] = 0
+    pairs.used[0] = 0
+
+
+@inline_kernel
+def pair_key(kind: int, a: int, b: int) -> int:
+    """Return the key of a pair of edges."""
+    return int((np.int64(kind) << 2 * PAIR_BITS) | (np.int64(a) << PAIR_BITS) | np.int64(b))
+
+
+@inline_kernel
+def pair_place(pairs: Pairs, kind: int, a: int, b: int) -> int:
+    """Return the place of a pair of edges, or the free place where it belongs."""
+    spare = int(pairs.key.shape[0]) - PAIR_SIZE
+    if (a | b) >> PAIR_BITS != 0:
+        return spare
+    key, mask = pair_key(kind, a, b), spare - 1
+    line = ((np.uint64(key) >> LINE_BITS) * HASH_MULTIPLIER) >> PLACE_SHIFT
+    place = int(((np.int64(line) << 2) | (b & 3)) * PAIR_SIZE & mask)
+    while pairs.key[place] != key and pairs.key[place] != 0:
+        place = (place + PAIR_SIZE) & mask
+    return place
+
+
+@leaf_kernel
+def remember(pairs: Pairs, kind: int, a: int, b: int, place: int) -> int:
+    """Store the key of a pair at its free place; returns the place.
+
+    When three quarters of the table are full, all pairs are forgotten. Pairs of edges whose numbers have more
+    than `PAIR_BITS` bits are not remembered: some sentences have so many with very large pop limits.
+    """
+    spare = int(pairs.key.shape[0]) - PAIR_SIZE
+    if place == spare:
+        return place
+    if 4 * PAIR_SIZE * pairs.used[0] >= 3 * spare:
+        forget_pairs(pairs)
+    pairs.used[0] += 1
+    pairs.key[place] = pair_key(kind, a, b)
+    return place
+
+
+class States(NamedTuple):
+    """Edges and memoised compositions of one sentence."""
+
+    row: NDArray[np.int32]  # (E, 2 + order - 1): the edges
+    slot: NDArray[np.int32]  # (power of two): hash table of rows, -1 if free
+    left_score: NDArray[np.float64]  # (E): log10 probability of the words of a left edge, without context
+    pairs: Pairs  # composed edges
+    scratch: NDArray[np.int32]  # (4 (order + 1)): words being composed; in the second half, a new row
+    # (2): edges, and whether there was no room for an edge (the sentence must be decoded again with larger
+    # tables)
     counts: NDArray[np.int64]
 
 

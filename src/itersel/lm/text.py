@@ -20,6 +20,7 @@ from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
+from itersel.storage.formats import FilePath
 
 # Blocks of text whose words are looked up together: most of them occur more than once.
 BLOCKS = 16
@@ -28,18 +29,10 @@ UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
 
 class Text(NamedTuple):
-    """Sentences as word numbers.
+    """Sentences as word numbers."""
 
-    Attributes
-    ----------
-    words
-        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence.
-    tokens
-        int32: all sentences, each between ``<s>`` and ``</s>``, concatenated.
-    """
-
-    words: list[str]
-    tokens: DiskArray
+    words: list[str]  # ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence
+    tokens: DiskArray  # int32: all sentences, each between ``<s>`` and ``</s>``, concatenated
 
 
 class _Vocabulary(WordNumbers):
@@ -56,29 +49,15 @@ class _Vocabulary(WordNumbers):
 
 
 def read_text(
-    paths: Sequence[str | os.PathLike[str]],
-    vocabulary: str | os.PathLike[str] | None = None,
+    paths: Sequence[FilePath],
+    vocabulary: FilePath | None = None,
     left_out: Collection[int] = (),
-    folder: str | os.PathLike[str] | None = None,
+    folder: FilePath | None = None,
 ) -> Text:
-    """Read tokenised text, one sentence per line.
+    """Read tokenised text, one sentence per line, from files; ``-`` is standard input.
 
-    Parameters
-    ----------
-    paths
-        Text files, which may be compressed; ``-`` is standard input.
-    vocabulary
-        A text file; words that do not occur in it are replaced by ``<unk>``.
-    left_out
-        Lines of the first text to leave out, counted from 0.
-    folder
-        Where temporary files are written; see `DiskArray`.
-
-    Raises
-    ------
-    InputError
-        If a file is empty or contains invalid characters (see `itersel.corpus.text.text_blocks`); if
-        `vocabulary` has no words; if a line to leave out does not exist.
+    Words that do not occur in the text file `vocabulary` are replaced by ``<unk>``. `left_out` are lines of
+    the first text, counted from 0. Temporary files are written to `folder`, see `DiskArray`.
     """
     ids = _Vocabulary(None if vocabulary is None else _words_of(vocabulary))
     tokens = DiskArray(np.int32, folder)
@@ -94,9 +73,7 @@ def read_text(
     return Text(list(ids), tokens)
 
 
-def _without(
-    blocks: Iterator[list[str]], left_out: Collection[int], path: str | os.PathLike[str]
-) -> Iterator[list[str]]:
+def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FilePath) -> Iterator[list[str]]:
     count = 0
     for lines in blocks:
         yield [line for number, line in enumerate(lines, count) if number not in left_out]
@@ -109,7 +86,7 @@ def _without(
         )
 
 
-def _words_of(path: str | os.PathLike[str]) -> set[str]:
+def _words_of(path: FilePath) -> set[str]:
     words: set[str] = set()
     for lines in text_blocks(path, is_tokenized=True):
         words.update(split_words(" ".join(lines)))
@@ -118,17 +95,11 @@ def _words_of(path: str | os.PathLike[str]) -> set[str]:
     return words
 
 
-def lines_of_fold(
-    text: str | os.PathLike[str], shards: str | os.PathLike[str], fold: int, folds: int
-) -> set[int]:
+def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
     """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
 
-    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side.
-
-    Raises
-    ------
-    InputError
-        If the shards were not made from exactly this text; leaving out wrong lines would go unnoticed.
+    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have been
+    made from exactly this text: leaving out wrong lines would go unnoticed.
     """
     folder = Path(shards)
     rest = folder / REST
@@ -158,7 +129,7 @@ def lines_of_fold(
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
-def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
+def _digests(path: FilePath) -> NDArray[np.uint64]:
     """Return a digest of each line of a text, which is too large to be kept."""
     blocks = (map(str.encode, lines) for lines in line_blocks(path))
     return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)

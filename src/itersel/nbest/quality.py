@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import make_metrics
+from itersel.evaluate.metrics import References, make_metrics
 from itersel.nbest.lists import NBest, read_numbers
 from itersel.storage.formats import FilePath
 

@@ -9,8 +9,8 @@ from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 from itersel.errors import InputError
-from itersel.evaluate.bleu import References, read_references, read_translations
 from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
+from itersel.evaluate.metrics import References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
 from itersel.report.scores import (
     Column,

@@ -7,9 +7,17 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
+from itersel.evaluate.metrics import (
+    CorpusScore,
+    Metric,
+    References,
+    Sums,
+    make_bleu,
+    score_corpus,
+    signature,
+    tokenized_bleu,
+)
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value, pooled_p_values
 
 # Significance level.

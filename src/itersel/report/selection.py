@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import FilePath, InputError
-from itersel.select.matrix import KIND, MATRIX
+from itersel.select.selection import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable

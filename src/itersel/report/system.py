@@ -13,16 +13,16 @@ from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.bleu import (
+from itersel.evaluate.metrics import (
     CorpusScore,
     References,
     make_bleu,
+    make_metrics,
     read_references,
     read_translations,
     score_corpus,
     signature,
 )
-from itersel.evaluate.metrics import make_metrics
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
-from itersel.evaluate.bleu import References
+from itersel.evaluate.metrics import References
 from itersel.report.scores import (
     REPEATED,
     Scores,

@@ -27,40 +27,22 @@ BLOCK = 1 << 14
 
 
 class Entries(NamedTuple):
-    """Weights of all shards in one range of keys.
+    """Weights of all shards in one range of keys."""
 
-    Attributes
-    ----------
-    begin
-        int64 (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key.
-    key, check, value
-        uint64 (n), uint64 (n), float64 (n); `check` is the second hash of the name.
-    name, name_offset
-        uint8, int64 (n + 1): the names.
-    """
-
-    begin: NDArray[np.int64]
-    key: NDArray[np.uint64]
-    check: NDArray[np.uint64]
-    value: NDArray[np.float64]
+    begin: NDArray[np.int64]  # (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key
+    key: NDArray[np.uint64]  # (n)
+    check: NDArray[np.uint64]  # (n): second hash of the name
+    value: NDArray[np.float64]  # (n)
     name: NDArray[np.uint8]
-    name_offset: NDArray[np.int64]
+    name_offset: NDArray[np.int64]  # (n + 1)
 
 
 class Columns(NamedTuple):
-    """Columns of the matrix, sorted by key.
+    """Columns of the matrix, sorted by key."""
 
-    Attributes
-    ----------
-    key, first
-        uint64 (m), int64 (m): the key of each column, and one of its entries.
-    offset, shard, value
-        int64 (m + 1), int32, float64: column c holds the non-zero values ``value[offset[c]:offset[c + 1]]``,
-        by ascending shard.
-    """
-
-    key: NDArray[np.uint64]
-    first: NDArray[np.int64]
+    key: NDArray[np.uint64]  # (m)
+    first: NDArray[np.int64]  # (m): one of the entries of each column
+    # (m + 1): column c holds the non-zero values ``value[offset[c]:offset[c + 1]]``, by ascending shard
     offset: NDArray[np.int64]
     shard: NDArray[np.int32]
     value: NDArray[np.float64]
@@ -86,28 +68,18 @@ class Status(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory for one block, reused for all, because new memory from the operating system is slow.
+    """Memory for one block, reused for all, because new memory from the operating system is slow."""
 
-    Attributes
-    ----------
-    slot_column, slot_key, slot_check
-        int32, uint64, uint64: a hash table of the columns, whose slots ascend with the key; the column in
-        each slot (-1 if it is empty), its key, and the second hash of its name.
-    column
-        int32 (n): the column of each entry; -1 if its value is 0.
-    first, size, order, place
-        int64 (m): first entry of each column, number of its entries, the columns by ascending key, and where
-        the next entry of each column goes.
-    """
-
+    # A hash table of the columns, whose slots ascend with the key: the column in each slot (-1 if it is
+    # empty), its key, and the second hash of its name.
     slot_column: NDArray[np.int32]
     slot_key: NDArray[np.uint64]
     slot_check: NDArray[np.uint64]
-    column: NDArray[np.int32]
-    first: NDArray[np.int64]
-    size: NDArray[np.int64]
-    order: NDArray[np.int64]
-    place: NDArray[np.int64]
+    column: NDArray[np.int32]  # (n): the column of each entry; -1 if its value is 0
+    first: NDArray[np.int64]  # (m): first entry of each column
+    size: NDArray[np.int64]  # (m): number of its entries
+    order: NDArray[np.int64]  # (m): the columns by ascending key
+    place: NDArray[np.int64]  # (m): where the next entry of each column goes
 
 
 @kernel

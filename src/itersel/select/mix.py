@@ -13,12 +13,11 @@ import numpy as np
 import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.select.matrix import KIND, MatrixWriter
 from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
-from itersel.select.selection import CHOICES, Selection, above, nonzero_means, summarise
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, nonzero_means, summarise
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings, PathStep, next_step, read_step
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_header
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
@@ -32,10 +31,10 @@ TEXT = "is a text file, which does not record its settings"
 
 def mix(
     inputs: Sequence[str],
-    output: str | os.PathLike[str],
+    output: FilePath,
     settings: MixSettings,
-    previous: str | os.PathLike[str] | None = None,
-    matrix: str | os.PathLike[str] | None = None,
+    previous: FilePath | None = None,
+    matrix: FilePath | None = None,
 ) -> None:
     """Select and mix the weights files of all shards; on bad input nothing is written.
 
@@ -48,18 +47,10 @@ def mix(
         Weights files from `train`, one per shard, in any order: sums run in the order of shard numbers.
     output
         v.h5: the non-zero mixed weights.
-    settings
-        How to mix.
     previous
         v.h5 of the previous epoch; needed for the mean over epochs and path following, not allowed otherwise.
     matrix
-        W.h5 to write; see `itersel.select.matrix`.
-
-    Raises
-    ------
-    InputError
-        If the shards are not exactly 0 to Z - 1; if a file is missing, damaged, not the weights of a shard,
-        from another epoch, or trained with different settings; if two features have the same key.
+        W.h5 to write; see `itersel.select.selection`.
     """
     _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)
@@ -148,10 +139,7 @@ def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -
 
 
 def _check_names(
-    output: str | os.PathLike[str],
-    settings: MixSettings,
-    previous: str | os.PathLike[str] | None,
-    matrix: str | os.PathLike[str] | None,
+    output: FilePath, settings: MixSettings, previous: FilePath | None, matrix: FilePath | None
 ) -> None:
     """Raise an InputError if a file name is missing, superfluous or unsuitable."""
     if matrix is not None and not os.fspath(matrix).endswith(".h5"):
@@ -165,9 +153,7 @@ def _check_names(
         raise InputError(f"{what}, depends on the previous epoch; give its mixed weights with --previous")
 
 
-def _check_previous(
-    path: str | os.PathLike[str], settings: MixSettings, attributes: Mapping[str, Any]
-) -> dict[str, Any]:
+def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of the previous epoch's mixed weights."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
@@ -223,7 +209,7 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _matrix_writer(path: str | os.PathLike[str] | None) -> Iterator[MatrixWriter | None]:
+def _matrix_writer(path: FilePath | None) -> Iterator[MatrixWriter | None]:
     if path is None:
         yield None
         return

@@ -1,35 +1,59 @@
-"""Joint feature selection: which columns of the shard weights to keep [S12, section 3]."""
+"""Joint feature selection: which columns of the shard weights to keep [S12, section 3]; and W.h5.
+
+W.h5 has the weights of all shards as one sparse matrix, and the selected features:
+
+- ``features/key``, ``features/name``, ``features/name_offset``: the D features, by ascending key;
+- ``W/data``, ``W/indices``, ``W/indptr``: W (Z x D) in compressed sparse columns, as scipy's `csc_matrix`;
+- ``norm`` (D), ``selected`` (D, 0 or 1), ``v`` (D): norm of each column, whether it was selected, and its
+  mean over all shards if so, else 0.
+
+It is also a weights file, with the weights `v` of all features. Every array has a checksum.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.select.merge_kernels import L0, L1, L2, LINF, Columns, Entries, column_norms, column_sums
+from itersel.storage.formats import Array, Digest, FileFormat, numbers
+from itersel.storage.hdf5 import write_header
+from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import GROUPS, feature_keys, find_groups
-from itersel.vectors.weights import Weights
+from itersel.vectors.weights import FORMAT, Weights
 
+DATASETS = {
+    **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
+    "W/data": numbers("<f8", "entries"),
+    "W/indices": Array("<i4", ("entries",)),
+    "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
+    "norm": numbers("<f8", "D", least=0),
+    "selected": Array("|u1", ("D",), most=1),
+    "v": FORMAT.arrays["v"],
+}
+KIND = "shard-matrix"
+# Excludes the entries of W, which only users read, with h5py.
+MATRIX = FileFormat(
+    FORMAT.kind,
+    FORMAT.version,
+    "itersel mix --matrix",
+    {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
+)
+BLOCK = 1 << 20  # columns of the matrix
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
 class Features(NamedTuple):
-    """Columns of the matrix, by ascending key, without their entries.
+    """Columns of the matrix, by ascending key, without their entries."""
 
-    Attributes
-    ----------
-    key, name
-        uint64 (m), and the names.
-    norm, mean
-        float64 (m): over all shards, including those without the feature.
-    """
-
-    key: NDArray[np.uint64]
+    key: NDArray[np.uint64]  # (m)
     name: StringTable
-    norm: NDArray[np.float64]
+    norm: NDArray[np.float64]  # (m): over all shards, including those without the feature; so is the mean
     mean: NDArray[np.float64]
 
     def take(self, rows: NDArray[np.int64]) -> Features:
@@ -68,14 +92,9 @@ class Selection:
 
     Keeps not many more than twice the features that can be selected, given all features so far.
 
-    Parameters
-    ----------
-    choose, limit
-        One of `CHOICES`, and its limit. The features that it chooses from all are among those that it chooses
-        from any part.
-    keep
-        Names of features and of `GROUPS` that are selected regardless of their norms, and do not compete with
-        the others.
+    `choose` is one of `CHOICES`, with its `limit`: the features that it chooses from all are among those that
+    it chooses from any part. `keep` are names of features and of `GROUPS` that are selected regardless of
+    their norms, and do not compete with the others.
     """
 
     def __init__(
@@ -138,3 +157,45 @@ def _join(parts: Sequence[Features]) -> Features:
         np.concatenate([part.norm for part in parts]),
         np.concatenate([part.mean for part in parts]),
     )
+
+
+class MatrixWriter:
+    """Writes W.h5, an empty file, a range of columns at a time; `check` raises an error if it cannot."""
+
+    def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
+        self._stream, self._check = stream, check
+        self._arrays = {name: GrowingArray(stream, name, array) for name, array in DATASETS.items()}
+        for name in ("features/name_offset", "W/indptr"):
+            self._arrays[name].append(np.zeros(1))
+
+    def append(self, columns: Columns, features: Features) -> None:
+        """Add columns."""
+        names, entries = self._arrays["features/name"].size, self._arrays["W/data"].size
+        for name, rows in (
+            ("features/name_offset", features.name.offset[1:] + names),
+            ("W/indptr", columns.offset[1:] + entries),
+            ("features/key", features.key),
+            ("features/name", features.name.data),
+            ("W/data", columns.value),
+            ("W/indices", columns.shard),
+            ("norm", features.norm),
+            ("v", features.mean),
+        ):
+            self._arrays[name].append(rows)
+        self._check()
+
+    def finish(self, selected: Features, attributes: Mapping[str, Any]) -> None:
+        """Mark the selected features, and drop the means of all others."""
+        stream, means, done = self._stream, Digest(), 0
+        for begin in range(0, self._arrays["v"].size, BLOCK):
+            key = stream["features/key"][begin : begin + BLOCK]
+            end = int(np.searchsorted(selected.key, key[-1], side="right"))
+            place = np.searchsorted(key, selected.key[done:end])
+            chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
+            chosen[place], mean[place] = 1, selected.mean[done:end]
+            self._arrays["selected"].append(chosen)
+            stream["v"][begin : begin + BLOCK] = mean
+            means.add(mean)
+            done = end
+        digests = {name: array.digest() for name, array in self._arrays.items()}
+        write_header(stream, FORMAT, attributes, {**digests, "v": means.result(np.empty(0))})

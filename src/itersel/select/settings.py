@@ -8,7 +8,6 @@ sentences in all shards; the shards measure it when they start epoch t + 1 from 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from itersel.config.mixing import MIXINGS, NORMS
 from itersel.errors import InputError, check_choice
 from itersel.select.shard_files import ShardFile
+from itersel.storage.formats import FilePath
 
 PATH = "path-following"
 SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
@@ -25,41 +25,26 @@ LIMITS = (*SELECTION_LIMITS, "epsilon", "minimum")
 
 @dataclass(frozen=True)
 class MixSettings:
-    """Settings for selection and mixing.
+    """Settings for selection and mixing."""
 
-    Attributes
-    ----------
-    mixing
-        ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
-        mean over the shards of this epoch; ``selection``: the same for selected features only;
-        ``path-following``: the same for features above a falling threshold.
-    epoch
-        Number of the epoch, from 1.
-    shards
-        Z; 1 for ``none``.
-    select, threshold
-        For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
-        keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
-    norm
-        Norm of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
-    relative_threshold
-        The fraction of the largest norm that a selected feature's norm must reach.
-    epsilon, minimum
-        For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and
-        the path ends when it would fall below `minimum`.
-    keep
-        For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`)
-        that are kept regardless of their norms, in addition to those selected from the others.
-    """
-
+    # ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``: mean
+    # over the shards of this epoch; ``selection``: the same for selected features only; ``path-following``:
+    # the same for features above a falling threshold
     mixing: str
-    epoch: int
-    shards: int
+    epoch: int  # from 1
+    shards: int  # Z; 1 for ``none``
+    # For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
+    # keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
     select: int | None = None
     threshold: float | None = None
+    # of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``
     norm: str = "l2"
-    relative_threshold: float | None = None
+    relative_threshold: float | None = None  # fraction of the largest norm that a selected one must reach
+    # For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`) that
+    # are kept regardless of their norms, in addition to those selected from the others.
     keep: tuple[str, ...] = ()
+    # For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and the
+    # path ends when it would fall below `minimum`.
     epsilon: float | None = None
     minimum: float | None = None
 
@@ -98,28 +83,19 @@ class MixSettings:
 
 
 class PathStep(NamedTuple):
-    """The state of the path after an epoch.
+    """The state of the path after an epoch."""
 
-    Attributes
-    ----------
-    threshold
-        lambda used to select the weights; if the path has ended, that of the last epoch with selection.
-    loss
-        Loss of the weights that the epoch started from.
-    stopped
-        Whether the path has ended; if so, the weights are those of the previous epoch.
-    """
-
+    # lambda used to select the weights; if the path has ended, that of the last epoch with selection
     threshold: float
-    loss: float
-    stopped: bool
+    loss: float  # of the weights that the epoch started from
+    stopped: bool  # the path has ended: the weights are those of the previous epoch
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_step` reads."""
         return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 
-def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> PathStep:
+def read_step(attributes: Mapping[str, Any], path: FilePath) -> PathStep:
     """Return the state of the path from a file's attributes."""
     threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
     for value in (threshold, loss):

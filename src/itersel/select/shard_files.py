@@ -36,33 +36,19 @@ DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
 class ShardFile(NamedTuple):
-    """The positions and lengths of the arrays of a weights file, and its attributes.
-
-    Attributes
-    ----------
-    kind, settings, epoch, shard
-        Empty or -1 if missing.
-    loss
-        Loss of the weights that the shard started from; None if not measured.
-    stopped
-        Whether path following has ended, so the weights are those that the shard started from.
-    weights, name_length
-        Number of weights, and of bytes of their names.
-    position, digest
-        Position in bytes, and checksum, of each of `ARRAYS`.
-    """
+    """The positions and lengths of the arrays of a weights file, and its attributes."""
 
     path: str
-    kind: str
+    kind: str  # empty if missing, as the next
     settings: str
-    epoch: int
+    epoch: int  # -1 if missing, as the next
     shard: int
-    loss: float | None
-    stopped: bool
-    weights: int
-    name_length: int
-    position: dict[str, int]
-    digest: dict[str, str]
+    loss: float | None  # of the weights that the shard started from; None if not measured
+    stopped: bool  # path following has ended: the weights are those that the shard started from
+    weights: int  # number of weights
+    name_length: int  # bytes of their names
+    position: dict[str, int]  # in bytes, of each of `ARRAYS`
+    digest: dict[str, str]  # checksum of each of `ARRAYS`
 
 
 def open_shard(path: str) -> ShardFile:

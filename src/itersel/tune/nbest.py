@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itersel.config.tuners import Batch, ForestMert, LineSearch, Mert
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.evaluate.bleu import References
+from itersel.evaluate.metrics import References
 from itersel.grammar.references import References as ReferenceWords
 from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.nbest.lists import NBest, read_nbest

@@ -70,10 +70,15 @@ def common_features(
     return left, right
 
 
+def first_difference(left: StringTable, right: StringTable) -> tuple[str, str] | None:
+    """Return the names in the first row where two tables of the same length differ, if there is one."""
+    if np.array_equal(left.offset, right.offset) and np.array_equal(left.data, right.data):
+        return None
+    rows = zip(left.to_list(), right.to_list(), strict=True)
+    return next((row for row in rows if row[0] != row[1]), None)
+
+
 def _check_equal(left: StringTable, right: StringTable) -> None:
     """Raise an InputError unless features with the same keys have the same names."""
-    if np.array_equal(left.offset, right.offset) and np.array_equal(left.data, right.data):
-        return
-    for a, b in zip(left.to_list(), right.to_list(), strict=True):
-        if a != b:
-            raise InputError(f"features '{a}' and '{b}' have the same 64-bit key; rename one")
+    if names := first_difference(left, right):
+        raise InputError(f"features '{names[0]}' and '{names[1]}' have the same 64-bit key; rename one")

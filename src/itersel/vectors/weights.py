@@ -83,14 +83,8 @@ def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
 
 
-def read_weights(path: str | os.PathLike[str]) -> Weights:
-    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``).
-
-    Raises
-    ------
-    InputError
-        If the file is missing or damaged, or contains a weight that is not finite.
-    """
+def read_weights(path: FilePath) -> Weights:
+    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
         return weights_of(read_arrays(path, FORMAT)[0], path)
     values: dict[str, float] = {}
@@ -128,15 +122,10 @@ def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     return weights
 
 
-def write_weights(
-    path: str | os.PathLike[str], weights: Weights, attributes: Mapping[str, Any] | None = None
-) -> None:
+def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
     """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
-    Raises
-    ------
-    InputError
-        If a name could not be read back from text. Names made by `itersel` always can.
+    An `InputError` if a name could not be read back from text. Names made by `itersel` always can.
     """
     if not os.fspath(path).endswith(".h5"):
         values = sorted(weights.to_dict().items())

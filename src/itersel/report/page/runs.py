@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from itersel.report.page.folder import Run, read_optional
 from itersel.report.system import System, read_system, score_epochs
-from itersel.select.matrix import MATRIX
+from itersel.select.selection import MATRIX
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.vectors.features import GROUPS, find_groups
 from itersel.vectors.weights import FORMAT, Weights, read_weights
