@@ -76,13 +76,6 @@ def test_words_of_large_vocabularies() -> None:
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
-@given(KBEST, REFERENCES)
-def test_matches_equal_plain_counts(hypotheses: list[Words], references: list[Words]) -> None:
-    word, offset = flat(hypotheses)
-    matches = ngram_matches(word, offset, make_references(*references))
-    assert matches.tolist() == [naive.counts(words, *references)[0] for words in hypotheses]
-
-
 @given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3))
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)

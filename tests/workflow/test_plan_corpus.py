@@ -7,8 +7,6 @@ import re
 import pytest
 from tests.workflow.test_plan import dry_run
 
-from itersel.storage.files import read_lines
-
 
 def test_given_files(make_project):
     """An alignment, a language model, and a second reference of dev."""
@@ -96,43 +94,3 @@ def test_downloads_run_on_the_host_of_snakemake(make_project, is_given):
     project.configure(data={"kind": "libreoffice-help", **({"folder": "."} if is_given else {})})
     output = project.run("--quiet", "rules", "--dry-run", "results/tiny/corpus/help/source.gz")
     assert f"local: {not is_given}" in output
-
-
-def test_sets_that_are_cut_from_train(make_project):
-    """They have the labels of train; a test set by name has its own files, with which train is compared."""
-    project = make_project()
-    project.name_tasks()
-    content = project.config()
-    test = content["data"].pop("test")
-    content["data"] |= {"dev": {}, "devtest": {}, "test": {"other": test}}
-    content["data"]["split"] = {"dev": 12, "devtest": 11, "test": 10}
-    project.configure(**content)
-    jobs = dry_run(project)
-    [job] = jobs["prepare_train"]
-    assert "--cut dev=12 --cut devtest=11 --cut test=10" in job
-    assert "--held-out test.other --source test.source --target test.target" in job
-    [job] = [*jobs["prepare_held_out"], *jobs.get("prepare_held_out_task", [])]
-    assert "--split test.other" in job
-    project.run("--cores", "1", "--until", "prepare_train")
-    names = {path.name for path in (project.results / "corpus").glob("test.*")}
-    assert names == {"test.source.gz", "test.target.gz", "test.task.gz", "test.raw.gz"}
-    assert len(read_lines(project.results / "corpus/dev.task.gz")) == 12
-
-
-def test_copies_of_held_out_pairs_make_no_difference(make_project):
-    """Train is the same file with and without copies of test, of dev in devtest, and of its own pairs."""
-    plain, copied = make_project(), make_project()
-    for side in ("source", "target"):
-        text = {split: (copied.folder / f"{split}.{side}").read_text() for split in ("train", "dev", "test")}
-        copies = "".join(text["test"].splitlines(keepends=True)[:10]) + text["train"]
-        (copied.folder / f"train.{side}").write_text(text["train"] + copies)
-        for project in (plain, copied):
-            (project.folder / f"devtest.{side}").write_text(text["dev"])
-    for project in (plain, copied):
-        project.run("--cores", "1", "--until", "prepare_train")
-    for name in ("corpus/train.source.gz", "corpus/train.target.gz"):
-        assert (plain.results / name).read_bytes() == (copied.results / name).read_bytes()
-    table = (copied.results / "logs/corpus/prepare.log").read_text()
-    assert "duplicates 160" in table
-    assert re.search(r"also in test \d\d", table)
-    assert "20 pairs of devtest also in dev" in table
