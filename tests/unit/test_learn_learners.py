@@ -317,6 +317,12 @@ def test_perceptrons_equal_plain_python_exactly(
     assert found == {name: value for name, value in expected.items() if value}
 
 
+@pytest.mark.parametrize("lead", [0.875, 1.0])
+def test_a_lead_of_the_margin_is_enough(lead: float) -> None:
+    found = train([ONE_PAIR], MarginPerceptron(learning_rate=RATE), Start(make_weights({"feature0": lead})))
+    assert found.weights.to_dict() == {"feature0": lead + (RATE if lead < 1 else 0)}
+
+
 def test_updates_that_cancel_restore_the_start() -> None:
     # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
     corpus = [ONE_PAIR] * 3 + [ONE_PAIR._replace(references=((3,),))] * 3
