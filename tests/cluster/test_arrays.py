@@ -187,15 +187,3 @@ def test_refusal(prepared):
     assert len(re.findall("message: ", output)) == 1
     assert f"{SHARDS - 1} other jobs of this array" in output
     assert prepared.cluster.tasks() == 0
-
-
-def test_environment_of_a_client(cluster):
-    """The environment for clients extends the caller's PATH, not that of whoever started the scheduler."""
-    done = subprocess.run(
-        ["bash", "-c", '. "$1" && echo "$PATH"', "bash", str(cluster.folder / "environment")],
-        env={"PATH": "/my/programs:/usr/bin:/bin"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip().endswith("/my/programs:/usr/bin:/bin")
