@@ -1,4 +1,4 @@
-"""Arrays with many tasks, tasks with many jobs, and concurrent runs."""
+"""The main job, arrays with many tasks, tasks with many jobs, and concurrent runs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import FAST, SHARDS, Cluster, submitted
+from tests.cluster.clusters import EPOCHS, FAST, SHARDS, Cluster, submitted
 from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"
+
+
+def test_main_job(fresh, local):
+    """Epochs are arrays, and results are identical."""
+    output = fresh.run()
+    for epoch in range(1, EPOCHS + 1):
+        name = f"train_shard.selected.{epoch}"
+        assert submitted(output)[name] == str(SHARDS)
+        # according to the scheduler: one array with all shards
+        [number] = re.findall(rf"array (\d+) {re.escape(name)}-", output)
+        assert fresh.cluster.tasks_of(number) == SHARDS
+    assert fresh.project.contents() == local.contents()
+    assert not [path for path in (fresh.folder / ".snakemake/arrays").iterdir() if path.is_dir()]
+
 
 NOTHING = """
 rule all:

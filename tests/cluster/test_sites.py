@@ -13,15 +13,10 @@ from snakemake_executor_plugin_arrays.runs import LOCK, Owner
 
 pytestmark = pytest.mark.cluster
 
-# An answer without jobs to a question for all of a user's jobs, once there is a file `blind`.
-NO_LIST = {
-    "slurm": {"squeue": '[ -e blind ] || exec "$real" "$@"'},
-    "sge": {"qstat": '[ -e blind ] && [ "$1" = -xml ] && echo "<job_info/>" || exec "$real" "$@"'},
-}
-# The same for all questions; commands that cancel do nothing.
+# Answers without jobs to all questions, once there is a file `blind`; commands that cancel do nothing.
 FORGETS = {
     "slurm": {
-        "squeue": NO_LIST["slurm"]["squeue"],
+        "squeue": '[ -e blind ] || exec "$real" "$@"',
         "scontrol": '[ -e blind ] || exec "$real" "$@"; echo "Invalid job id specified" >&2; exit 1',
         "scancel": '[ -e blind ] || exec "$real" "$@"',
     },
@@ -32,12 +27,6 @@ FORGETS = {
     },
 }
 NAME = re.compile(rf"array \d+ {FAILED}-")
-
-
-def replace(prepared, programs):
-    """Put scripts in the place of the programs of the scheduler."""
-    for program, script in programs[prepared.cluster.key].items():
-        prepared.replace(program, script)
 
 
 def check_weights(prepared, local):
@@ -71,21 +60,10 @@ def test_run_of_another_user(prepared, local):
     check_weights(prepared, local)
 
 
-def test_list_without_the_jobs_of_the_run(prepared, local):
-    """What answers for a list, perhaps from a cache, forgets a running task, but it can be asked for."""
-    replace(prepared, NO_LIST)
-    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
-    (prepared.folder / "blind").touch()
-    wait_until(lambda: prepared.said("does not list tasks of the"))
-    (prepared.folder / "go").touch()
-    output = ended(run)
-    assert len(NAME.findall(output)) == 1
-    check_weights(prepared, local)
-
-
 def test_scheduler_forgets_a_running_task(prepared, local):
     """The task is ended before its job is submitted again: it writes nothing any more."""
-    replace(prepared, FORGETS)
+    for program, script in FORGETS[prepared.cluster.key].items():
+        prepared.replace(program, script)
     further = ["--retries", "1", "--arrays-lost-seconds", "8", "--keep-going", TARGET]
     run, job = prepared.hold_job(["train", VICTIM], *further)
     others = SHARDS - 1
@@ -118,49 +96,6 @@ def test_cancelled_by_the_user(prepared, local):
     assert "Trying to restart job" not in output
     output = prepared.run(TARGET)
     assert 0 < int(submitted(output)[FAILED]) <= SHARDS
-    check_weights(prepared, local)
-
-
-def test_array_that_waits(prepared, local):
-    """A partition is down, a queue is disabled: a line says so after a while."""
-    off, on = {
-        "slurm": [["scontrol", "update", "partitionname=main", f"state={state}"] for state in ("down", "up")],
-        "sge": [["qmod", option, "all.q"] for option in ("-d", "-e")],
-    }[prepared.cluster.key]
-    prepared.cluster.ask(*off)
-    try:
-        run = prepared.start("--arrays-waiting-seconds", "3", TARGET)
-        wait_until(lambda: prepared.said("has been waiting for"))
-    finally:
-        prepared.cluster.ask(*on)
-    output = ended(run)
-    reason = {"slurm": "PENDING (PartitionDown)", "sge": "qw"}[prepared.cluster.key]
-    assert re.search(rf"array \d+ has been waiting for \d+ s: {SHARDS} in state {re.escape(reason)}", output)
-    check_weights(prepared, local)
-
-
-# An sbatch that refuses as with a limit on submitted jobs in Slurm's accounting, which tests do without.
-LIMITED = """
-for word; do case $word in --array=1-*) tasks=${word#--array=1-};; esac; done
-if [ $(( $(squeue --noheader --array | wc -l) + tasks )) -gt 3 ]; then
-    echo "sbatch: error: QOSMaxSubmitJobPerUserLimit" >&2
-    echo "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy" \\
-        "(job submit limit, user's size and/or time limits)" >&2
-    exit 1
-fi
-exec "$real" "$@"
-"""
-
-
-@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
-def test_limit_on_submitted_tasks(prepared, local):
-    """An array is split to what fits, and the rest follows."""
-    prepared.replace("sbatch", LIMITED)
-    output = prepared.run(TARGET)
-    assert output.count("Slurm limits the number of submitted jobs") == 1
-    sizes = [int(size) for size in re.findall(rf"array \d+ {FAILED}-\w+: (\d+) tasks", output)]
-    assert sum(sizes) == SHARDS
-    assert max(sizes) <= 3
     check_weights(prepared, local)
 
 

@@ -5,11 +5,8 @@ Two runs at once are in test_run_killed.
 
 from __future__ import annotations
 
-import gzip
 import os
-import random
 import re
-import resource
 
 import pytest
 from tests.workflow.conftest import SIZES
@@ -72,23 +69,3 @@ def test_merged_configs(make_project):
     output = project.run("--dry-run", "--quiet", "rules")
     assert "warning" not in output
     assert re.search(r"^choose_epoch +3$", output, re.M)
-
-
-def test_full_disk(make_project):
-    """A limit on file sizes, which also applies to jobs, simulates a full disk."""
-    project = make_project()
-    with gzip.open(project.folder / "more.gz", "wt") as stream:
-        source = random.Random(1)
-        stream.writelines(f"{source.getrandbits(400):x}\n" for _ in range(2000))
-    data = project.config()["data"] | {"monolingual": "more.gz"}
-    project.configure(data=data)
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, old[1]))
-    try:
-        output = project.run("--cores", "1", "results/tiny/corpus/monolingual.gz", status=1, is_forked=False)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
-    [line] = lines
-    assert "File too large" in line
-    assert not (project.results / "corpus/monolingual.gz").exists()
