@@ -6,6 +6,10 @@ from tests.configs import FILES, PAIR, data, experiment, files, learner, mixing,
 
 ALIGNED = {**FILES, "tokenized": True, "train": {**PAIR, "alignment": "x"}}
 LINE = {"tuner": {"name": "line-search"}}
+PATH = {"name": "path-following", "threshold": 1, "epsilon": 1}
+OWN = {"name": "independent", "labels": {"x": 1}}
+INDEPENDENT = experiment(tasks=OWN)
+LABELLED = {**PAIR, "task": "labels"}
 
 
 def directions(names, **settings):
@@ -86,7 +90,7 @@ INCONSISTENT = [
         {
             "experiments": {
                 "a": {"start_from": "b"},
-                "b": {"tasks": {"name": "independent", "labels": {"x": 1}}},
+                "b": {"tasks": OWN},
             }
         },
         "start_from' is 'b', must be an experiment with one weight vector",
@@ -94,7 +98,7 @@ INCONSISTENT = [
     (
         {
             "experiments": {
-                "a": {"tasks": {"name": "independent", "labels": {"x": 1}}},
+                "a": {"tasks": OWN},
                 "b": {"tasks": {"name": "independent", "labels": {"y": 1}}},
                 "c": {},
             }
@@ -141,9 +145,9 @@ INCONSISTENT = [
     (mixing("path-following", threshold=1, epsilon=1), "is perceptron, whose loss is 0 if all weights are 0"),
     (
         experiment(
-            mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
+            mixing=PATH,
             learner={"name": "mira"},
-            held_out={"tuner": {"name": "line-search"}, "start": "tuned"},
+            held_out={**LINE, "start": "tuned"},
         ),
         "path following compares the losses of mixed weights",
     ),
@@ -184,9 +188,7 @@ INCONSISTENT = [
     (experiment(held_out=LINE, learner={"name": "pro"}), "but a batch tuner mixes nothing"),
     (experiment(held_out={"start": "tuned"}), "held_out.start' has no effect without"),
     (
-        experiment(
-            held_out={"tuner": {"name": "line-search"}, "start": "tuned"}, mixing={"name": "mean-of-epochs"}
-        ),
+        experiment(held_out={**LINE, "start": "tuned"}, mixing={"name": "mean-of-epochs"}),
         "with mixing mean-of-epochs shards continue from their own weights",
     ),
     (directions(["Words"]), "held_out.tuner.directions' is 'Words', must be one of dense, step, EgivenF"),
@@ -195,7 +197,7 @@ INCONSISTENT = [
     (directions(["WordPenalty", "dense"]), "held_out.tuner.directions': dense includes 'WordPenalty'"),
     (directions(["dense", "step"], epochs=1), "held_out.tuner.directions': step has no effect with epochs"),
     (
-        experiment(epochs=1, held_out={"tuner": {"name": "line-search"}, "start": "tuned"}),
+        experiment(epochs=1, held_out={**LINE, "start": "tuned"}),
         "held_out.start' has no effect with epochs: 1; remove it",
     ),
     # data
@@ -262,12 +264,12 @@ INCONSISTENT = [
         experiment(
             tasks={"name": "resharding"},
             learner={"name": "adagrad"},
-            mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
+            mixing=PATH,
         ),
         "learner.pairs' is pro, which samples other pairs when a sentence moves to another",
     ),
     (
-        tasks("independent", labels={"x": 1}) | {"data": {"test": {"news": {**PAIR, "devtest": PAIR}}}},
+        INDEPENDENT | {"data": {"test": {"news": {**PAIR, "devtest": PAIR}}}},
         "'data.test.news.devtest' has no effect with independent tasks",
     ),
     (tasks("resharding", parts=1), "tasks.parts' is 1, must be at least 2"),
@@ -276,19 +278,18 @@ INCONSISTENT = [
         experiment(tasks={"name": "resharding"}, learner={"name": "pro"}),
         "tasks.name' is resharding, which needs an online learner; a batch tuner",
     ),
-    (tasks("independent", labels={"x": 1}), "tasks': independent tasks need an experiment with other tasks"),
+    (INDEPENDENT, "tasks': independent tasks need an experiment with other tasks"),
     (tasks("independent", labels={"a/b": 1}), "tasks.labels.a/b': labels of independent tasks may have"),
     (
         experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
         "tasks.labels.y' is 2, must be 1 with algorithm: sgd",
     ),
     (
-        tasks("independent", labels={"x": 1}) | {"data": FILES | {"train": {**PAIR, "task": "labels"}}},
+        INDEPENDENT | {"data": FILES | {"train": LABELLED}},
         "tasks.labels' needs data.test.task, a file with the label of each line",
     ),
     (
-        tasks("independent", labels={"x": 1})
-        | {"data": FILES | {"train": {**PAIR, "task": "labels"}, "test": {**PAIR, "task": "labels"}}},
+        INDEPENDENT | {"data": FILES | {"train": LABELLED, "test": LABELLED}},
         "tasks.labels' needs data.devtest.task, a file with the label of each line",
     ),
     (

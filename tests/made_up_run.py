@@ -36,20 +36,9 @@ def changed(source: random.Random, text: str) -> str:
 
 
 class MadeUpRun:
-    """Writes the files of a run.
+    """Writes the files of a run to its results folder, ``<output>/<name>``.
 
-    Parameters
-    ----------
-    folder
-        The results folder, ``<output>/<name>``.
-    names
-        Names of the experiments.
-    epochs, repeats
-        Number of epochs and repeats of each experiment.
-    sentences
-        Number of test sentences, or the sentences themselves.
-    unfinished
-        Experiments that failed in their last epoch.
+    `sentences` are test sentences, or their number; the `unfinished` experiments failed in their last epoch.
     """
 
     def __init__(

@@ -154,6 +154,12 @@ class ClusterProject:
         wait_until(self.sabotage_happened)
         return run
 
+    def number_of(self, array: str) -> str:
+        """Wait until an array is submitted, and return its number."""
+        pattern, arrays = f"*/{array}-*/identifier", self.folder / ".snakemake/arrays"
+        wait_until(lambda: list(arrays.glob(pattern)))
+        return next(arrays.glob(pattern)).read_text().strip()
+
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
         """Start Snakemake, and kill a job as soon as it starts."""
         run, job = self.hold_job(words, target)

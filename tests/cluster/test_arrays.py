@@ -174,8 +174,7 @@ def test_shards_per_job(prepared, local):
     assert len(before) == SHARDS - 1
     output = prepared.run(TARGET)
     assert submitted(output)["train_shard.selected.2"] == "1"
-    after = prepared.project.files("experiments/selected/epoch-2/shard-*.h5")
-    assert {name: after[name] for name in before} == before
+    assert prepared.project.keeps(before)
     assert prepared.weights() == local.contents(WEIGHTS)
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, submitted, wait_until
-from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM
+from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM, change_configuration
 from tests.workflow.conftest import ended
 
 from snakemake_executor_plugin_arrays.runs import LOCK, Owner
@@ -35,15 +35,13 @@ def check_weights(prepared, local):
 
 def test_run_of_another_user(prepared, local):
     """It is refused until its tasks have ended."""
-    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: prepared.sabotage_happened() and list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
+    number = prepared.number_of(FAILED)
     run.kill()
     run.wait()
-    [lock] = arrays.glob(f"*/{LOCK}")
+    [lock] = prepared.folder.glob(f".snakemake/arrays/*/{LOCK}")
     owner = Owner.of(lock.parent)
     lock.write_text(f"{Owner(owner.scheduler, 'somebody', owner.host, owner.time)}\n")
-    number = next(arrays.glob(f"*/{FAILED}-*/identifier")).read_text().strip()
     output = prepared.run(TARGET, status=1)
     assert f"a run that somebody started on {owner.host} at {owner.time} was killed and has left" in output
     assert f": {number}. Only somebody or an administrator can cancel its jobs" in output
@@ -55,8 +53,7 @@ def test_run_of_another_user(prepared, local):
     before = prepared.project.files()
     output = prepared.run(TARGET)
     assert FAILED not in submitted(output)
-    after = prepared.project.files()
-    assert {name: after[name] for name in before} == before
+    assert prepared.project.keeps(before)
     check_weights(prepared, local)
 
 
@@ -86,8 +83,7 @@ def test_scheduler_forgets_a_running_task(prepared, local):
 def test_cancelled_by_the_user(prepared, local):
     """All tasks, running and waiting: said once, and nothing is submitted again in this run."""
     run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    prepared.number_of(FAILED)
     prepared.cluster.clear()
     output = ended(run, 1)
     assert output.count("cancelled by you or an administrator, not by Snakemake") == 1
@@ -103,37 +99,16 @@ def test_cancelled_by_the_user(prepared, local):
 def test_limit_on_submitted_arrays(prepared, local, cluster):
     """Another job of the user takes the only place; when it ends, the run goes on."""
 
-    def limit(number):
-        path = prepared.folder / "global"
-        lines = cluster.ask("qconf", "-sconf").splitlines()
-        others = [line for line in lines if not line.startswith(("#", "max_u_jobs"))]
-        path.write_text("\n".join([*others, f"max_u_jobs {number}"]) + "\n")
-        cluster.ask("qconf", "-Mconf", str(path))
-
+    asked = cluster.ask("qconf", "-sconf")
     cluster.ask("qsub", "-terse", "-N", "other", "-b", "y", "-o", "/dev/null", "-j", "y", "sleep", "4000")
-    limit(1)
+    change_configuration(cluster, asked, {"max_u_jobs": 1})
     try:
         run = prepared.start(TARGET)
         wait_until(lambda: prepared.said("Grid Engine limits the number of submitted jobs"))
         cluster.ask("qdel", "other")
         output, _ = run.communicate()
     finally:
-        limit(0)
+        change_configuration(cluster, asked, {})
     assert run.returncode == 0, output
     assert submitted(output)[FAILED] == str(SHARDS)
-    check_weights(prepared, local)
-
-
-@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
-def test_retry_that_no_node_can_take(prepared, local):
-    """The first cause is shown; with a limit, the retry requests what there is."""
-    memory = ["--retries", "1", "--set-resources", "train_shard:mem_mb=5000"]
-    output = prepared.run(TARGET, *prepared.sabotage(EPOCH, {SHARD: "exit 3"}), *memory, status=1)
-    [message] = re.findall(
-        r"could not be submitted: .*Requested node configuration is not available.*", output
-    )
-    assert re.search(rf"Before that: train_shard .*task \d+_{SHARD + 1} .*ended with exit status 3", message)
-    again = prepared.sabotage(EPOCH, {0: "exit 3"})
-    prepared.run(TARGET, *again, *memory, "--arrays-memory-limit", "8000")
-    assert prepared.sabotage_happened()
     check_weights(prepared, local)

@@ -63,8 +63,7 @@ def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
         output = there.run(*TARGETS)
         assert submitted(output)["write_lists.batch.2"] == "1"
         assert not {"write_lists.batch.1", "write_lists.searched.1"} & submitted(output).keys()
-        after = there.project.files("experiments/**/*.h5")
-        assert {name: after[name] for name in before} == before
+        assert there.project.keeps(before)
         assert there.weights() == tuned.contents("experiments/**/*.h5")
     finally:
         cluster.clear()
