@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 EXECUTOR := packages/snakemake-executor-plugin-arrays
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help picture demo test fuzz test-executor test-cluster test-cluster-jobs test-cluster-times lint coverage bench package docs generated
+.PHONY: help picture demo test fuzz test-executor test-cluster lint coverage bench package docs generated
 
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
@@ -56,18 +56,12 @@ test-executor: package
 	$(ALONE)/bin/python -m pytest -n 2 $(EXECUTOR)
 
 # The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They run in
-# four processes, each with its own schedulers, one test at a time, the longest first (tests/cluster/conftest.py). The
-# tests that measure time run afterwards. CLUSTER_TESTS is an expression for pytest's -k.
-test-cluster: test-cluster-jobs
-	$(MAKE) --no-print-directory test-cluster-times
-
-test-cluster-jobs: $(VENV)/installed-for-tests
+# four processes, each with its own schedulers, one test at a time, the longest first (tests/cluster/conftest.py).
+# CLUSTER_TESTS is an expression for pytest's -k.
+test-cluster: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist load --maxschedchunk 1 \
+	"$(BIN)"/python -m pytest -m cluster -n 4 --dist load --maxschedchunk 1 \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
-
-test-cluster-times: $(VENV)/installed-for-tests
-	"$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
 
 lint: $(VENV)/installed-for-lint
 	"$(BIN)"/ruff check src tests benchmarks packages docs/site

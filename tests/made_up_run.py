@@ -1,42 +1,23 @@
-"""A synthetic results folder, for tests of the report page.
-
-``python -m tests.made_up_run FOLDER --experiments 40 --epochs 20 --sentences 3000`` generates a large one.
-"""
+"""A synthetic results folder, for tests of the report page."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from tests.scored import make_system
 
+from itersel.report.comparison import Translations, compare
 from itersel.report.page.folder import write_run
-from itersel.report.scores import summarize
-from itersel.report.system import OF_ALL_RUNS, System, write_system
+from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
 
-WORDS = (
-    "the",
-    "a",
-    "of",
-    "open",
-    "close",
-    "file",
-    "dialog",
-    "menu",
-    "text",
-    "cell",
-    "table",
-    "chart",
-    "page",
-)
+WORDS = ["the", "a", "of", "open", "close", "file", "dialog", "menu", "text", "table", "chart", "page"]
 BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time"
 FEATURES = ("LanguageModel", "WordPenalty", "R:X:haus:house", "RBS:das_haus", "RBT:the_house", "Shape_S1_T1")
 SHARDS = 2
@@ -55,20 +36,9 @@ def changed(source: random.Random, text: str) -> str:
 
 
 class MadeUpRun:
-    """Writes the files of a run.
+    """Writes the files of a run to its results folder, ``<output>/<name>``.
 
-    Parameters
-    ----------
-    folder
-        The results folder, ``<output>/<name>``.
-    names
-        Names of the experiments.
-    epochs, repeats
-        Number of epochs and repeats of each experiment.
-    sentences
-        Number of test sentences, or the sentences themselves.
-    unfinished
-        Experiments that failed in their last epoch.
+    `sentences` are test sentences, or their number; the `unfinished` experiments failed in their last epoch.
     """
 
     def __init__(
@@ -83,6 +53,7 @@ class MadeUpRun:
     ) -> None:
         self.folder, self.names, self.epochs, self.repeats = folder, list(names), epochs, repeats
         self.unfinished, self.random = set(unfinished), random.Random(seed)
+        self.translations: list[list[str]] = []
         if isinstance(sentences, int):
             sentences = [made_up_sentence(self.random) for _ in range(sentences)]
         self.references = list(sentences)
@@ -97,7 +68,9 @@ class MadeUpRun:
         write_run(self.folder, self.config())
         self.table: dict[str, Any] | None = None
         if not self.unfinished:
-            self.table = self._table()
+            systems = [system for runs in self.systems.values() for system in runs]
+            test_set = Translations("test", systems, self.translations, [self.references])
+            self.table = compare([test_set], trials=20)
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
 
@@ -129,6 +102,7 @@ class MadeUpRun:
         write_weights(folder / "best" / "weights.h5", make_weights(self._weights()))
         texts = [changed(self.random, line) if line.split() else line for line in self.references]
         write_lines(folder / "best" / "test.txt", texts)
+        self.translations.append(texts)
         return system
 
     def _weights(self) -> dict[str, float]:
@@ -165,48 +139,3 @@ class MadeUpRun:
         left_out = [{"of": "train", "why": "too long", "count": 3}]
         text = json.dumps({"splits": {"train": split, "test": split}, "left_out": left_out})
         write_lines(self.folder / "report" / "corpus.json", [text])
-
-    def _table(self) -> dict[str, Any]:
-        systems = [self._system(number, name) for number, name in enumerate(self.names, 1)]
-        for one in systems:
-            far = [other for other in systems if abs(other["test"]["mean"] - one["test"]["mean"]) > 2]
-            one["differs_from"] = [other["system"] for other in far]
-            one["p"] = {other["name"]: 0.01 if other in far else 0.5 for other in systems if other is not one}
-        test_set = {
-            "name": "test",
-            "sentences": len(self.references),
-            "references": 1,
-            "signature": "nrefs:1|made:up",
-            "signatures": {},
-            "systems": systems,
-        }
-        significance = {"test": "approximate randomization", "trials": 10000, "seed": 1, "alpha": 0.05}
-        return {"significance": significance, "test_sets": [test_set], "pooled": None}
-
-    def _system(self, number: int, name: str) -> dict[str, Any]:
-        runs = self.systems[name]
-        scores = [round(self.random.uniform(25, 35), 2) for _ in runs]
-        test, first = summarize(scores)._asdict(), asdict(runs[0])
-        return {
-            "system": number,
-            **{key: first[key] for key in OF_ALL_RUNS},
-            "devtest": {**test, "mean": max(first["devtest_bleu"])},
-            "test": test,
-            "runs": [
-                {**asdict(run), "test": {"bleu": score}} for run, score in zip(runs, scores, strict=True)
-            ],
-        }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    for name, default in (("experiments", 40), ("epochs", 20), ("sentences", 3000), ("repeats", 1)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    options = parser.parse_args()
-    names = [f"experiment-{number}" for number in range(1, options.experiments + 1)]
-    MadeUpRun(options.folder, names, options.epochs, options.sentences, options.repeats)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
-from itersel.report.system import System, choose_epoch
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
+from itersel.report.system import System, choose_epoch, write_system
+from itersel.storage.files import write_lines
 
 
 def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1, **changes: Any) -> System:
@@ -39,3 +43,29 @@ def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) ->
     """Return lowercased BLEU without smoothing."""
     metric = BLEU(lowercase=True, smooth_method="none", force=True)
     return float(metric.corpus_score(translations, list(references)).score)
+
+
+def write_detokenizer(folder: Path, lines: Sequence[str]) -> list[str]:
+    """Write a preparation and a recaser learned from tokenised lines; returns the options that name them."""
+    Preparation("de", "en").write(folder / "preparation.json")
+    learn_recaser(line.split() for line in lines).write(folder / "recaser.json")
+    return [f"--{name}={folder / name}.json" for name in ("preparation", "recaser")]
+
+
+def table_command(
+    folder: Path,
+    systems: Sequence[System],
+    translations: Sequence[Sequence[str]],
+    reference: Sequence[str],
+    test_set: str = "test",
+) -> list[str]:
+    """Write the files of a test set; returns the words of `itersel report table`, without further options."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{number}" for number in range(len(systems))]
+    for path, system, lines in zip(paths, systems, translations, strict=True):
+        write_system(path.with_suffix(".json"), system)
+        write_lines(path, lines)
+    write_lines(folder / "reference", reference)
+    words = ["report", "table", "--test-set", test_set, str(folder / "reference")]
+    words += ["--translations", *map(str, paths)]
+    return [*words, "--systems", *(f"{path}.json" for path in paths)]

@@ -82,27 +82,12 @@ class Cluster:
             check=False,
         )
 
-    def arrays(self) -> dict[str, int]:
-        """Return the number of tasks of each array that the scheduler remembers, by name and number."""
-        found: dict[str, set[tuple[str, str]]] = {}
+    def tasks_of(self, array: str) -> int:
+        """Return the number of tasks that the scheduler remembers of an array with this number."""
         if self.key == "slurm":
-            lines = self.ask(
-                "squeue", "--noheader", "--array", "--states=all", "--format=%j %F %K"
-            ).splitlines()
-            rows = [tuple(line.split()) for line in lines]
-        else:
-            rows, name, number = [], "", ""
-            for line in self.ask("qacct", "-j").splitlines():
-                key, _, value = line.partition(" ")
-                if key == "jobname":
-                    name = value.strip()
-                elif key == "jobnumber":
-                    number = value.strip()
-                elif key == "taskid":
-                    rows.append((name, number, value.strip()))
-        for name, number, task in rows:
-            found.setdefault(f"{name.rsplit('-', 1)[0]} {number}", set()).add((number, task))
-        return {key: len(tasks) for key, tasks in found.items()}
+            command = ["squeue", "--noheader", "--array", "--states=all", f"--job={array}", "--format=%K"]
+            return len(set(self.ask(*command).split()))
+        return len(set(re.findall(r"^taskid +(\d+)", self.ask("qacct", "-j", array), re.MULTILINE)))
 
     def tasks(self) -> int:
         """Return the number of waiting and running tasks."""
@@ -168,6 +153,12 @@ class ClusterProject:
         run = self.start(*self.sabotage(epoch, actions), *further)
         wait_until(self.sabotage_happened)
         return run
+
+    def number_of(self, array: str) -> str:
+        """Wait until an array is submitted, and return its number."""
+        pattern, arrays = f"*/{array}-*/identifier", self.folder / ".snakemake/arrays"
+        wait_until(lambda: list(arrays.glob(pattern)))
+        return next(arrays.glob(pattern)).read_text().strip()
 
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
         """Start Snakemake, and kill a job as soon as it starts."""

@@ -27,8 +27,6 @@ LONGEST = (
     "test_lists_of_a_shard_fail",
     "test_interrupted",
     "test_exec_host_lost",
-    "test_array_that_waits",
-    "test_retry_that_no_node_can_take",
     "test_retries",
     "test_head_sees_files_late",
 )

@@ -1,4 +1,4 @@
-"""Arrays with many tasks, tasks with many jobs, and concurrent runs."""
+"""The main job, arrays with many tasks, tasks with many jobs, and concurrent runs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import FAST, SHARDS, Cluster, submitted
+from tests.cluster.clusters import EPOCHS, FAST, SHARDS, Cluster, submitted
 from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"
+
+
+def test_main_job(fresh, local):
+    """Epochs are arrays, and results are identical."""
+    output = fresh.run()
+    for epoch in range(1, EPOCHS + 1):
+        name = f"train_shard.selected.{epoch}"
+        assert submitted(output)[name] == str(SHARDS)
+        # according to the scheduler: one array with all shards
+        [number] = re.findall(rf"array (\d+) {re.escape(name)}-", output)
+        assert fresh.cluster.tasks_of(number) == SHARDS
+    assert fresh.project.contents() == local.contents()
+    assert not [path for path in (fresh.folder / ".snakemake/arrays").iterdir() if path.is_dir()]
+
 
 NOTHING = """
 rule all:
@@ -160,8 +174,7 @@ def test_shards_per_job(prepared, local):
     assert len(before) == SHARDS - 1
     output = prepared.run(TARGET)
     assert submitted(output)["train_shard.selected.2"] == "1"
-    after = prepared.project.files("experiments/selected/epoch-2/shard-*.h5")
-    assert {name: after[name] for name in before} == before
+    assert prepared.project.keeps(before)
     assert prepared.weights() == local.contents(WEIGHTS)
 
 
@@ -187,15 +200,3 @@ def test_refusal(prepared):
     assert len(re.findall("message: ", output)) == 1
     assert f"{SHARDS - 1} other jobs of this array" in output
     assert prepared.cluster.tasks() == 0
-
-
-def test_environment_of_a_client(cluster):
-    """The environment for clients extends the caller's PATH, not that of whoever started the scheduler."""
-    done = subprocess.run(
-        ["bash", "-c", '. "$1" && echo "$PATH"', "bash", str(cluster.folder / "environment")],
-        env={"PATH": "/my/programs:/usr/bin:/bin"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip().endswith("/my/programs:/usr/bin:/bin")

@@ -57,8 +57,7 @@ def check_next_run(prepared, local, before, shards=1):
     output = prepared.run(TARGET)
     assert submitted(output)[FAILED] == str(shards)
     assert "train_shard.selected.1" not in submitted(output)
-    after = prepared.project.files()
-    assert {name: after[name] for name in before} == before
+    assert prepared.project.keeps(before)
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
@@ -101,10 +100,8 @@ def test_retries(prepared, local):
 @pytest.mark.parametrize("wait", [False, True], ids=["running", "ended"])
 def test_head_killed(prepared, local, wait):
     """Snakemake is killed while an array runs: the next run cancels its tasks or uses their results."""
-    armed = prepared.sabotage(EPOCH, {SHARD: WAITS})
-    run = prepared.start(*armed, TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: prepared.sabotage_happened() and list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
+    prepared.number_of(FAILED)
     run.kill()
     run.wait()
     assert prepared.cluster.tasks() > 0
@@ -117,8 +114,7 @@ def test_head_killed(prepared, local, wait):
     assert ("Cancelling arrays that an earlier run left" in output) == (not wait)
     # shards that finish before the new head checks are also kept
     assert (0 if wait else 1) <= int(submitted(output).get(FAILED, 0)) <= SHARDS - trained(before)
-    after = prepared.project.files()
-    assert {name: after[name] for name in before} == before
+    assert prepared.project.keeps(before)
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
     assert prepared.cluster.tasks() == 0
 
@@ -161,10 +157,7 @@ def test_scheduler_down(prepared, local):
 def test_rescheduled(prepared, local, cluster):
     """A task that hangs is restarted with qmod, as after the loss of its node."""
     run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
-    [path] = arrays.glob(f"*/{FAILED}-*/identifier")
-    cluster.ask("qmod", "-rj", f"{path.read_text().strip()}.{SHARD + 1}")
+    cluster.ask("qmod", "-rj", f"{prepared.number_of(FAILED)}.{SHARD + 1}")
     output = ended(run)
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")

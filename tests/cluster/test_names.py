@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import FAST, Cluster, ClusterProject
+from tests.cluster.clusters import FAST, Cluster
 
 pytestmark = pytest.mark.cluster
 
@@ -153,19 +153,3 @@ def test_folders_that_cannot_be(named: Named, tmp_path: Path, name: str) -> None
     assert (done.returncode == 1) == refused, done.stdout
     assert len(re.findall("rename the folder", done.stdout)) == refused
     assert (named.folder / "out/plain.txt").exists() != refused
-
-
-def test_project(fresh: ClusterProject, tmp_path: Path) -> None:
-    """The workflow itself, in such a folder, with such a file name in its config."""
-    name = "l'été $(touch pwned).en"
-    folder = tmp_path / "a b'c$(touch pwned)"
-    fresh.project.folder.rename(folder)
-    fresh.project = type(fresh.project)(folder, fresh.project.snakefile)
-    (folder / "train.target").rename(folder / name)
-    (folder / "train.source").rename(folder / "-n 'é.de")
-    content = fresh.project.config()
-    content["data"]["train"].update(source="-n 'é.de", target=name)
-    fresh.project.configure(**content)
-    fresh.run("--until", "prepare_train")
-    assert executed(tmp_path) == []
-    assert fresh.project.contents("corpus/train.target.gz")

@@ -6,22 +6,17 @@ import re
 
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, submitted, wait_until
-from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM
+from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM, change_configuration
 from tests.workflow.conftest import ended
 
 from snakemake_executor_plugin_arrays.runs import LOCK, Owner
 
 pytestmark = pytest.mark.cluster
 
-# An answer without jobs to a question for all of a user's jobs, once there is a file `blind`.
-NO_LIST = {
-    "slurm": {"squeue": '[ -e blind ] || exec "$real" "$@"'},
-    "sge": {"qstat": '[ -e blind ] && [ "$1" = -xml ] && echo "<job_info/>" || exec "$real" "$@"'},
-}
-# The same for all questions; commands that cancel do nothing.
+# Answers without jobs to all questions, once there is a file `blind`; commands that cancel do nothing.
 FORGETS = {
     "slurm": {
-        "squeue": NO_LIST["slurm"]["squeue"],
+        "squeue": '[ -e blind ] || exec "$real" "$@"',
         "scontrol": '[ -e blind ] || exec "$real" "$@"; echo "Invalid job id specified" >&2; exit 1',
         "scancel": '[ -e blind ] || exec "$real" "$@"',
     },
@@ -34,27 +29,19 @@ FORGETS = {
 NAME = re.compile(rf"array \d+ {FAILED}-")
 
 
-def replace(prepared, programs):
-    """Put scripts in the place of the programs of the scheduler."""
-    for program, script in programs[prepared.cluster.key].items():
-        prepared.replace(program, script)
-
-
 def check_weights(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
 def test_run_of_another_user(prepared, local):
     """It is refused until its tasks have ended."""
-    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: prepared.sabotage_happened() and list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
+    number = prepared.number_of(FAILED)
     run.kill()
     run.wait()
-    [lock] = arrays.glob(f"*/{LOCK}")
+    [lock] = prepared.folder.glob(f".snakemake/arrays/*/{LOCK}")
     owner = Owner.of(lock.parent)
     lock.write_text(f"{Owner(owner.scheduler, 'somebody', owner.host, owner.time)}\n")
-    number = next(arrays.glob(f"*/{FAILED}-*/identifier")).read_text().strip()
     output = prepared.run(TARGET, status=1)
     assert f"a run that somebody started on {owner.host} at {owner.time} was killed and has left" in output
     assert f": {number}. Only somebody or an administrator can cancel its jobs" in output
@@ -66,26 +53,14 @@ def test_run_of_another_user(prepared, local):
     before = prepared.project.files()
     output = prepared.run(TARGET)
     assert FAILED not in submitted(output)
-    after = prepared.project.files()
-    assert {name: after[name] for name in before} == before
-    check_weights(prepared, local)
-
-
-def test_list_without_the_jobs_of_the_run(prepared, local):
-    """What answers for a list, perhaps from a cache, forgets a running task, but it can be asked for."""
-    replace(prepared, NO_LIST)
-    run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
-    (prepared.folder / "blind").touch()
-    wait_until(lambda: prepared.said("does not list tasks of the"))
-    (prepared.folder / "go").touch()
-    output = ended(run)
-    assert len(NAME.findall(output)) == 1
+    assert prepared.project.keeps(before)
     check_weights(prepared, local)
 
 
 def test_scheduler_forgets_a_running_task(prepared, local):
     """The task is ended before its job is submitted again: it writes nothing any more."""
-    replace(prepared, FORGETS)
+    for program, script in FORGETS[prepared.cluster.key].items():
+        prepared.replace(program, script)
     further = ["--retries", "1", "--arrays-lost-seconds", "8", "--keep-going", TARGET]
     run, job = prepared.hold_job(["train", VICTIM], *further)
     others = SHARDS - 1
@@ -108,8 +83,7 @@ def test_scheduler_forgets_a_running_task(prepared, local):
 def test_cancelled_by_the_user(prepared, local):
     """All tasks, running and waiting: said once, and nothing is submitted again in this run."""
     run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, "--retries", "1", TARGET)
-    arrays = prepared.folder / ".snakemake/arrays"
-    wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    prepared.number_of(FAILED)
     prepared.cluster.clear()
     output = ended(run, 1)
     assert output.count("cancelled by you or an administrator, not by Snakemake") == 1
@@ -121,84 +95,20 @@ def test_cancelled_by_the_user(prepared, local):
     check_weights(prepared, local)
 
 
-def test_array_that_waits(prepared, local):
-    """A partition is down, a queue is disabled: a line says so after a while."""
-    off, on = {
-        "slurm": [["scontrol", "update", "partitionname=main", f"state={state}"] for state in ("down", "up")],
-        "sge": [["qmod", option, "all.q"] for option in ("-d", "-e")],
-    }[prepared.cluster.key]
-    prepared.cluster.ask(*off)
-    try:
-        run = prepared.start("--arrays-waiting-seconds", "3", TARGET)
-        wait_until(lambda: prepared.said("has been waiting for"))
-    finally:
-        prepared.cluster.ask(*on)
-    output = ended(run)
-    reason = {"slurm": "PENDING (PartitionDown)", "sge": "qw"}[prepared.cluster.key]
-    assert re.search(rf"array \d+ has been waiting for \d+ s: {SHARDS} in state {re.escape(reason)}", output)
-    check_weights(prepared, local)
-
-
-# An sbatch that refuses as with a limit on submitted jobs in Slurm's accounting, which tests do without.
-LIMITED = """
-for word; do case $word in --array=1-*) tasks=${word#--array=1-};; esac; done
-if [ $(( $(squeue --noheader --array | wc -l) + tasks )) -gt 3 ]; then
-    echo "sbatch: error: QOSMaxSubmitJobPerUserLimit" >&2
-    echo "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy" \\
-        "(job submit limit, user's size and/or time limits)" >&2
-    exit 1
-fi
-exec "$real" "$@"
-"""
-
-
-@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
-def test_limit_on_submitted_tasks(prepared, local):
-    """An array is split to what fits, and the rest follows."""
-    prepared.replace("sbatch", LIMITED)
-    output = prepared.run(TARGET)
-    assert output.count("Slurm limits the number of submitted jobs") == 1
-    sizes = [int(size) for size in re.findall(rf"array \d+ {FAILED}-\w+: (\d+) tasks", output)]
-    assert sum(sizes) == SHARDS
-    assert max(sizes) <= 3
-    check_weights(prepared, local)
-
-
 @pytest.mark.parametrize("cluster", ["sge"], indirect=True)
 def test_limit_on_submitted_arrays(prepared, local, cluster):
     """Another job of the user takes the only place; when it ends, the run goes on."""
 
-    def limit(number):
-        path = prepared.folder / "global"
-        lines = cluster.ask("qconf", "-sconf").splitlines()
-        others = [line for line in lines if not line.startswith(("#", "max_u_jobs"))]
-        path.write_text("\n".join([*others, f"max_u_jobs {number}"]) + "\n")
-        cluster.ask("qconf", "-Mconf", str(path))
-
+    asked = cluster.ask("qconf", "-sconf")
     cluster.ask("qsub", "-terse", "-N", "other", "-b", "y", "-o", "/dev/null", "-j", "y", "sleep", "4000")
-    limit(1)
+    change_configuration(cluster, asked, {"max_u_jobs": 1})
     try:
         run = prepared.start(TARGET)
         wait_until(lambda: prepared.said("Grid Engine limits the number of submitted jobs"))
         cluster.ask("qdel", "other")
         output, _ = run.communicate()
     finally:
-        limit(0)
+        change_configuration(cluster, asked, {})
     assert run.returncode == 0, output
     assert submitted(output)[FAILED] == str(SHARDS)
-    check_weights(prepared, local)
-
-
-@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
-def test_retry_that_no_node_can_take(prepared, local):
-    """The first cause is shown; with a limit, the retry requests what there is."""
-    memory = ["--retries", "1", "--set-resources", "train_shard:mem_mb=5000"]
-    output = prepared.run(TARGET, *prepared.sabotage(EPOCH, {SHARD: "exit 3"}), *memory, status=1)
-    [message] = re.findall(
-        r"could not be submitted: .*Requested node configuration is not available.*", output
-    )
-    assert re.search(rf"Before that: train_shard .*task \d+_{SHARD + 1} .*ended with exit status 3", message)
-    again = prepared.sabotage(EPOCH, {0: "exit 3"})
-    prepared.run(TARGET, *again, *memory, "--arrays-memory-limit", "8000")
-    assert prepared.sabotage_happened()
     check_weights(prepared, local)

@@ -10,29 +10,18 @@ from tests.cluster.clusters import ClusterProject, submitted
 pytestmark = pytest.mark.cluster
 
 SHARDS = 4
+DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 1}
 EXPERIMENTS = {
     "batch": {
-        "tune_on": "dev",
+        **DEV,
         "tasks": {"shards": SHARDS},
         "epochs": 2,
         "learner": {"name": "kbest-mira", "passes": 5},
     },
     # the other tuners: their lists and optimisers must give the same bytes here and there, too
-    "mert": {
-        "tune_on": "dev",
-        "features": "dense",
-        "tasks": {"shards": 2},
-        "epochs": 1,
-        "learner": {"name": "mert", "restarts": 1},
-    },
-    "forests": {
-        "tune_on": "dev",
-        "features": "dense",
-        "tasks": {"shards": 2},
-        "epochs": 1,
-        "learner": {"name": "forest-mert"},
-    },
-    "pro": {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 1, "learner": {"name": "pro"}},
+    "mert": {**DEV, "features": "dense", "learner": {"name": "mert", "restarts": 1}},
+    "forests": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
+    "pro": {**DEV, "learner": {"name": "pro"}},
     # the step on dev after mixing
     "searched": {
         "tasks": {"shards": 2},
@@ -74,8 +63,7 @@ def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
         output = there.run(*TARGETS)
         assert submitted(output)["write_lists.batch.2"] == "1"
         assert not {"write_lists.batch.1", "write_lists.searched.1"} & submitted(output).keys()
-        after = there.project.files("experiments/**/*.h5")
-        assert {name: after[name] for name in before} == before
+        assert there.project.keeps(before)
         assert there.weights() == tuned.contents("experiments/**/*.h5")
     finally:
         cluster.clear()

@@ -19,8 +19,8 @@ from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, data, load_config, read_config, splits
 from itersel.config.checks import warnings
-from itersel.config.learners import LEARNERS, Perceptron
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import ALGORITHMS, MIXINGS
 from itersel.config.options import options_of, section_of
 from itersel.config.reading import types_of
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
@@ -161,18 +161,6 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
             assert parse(str(bound)) == bound
             with pytest.raises(argparse.ArgumentTypeError):
                 parse(str(bound + step))
-
-
-def test_values_are_used():
-    settings = {
-        "learner": {"name": "perceptron", "learning_rate": 1},
-        "mixing": {"name": "selection", "select": 7},
-    }
-    config = read_config({**experiment(**settings), "seed": 5})
-    assert (config.seed, config.data.max_length) == (5, 80)
-    found = config.experiments["a"]
-    assert (found.learner, found.mixing) == (Perceptron(learning_rate=1.0), Selection(select=7))
-    assert isinstance(found.learner.learning_rate, float)
 
 
 def test_test_sets():

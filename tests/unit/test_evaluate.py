@@ -54,42 +54,37 @@ def test_randomization_against_all_exchanges():
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
 
 
-def write(path, content):
-    path.write_text("".join(line + "\n" for line in content))
-    return str(path)
-
-
-def test_several_references(tmp_path, capsys):
+def test_several_references(text_file, capsys):
     """Equal to sacrebleu's corpus score; files of different lengths are rejected."""
     others = [f"{line} x" for line in REFERENCES]
     theirs = BLEU(lowercase=True, smooth_method="none", force=True).corpus_score(BETTER, [REFERENCES, others])
-    paths = [write(tmp_path / "ref0", REFERENCES), write(tmp_path / "ref1", others)]
-    system = write(tmp_path / "system", BETTER)
+    paths = [text_file("ref0", REFERENCES), text_file("ref1", others)]
+    system = text_file("system", BETTER)
     arguments = [word for path in paths for word in ("--reference", path)]
     assert main(["bleu", *arguments, system]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[1].startswith(f"{theirs.score:.2f}\t")
     assert out[2].startswith("# nrefs:2|")
-    blank = write(tmp_path / "blank", [""] * len(others))
+    blank = text_file("blank", [""] * len(others))
     assert read_references([blank, paths[0]]) == [[None] * len(others), REFERENCES]
     assert read_references([blank, blank])[0] == [""] * len(others)
     assert main(["bleu", "--reference", paths[0], "--reference", blank, system]) == 0
     alone = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{alone:.2f}\t")
-    short = write(tmp_path / "short", others[:2])
+    short = text_file("short", others[:2])
     assert main(["bleu", *arguments, "--reference", short, system]) == 1
     assert f"short: has 2 lines, but {paths[0]} has {len(REFERENCES)}" in capsys.readouterr().err
 
 
-def test_command_bleu(tmp_path, capsys):
-    reference, system = write(tmp_path / "ref", REFERENCES), write(tmp_path / "system", BETTER)
+def test_command_bleu(text_file, capsys):
+    reference, system = text_file("ref", REFERENCES), text_file("system", BETTER)
     assert main(["bleu", "--reference", reference, system, reference]) == 0
     out = capsys.readouterr().out.splitlines()
     expected = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
     assert out[1].split("\t")[0] == f"{expected:.2f}"
     assert out[2] == f"100.00\t100.0/100.0/100.0/100.0\t1.000\t{reference}"
     assert out[3].startswith("# nrefs:1|case:lc|")
-    short, empty = write(tmp_path / "short", BETTER[:2]), write(tmp_path / "empty", [])
+    short, empty = text_file("short", BETTER[:2]), text_file("empty", [])
     for files, said in (
         ([reference, short], f"short: has 2 lines, but the reference {reference} has 5"),
         ([empty, short], "empty: is empty"),
@@ -101,11 +96,11 @@ def test_command_bleu(tmp_path, capsys):
         assert said in captured.err
 
 
-def test_command_compare(tmp_path, capsys):
+def test_command_compare(text_file, capsys):
     """All metrics, as sacrebleu computes them, with intervals and tests."""
-    references = [write(tmp_path / "ref", REFERENCES), write(tmp_path / "other", ["", *REFERENCES[1:]])]
-    better, worse = write(tmp_path / "better", BETTER), write(tmp_path / "worse", WORSE)
-    same = write(tmp_path / "same", BETTER)
+    references = [text_file("ref", REFERENCES), text_file("other", ["", *REFERENCES[1:]])]
+    better, worse = text_file("better", BETTER), text_file("worse", WORSE)
+    same = text_file("same", BETTER)
     options = ["--reference", references[0], "--reference", references[1], "--trials", "200", "--seed", "3"]
     arguments = ["compare", *options, better, worse, same]
     assert main(arguments) == 0

@@ -71,11 +71,16 @@ def make_corpus(folder: Path) -> list[Shard]:
         shard = make_shard(source, reference, [make_rules(random) for _ in source])
         write_shard(folder / f"{z}.h5", shard)
         shards.append(shard)
-    (folder / "text").write_text("".join(line + "\n" for line in TEXT))
-    for step in ("estimate --order 2 --input text --output arpa", "compile --input arpa --output lm.bin"):
-        names = [str(folder / word) if word in ("text", "arpa", "lm.bin") else word for word in step.split()]
-        assert main(["lm", *names]) == 0
+    make_model(folder / "lm.bin", TEXT)
     return shards
+
+
+def make_model(path: Path, lines: list[str]) -> None:
+    """Make a language model of order 2."""
+    text, arpa = path.with_suffix(".text"), path.with_suffix(".arpa")
+    text.write_text("".join(line + "\n" for line in lines))
+    assert main(["lm", "estimate", "--order", "2", "--input", str(text), "--output", str(arpa)]) == 0
+    assert main(["lm", "compile", "--order", "2", "--input", str(arpa), "--output", str(path)]) == 0
 
 
 def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vector]:
@@ -192,12 +197,7 @@ def test_several_files(tmp_path: Path) -> None:
     make_corpus(tmp_path)
     files = [str(tmp_path / f"{number}.h5") for number in range(3)]
     other = tmp_path / "other.bin"
-    (tmp_path / "text").write_text("".join(f"{line}\n" for line in TEXT[:2]))
-    arpa = tmp_path / "other.arpa"
-    estimate = ["lm", "estimate", "--order", "2", "--input", str(tmp_path / "text"), "--output", str(arpa)]
-    assert main(estimate) == 0
-    assert main(["lm", "compile", "--order", "2", "--input", str(arpa), "--output", str(other)]) == 0
-    assert load_model(other).order == 2
+    make_model(other, TEXT[:2])
     models = [str(tmp_path / "lm.bin"), str(other), str(tmp_path / "lm.bin")]
     row = tmp_path / "row.h5"
     command = train_command(tmp_path, "--shard", *files, "--output", str(row))

@@ -76,13 +76,6 @@ def test_words_of_large_vocabularies() -> None:
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
-@given(KBEST, REFERENCES)
-def test_matches_equal_plain_counts(hypotheses: list[Words], references: list[Words]) -> None:
-    word, offset = flat(hypotheses)
-    matches = ngram_matches(word, offset, make_references(*references))
-    assert matches.tolist() == [naive.counts(words, *references)[0] for words in hypotheses]
-
-
 @given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3))
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
@@ -123,22 +116,3 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     assert (counts[4], counts[8]) == (theirs.sys_len, theirs.ref_len)
     assert counts[:4].tolist() == theirs.counts
     assert 100 * bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)
-
-
-@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=8), min_size=2, max_size=5))
-def test_chiang_is_bleu_of_decayed_counts(texts: list[Words]) -> None:
-    # A sentence scores the corpus BLEU of all so far, with weight 0.9^d for the one d sentences ago. Scaling
-    # all counts makes no difference, so sacrebleu, which needs integers, gets 9^d * 10^(n-d).
-    reference = [0, 1, 2, 0, 1]
-    scorer = SentenceBleu("chiang")
-    for last, words in enumerate(texts):
-        found = score(scorer, [words], reference)
-        decay = [9 ** (last - i) * 10**i for i in range(last + 1)]
-        parts = [naive.counts(text, reference) for text in texts[: last + 1]]
-        matches, totals = (
-            [sum(d * part[side][n] for d, part in zip(decay, parts, strict=True)) for n in range(4)]
-            for side in (0, 1)
-        )
-        length = sum(d * len(text) for d, text in zip(decay, texts, strict=False))
-        theirs = BLEU.compute_bleu(matches, totals, length, 5 * sum(decay), smooth_method="none")
-        assert found == pytest.approx([theirs.score / 100], abs=1e-9)

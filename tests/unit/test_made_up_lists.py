@@ -1,4 +1,4 @@
-"""The synthetic lists for benchmarks: tuners learn from them, and the same seed gives the same bytes."""
+"""The synthetic lists and corpora for benchmarks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.made_up_lists import make_lists
+from benchmarks.scale import grow, variants
 
 from itersel.config.tuners import KBestMira
+from itersel.corpus.columns import read_alignment
 from itersel.learn.bleu_kernels import best_bleu
 from itersel.limits import DENSE_FEATURES
+from itersel.storage.files import read_lines
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import read_weights
@@ -71,3 +74,31 @@ def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
         subprocess.run(command, env={**os.environ, "OPENBLAS_CORETYPE": core}, check=True)
         found.add(output.read_bytes())
     assert len(found) == 1
+
+
+# Every word is aligned with its translation, and the order of words is reversed.
+PAIRS = [("a", "A"), ("b c", "C B"), ("d e f", "F E D")]
+
+
+def test_grown_pairs_are_aligned(tmp_path: Path) -> None:
+    corpus = tmp_path / "source", tmp_path / "target", tmp_path / "alignment"
+    corpus[0].write_text("".join(f"{left}\n" for left, _ in PAIRS))
+    corpus[1].write_text("".join(f"{right}\n" for _, right in PAIRS))
+    corpus[2].write_text("0-0\n0-1 1-0\n0-2 1-1 2-0\n")
+    folder = tmp_path / "grown"
+    folder.mkdir()
+    source, target, alignment = grow(corpus, folder, 50)
+    pairs = list(zip(read_lines(source), read_lines(target), read_alignment(alignment), strict=True))
+    assert len(pairs) == 50
+    assert len({len(left.split()) for left, _, _ in pairs}) > 3
+    for left, right, points in pairs:
+        words, translations = left.split(), right.split()
+        assert [words[i].upper() for i, _ in points] == [translations[j] for _, j in points]
+        assert {i for i, _ in points} == set(range(len(words)))
+
+
+def test_rare_words_have_more_variants() -> None:
+    words = ["the"] * 1000 + ["house"] * 30 + ["hapax"]
+    assert variants(words, 1) == {"the": 1, "house": 1, "hapax": 1}
+    # 16 ** (0.75 * (1 - log 30 / log 1000)) = 2.87, and 16 ** 0.75
+    assert variants(words, 16) == {"the": 1, "house": 3, "hapax": 8}

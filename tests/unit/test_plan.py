@@ -36,6 +36,7 @@ DATA = {
 }
 SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
 NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
+FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
 
 
@@ -143,23 +144,59 @@ def test_keys_of_an_experiment_win() -> None:
     assert "--seed 9 --tuner pro" in ALL.lists.tune_options(job("pro", epoch=1))
 
 
-@pytest.mark.parametrize(("name", "features"), [("part", "all"), ("forest-mert", "dense"), ("mert", "dense")])
-def test_forests_for_a_step_on_dev_have_the_sparse_features_as_one(name: str, features: str) -> None:
-    assert f"--features {features} " in ALL.lists.options(job(name, epoch=1, shard=0))
+def test_options_of_tuning() -> None:
+    """Forests for a step on dev have the sparse features as one; lists get them from the step itself."""
+    for name, command, made in (
+        ("part", "forest", "--features all --pop-limit 200 --max-span 15 --density 50"),
+        ("forest-mert", "forest", "--features dense --pop-limit 200 --max-span 15 --density 50"),
+        ("mert", "kbest", "--features dense --pop-limit 200 --max-span 15 --k-best 100"),
+    ):
+        place = job(name, epoch=1, shard=0)
+        assert ALL.lists.command(place) == command
+        assert f"--shard-number 0 {made}" in ALL.lists.options(place)
+        assert ("--sum-sparse" in ALL.lists.tune_options(place)) == (name == "part")
+    made = "--shards 1 --iteration 2 --seed 9 --tuner mert --directions 12 --restarts 5"
+    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(
+        f"--previous {FOLDER}/mert/epoch-1/weights.h5 {made}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mixing", "has_previous", "weights"),
+    [
+        ({"mixing": {"name": "none"}, "tasks": {"shards": 1}}, False, "shard-0.h5"),
+        ({"algorithm": "mixsgd"}, True, "shard-0.h5"),
+        ({"algorithm": "itermixsgd"}, False, "mixed.h5"),
+        ({"algorithm": "itersel"}, False, "mixed.h5"),
+        ({"mixing": FOLLOWED, "learner": {"name": "mira"}}, True, "mixed.h5"),
+    ],
+)
+def test_step_on_dev_after_every_mixing(mixing: Any, has_previous: bool, weights: str) -> None:
+    """Training and mixing continue from mixed weights, whatever the step made of them."""
+    step = {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}}
+    experiment = {"tasks": {"shards": 2}, "epochs": 2, **mixing, "held_out": step}
+    plan = plan_of({"a": experiment}, decoder={"jobs": 3})
+    first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
+    mixed, place = plan.epochs.mix_options(job(epoch=2)), job(epoch=2, shard=0)
+    assert mixed.endswith(f"--previous {first}/mixed.h5" if has_previous else "--epoch 2")
+    assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
+    assert plan.lists.shard(place) == ["out/x/shards/dev/3/0.h5"]
+    assert plan.lists.options(place).startswith(f"--weights {second}/mixed.h5 --iteration 1 ")
+    assert plan.lists.tune_options(place) == (
+        f"--previous {second}/mixed.h5 --last {first}/mixed.h5 --sum-sparse "
+        "--shards 3 --iteration 1 --seed 1 --tuner line-search --directions WordPenalty,step"
+    )
+    assert "--last" not in plan.lists.tune_options(job(epoch=1))
 
 
 def test_options_of_mixing() -> None:
     keep = ["dense", "RBT:,_it's"]
-    path = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
-    followed = {"mixing": path, "learner": {"name": "mira"}, "epochs": 2}
     plan = plan_of(
         {
             "default": {},
             "kept": {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}},
             "mean": {"algorithm": "mixsgd", "epochs": 2},
-            "path": followed,
-            # a step on dev in between makes no difference
-            "tuned": {**followed, "held_out": {"tuner": {"name": "line-search"}}},
+            "path": {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2},
         }
     )
 
@@ -178,16 +215,15 @@ def test_options_of_mixing() -> None:
     limits = words(
         "--mixing path-following --shards 1 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
     )
-    for name, file in (("path", "weights.h5"), ("tuned", "mixed.h5")):
-        before = f"{FOLDER}/{name}/epoch-1/{file}"
-        assert made(name, 2) == [*limits, "--epoch", "2", "--previous", before]
-        assert plan.epochs.start_weights(job(name, epoch=2, shard=0)) == [before]
+    before = f"{FOLDER}/path/epoch-1/weights.h5"
+    assert made("path", 2) == [*limits, "--epoch", "2", "--previous", before]
+    assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [before]
     measuring = [
         name
         for name in plan.epochs.config.experiments
         if "--measure-loss" in plan.epochs.train_options(job(name, epoch=1, shard=0))
     ]
-    assert measuring == ["path", "tuned"]
+    assert measuring == ["path"]
 
 
 def test_shard_of_an_epoch() -> None:
@@ -257,7 +293,9 @@ def test_mixed_weights_that_are_tuned(start: str, weights: str) -> None:
     assert plan.lists.weights(last) == [f"{folder}/iteration-1/weights.h5"]
     assert plan.lists.written(first) == [f"{folder}/iteration-1/lists/0.h5"]
     assert plan.lists.written(last) == [*plan.lists.written(first), f"{folder}/lists/0.h5"]
-    assert plan.lists.shard(job(shard=0)) == ["out/x/shards/dev/1/0.h5"]
+    # forests only of the last iteration
+    plan = plan_of({"a": {**SELECTED, "held_out": {**held_out, "tuner": {"name": "forest-mert"}}}})
+    assert plan.lists.written(last) == [f"{folder}/lists/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs() -> None:

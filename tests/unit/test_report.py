@@ -7,6 +7,7 @@ import math
 
 import pytest
 from tests.scored import make_system as system
+from tests.scored import table_command
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -16,7 +17,6 @@ from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import read_system, write_system
 from itersel.report.table import cells, text_table, tsv_table
-from itersel.storage.text_table import aligned, tab_separated
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -25,12 +25,6 @@ BAD = [line.replace("d", "x") for line in REFERENCES]
 
 def compare_on_one(systems, translations, **settings):
     return compare([Translations("test", systems, translations, [REFERENCES])], **settings)
-
-
-def test_layout():
-    lines = aligned([{"name": "a", "n": "10"}, {"name": "bcdef", "n": "9"}], left=("name",))
-    assert lines == ["name    n", "-----  --", "a      10", "bcdef   9"]
-    assert tab_separated([{"x": "1", "y z": "2"}, {"x": "3"}]) == ["x\ty_z", "1\t2", "3\t"]
 
 
 def test_table():
@@ -130,12 +124,9 @@ def test_table_of_one_system():
     assert tsv_table(table)[1].split("\t")[12] == "-"
 
 
-def test_command_table(tmp_path, text_file, capsys):
-    for name in "ab":
-        write_system(tmp_path / f"{name}.json", system(name))
-    arguments = ["report", "table", "--test-set", "test", text_file("ref", REFERENCES), "--trials", "50"]
-    arguments += ["--translations", text_file("ta", GOOD), text_file("tb", BAD)]
-    arguments += ["--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--output"]
+def test_command_table(tmp_path, capsys):
+    arguments = table_command(tmp_path / "test", [system("a"), system("b")], [GOOD, BAD], REFERENCES)
+    arguments += ["--trials", "50", "--output"]
     outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
     assert main([*arguments, *outputs]) == 0
     assert len(json.loads((tmp_path / "table.json").read_text())["test_sets"][0]["systems"]) == 2
@@ -143,9 +134,9 @@ def test_command_table(tmp_path, text_file, capsys):
     assert (tmp_path / "table.tsv").read_text().startswith("test_set\tsystem\texperiment\t")
     assert main([*arguments, str(tmp_path / "table.pdf")]) == 1
     assert ".txt, .tsv, .json" in capsys.readouterr().err
-    (tmp_path / "b.json").write_text("{}")
+    (tmp_path / "test/1.json").write_text("{}")
     assert main([*arguments, *outputs]) == 1
-    assert "b.json: is not the description of a system" in capsys.readouterr().err
+    assert "1.json: is not the description of a system" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -157,12 +148,10 @@ def test_command_table(tmp_path, text_file, capsys):
         ({"repeat": 2, "bleu": [1.0]}, "in epochs"),
     ],
 )
-def test_systems_with_the_same_name_are_not_merged(tmp_path, text_file, capsys, change, message):
-    write_system(tmp_path / "a.json", system("same"))
-    write_system(tmp_path / "b.json", system("same", **change))
-    arguments = ["report", "table", "--test-set", "x", text_file("ref", REFERENCES), "--translations"]
-    arguments += [text_file("ta", GOOD), text_file("tb", BAD), "--output", str(tmp_path / "table.txt")]
-    assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
+def test_systems_with_the_same_name_are_not_merged(tmp_path, capsys, change, message):
+    systems = [system("same"), system("same", **change)]
+    arguments = table_command(tmp_path / "test", systems, [GOOD, BAD], REFERENCES)
+    assert main([*arguments, "--output", str(tmp_path / "table.txt")]) == 1
     assert message in capsys.readouterr().err
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.scored import make_system
+from tests.scored import make_system, table_command, write_detokenizer
 
 from itersel.cli.main import main
-from itersel.corpus.prepare import Preparation
-from itersel.corpus.recase import learn_recaser
 from itersel.errors import InputError
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare
-from itersel.report.system import write_system
 from itersel.report.table import text_table, tsv_table
 
 RAW = [f"The cat, number {number}, sat on the Mat." for number in range(40)]
@@ -103,13 +100,11 @@ def test_pooled():
         assert "nrefs:var" in metric.signature
 
 
-def test_command(tmp_path, text_file, capsys):
-    write_system(tmp_path / "a.json", make_system("a"))
-    files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--systems", str(tmp_path / "a.json")]
-    files += ["--translations", text_file("a", tokenised(GOOD)), "--output", str(tmp_path / "table.txt")]
+def test_command(tmp_path, capsys):
+    arguments = table_command(tmp_path / "test", [make_system("a")], [tokenised(GOOD)], tokenised(RAW))
+    arguments += ["--trials", "10", "--output", str(tmp_path / "table.txt")]
     counts = ["--counts", str(tmp_path / "a.h5")]
     write_counts(counts[1], counted(GOOD, [RAW]))
-    arguments = ["report", "table", "--trials", "10", *files]
     assert main([*arguments, *counts]) == 0
     assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
     assert main([*arguments, *counts, *counts]) == 1
@@ -134,26 +129,19 @@ def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     ("references", "tokenizer", "why"),
     [([GOOD], "13a", "other references"), ([RAW], "char", "nrefs:1.*tok:char")],
 )
-def test_inconsistent_counts(tmp_path, text_file, capsys, references, tokenizer, why):
-    files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--output", str(tmp_path / "table.txt")]
-    for option in ("--systems", "--translations", "--counts"):
-        files += [option, *(str(tmp_path / f"{name}{option}") for name in "ab")]
-    for name in "ab":
-        write_system(tmp_path / f"{name}--systems", make_system(name))
-        (tmp_path / f"{name}--translations").write_text("".join(f"{line}\n" for line in tokenised(GOOD)))
-    write_counts(tmp_path / "a--counts", counted(GOOD, [RAW]))
-    write_counts(tmp_path / "b--counts", counted(GOOD, references, tokenizer))
-    assert main(["report", "table", *files]) == 1
-    assert re.search(rf"b--counts: was counted with {why}.*, unlike .*a--counts", capsys.readouterr().err)
+def test_inconsistent_counts(tmp_path, capsys, references, tokenizer, why):
+    systems, text = [make_system("a"), make_system("b")], tokenised(GOOD)
+    arguments = table_command(tmp_path / "test", systems, [text, text], tokenised(RAW))
+    counts = [str(tmp_path / name) for name in ("a.h5", "b.h5")]
+    write_counts(counts[0], counted(GOOD, [RAW]))
+    write_counts(counts[1], counted(GOOD, references, tokenizer))
+    assert main([*arguments, "--counts", *counts, "--output", str(tmp_path / "table.txt")]) == 1
+    assert re.search(rf"b\.h5: was counted with {why}.*, unlike .*a\.h5", capsys.readouterr().err)
     assert not (tmp_path / "table.txt").exists()
 
 
 def test_detokenize_counts(tmp_path, text_file, capsys):
-    learn_recaser(line.replace(",", " ,").replace(".", " .").split() for line in RAW).write(
-        tmp_path / "recaser.json"
-    )
-    Preparation("de", "en").write(tmp_path / "preparation.json")
-    files = [f"--{name}={tmp_path / name}.json" for name in ("preparation", "recaser")]
+    files = write_detokenizer(tmp_path, [line.replace(",", " ,").replace(".", " .") for line in RAW])
     arguments = ["detokenize", *files, "--input", text_file("good", tokenised(GOOD))]
     first, second = text_file("raw", RAW), text_file("other", BAD)
     output, counts = ["--output", str(tmp_path / "text")], ["--counts", str(tmp_path / "counts.h5")]

@@ -263,7 +263,7 @@ def test_tables_for_papers(run, tmp_path, capsys):
     assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
     text = outputs[0].read_text()
     assert "\\toprule" in text
-    assert "sacrebleu nrefs:1|made:up" in text
+    assert "sacrebleu nrefs:1|case:lc" in text
     for system in run.table["test_sets"][0]["systems"]:
         assert f"{system['test']['mean']:.2f} $\\pm$" in text
     assert "| first" in outputs[1].read_text()

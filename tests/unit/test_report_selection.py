@@ -113,15 +113,20 @@ def test_all_epochs_and_groups(tmp_path, report):
 
 
 def test_path(tmp_path, report):
-    for z, weights in enumerate(EPOCHS[0]):
-        attributes = {**attributes_of(z), "loss": 1.5}
-        write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
-    limits = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}
-    matrix, paths = tmp_path / "selection.h5", [str(path) for path in sorted(tmp_path.glob("shard*"))]
-    mix(paths, tmp_path / "v.h5", MixSettings("path-following", 1, 3, **limits), matrix=matrix)
-    [first, *_], [row, *_], text = report(str(matrix))
-    state = (first["selected"], first["threshold"], first["loss_before"], first["ended"])
-    assert state == (2, 2.5, 4.5, False)
+    """The second epoch has the same loss, which ends the path."""
+    limits, previous, matrices = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}, None, []
+    for epoch in (1, 2):
+        for z, weights in enumerate(EPOCHS[0]):
+            attributes = {**attributes_of(z, epoch), "loss": 1.5}
+            write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
+        paths = [str(path) for path in sorted(tmp_path.glob("shard*"))]
+        output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in ("v", "selection"))
+        mix(paths, output, MixSettings("path-following", epoch, 3, **limits), previous, matrix)
+        previous, matrices = output, [*matrices, str(matrix)]
+    rows, [row, *_], text = report(*matrices)
+    names = ("selected", "threshold", "loss_before", "ended")
+    states = [tuple(found[name] for name in names) for found in rows if found["group"] == "all"]
+    assert states == [(2, 2.5, 4.5, False), (2, 2.5, 4.5, True)]
     assert (row["threshold"], row["loss_before"]) == ("2.5", "4.5")
     assert "loss before" in text.splitlines()[0]
 

@@ -94,17 +94,6 @@ def test_significance_covers_the_sentences_of_a_row():
     assert marks == [[[], [1], [1]]] * 3
 
 
-def test_a_difference_of_a_small_task_is_not_significant():
-    """The row of the task has few sentences, the row of all tasks has many."""
-    labels = ["rare" if i in (3, 50) else "frequent" for i in range(len(LABELS))]
-    texts = {"bad": [BAD], "good": [REFERENCES]}
-    table = compare_tasks(texts, [REFERENCES], labels, ["rare", "frequent"], trials=200)
-    rare, frequent = table["tasks"]
-    assert score(rare, "good")[0] > score(rare, "bad")[0]
-    assert system(rare, "good")["beats"] == []
-    assert system(frequent, "good")["beats"] == system(table["pooled"], "good")["beats"] == [1]
-
-
 def test_text():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     text = text_table(table)
@@ -247,14 +236,6 @@ def test_command_tasks(tmp_path, text_file, arguments):
     assert "|tok:none|" in text_table(expected)[-1]
 
 
-def test_labels_are_stripped(tmp_path, text_file, arguments):
-    spaced = text_file("spaced", [f" {label}\t\r" for label in LABELS])
-    for labels, output in ((arguments[3], "plain.tsv"), (spaced, "spaced.tsv")):
-        arguments[3] = labels
-        assert main([*arguments, "--tasks", *TASKS, "--output", str(tmp_path / output)]) == 0
-    assert (tmp_path / "plain.tsv").read_bytes() == (tmp_path / "spaced.tsv").read_bytes()
-
-
 def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
     outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".json")]
     assert main([*arguments, "--tasks", "calc", "impress", "math", "other", "--output", *outputs]) == 0
@@ -263,15 +244,10 @@ def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
     assert [row["name"] for row in document["tasks"]] == ["calc", "math"]
     assert document["missing"] == ["impress", "other"]
     assert document["pooled"]["sentences"] == LABELS.count("calc") + LABELS.count("math")
-
-
-def test_no_task_has_a_sentence(tmp_path, arguments):
-    """For example, a test set of another domain with different labels: one line, but no failure."""
-    outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".tsv", ".json")]
+    # a test set of another domain with different labels: one line, but no failure
     assert main([*arguments, "--tasks", "impress", "other", "--output", *outputs]) == 0
     text = "No sentence of the test set has the label impress, other.\n"
     assert (tmp_path / "tasks.txt").read_text() == text
-    assert len((tmp_path / "tasks.tsv").read_text().splitlines()) == 1
     document = json.loads((tmp_path / "tasks.json").read_text())
     assert (document["tasks"], document["mean"], document["pooled"]["systems"]) == ([], [], [])
 
@@ -282,15 +258,8 @@ def test_no_task_has_a_sentence(tmp_path, arguments):
         ("labels", LABELS, ["--tasks", "calc", "base", "calc"], "task 'calc' is named twice"),
         ("labels", LABELS[:80], [], "labels: has 80 lines, "),
         ("labels", ["calc", "", *LABELS[2:]], [], "labels:2: '' is not a task label; give one word per line"),
-        ("labels", ["calc", "base x", *LABELS[2:]], [], "labels:2: 'base x' is not a task label"),
-        ("labels", ["calc\tx", *LABELS[1:]], [], "labels:1: 'calc\\tx' is not a task label"),
         ("bad", BAD[:4], [], "bad: has 4 lines, but the reference "),
-        (
-            "bad",
-            BAD,
-            ["--system", "bad", "{bad}"],
-            "bad: given 2 times as 'bad'; give each run of a system once",
-        ),
+        ("bad", BAD, ["--system", "bad", "{bad}"], "bad: given 2 times as 'bad'; give each run of a system"),
         ("bad", BAD, ["--output", "tasks.pdf"], "tasks.pdf: the name must end in .txt, .tsv, .json"),
     ],
 )

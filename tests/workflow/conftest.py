@@ -170,6 +170,10 @@ class Project:
                 found[name] = (path.stat().st_mtime, path.read_bytes())
         return found
 
+    def keeps(self, before: Mapping[str, tuple[float, bytes]]) -> bool:
+        """Whether files still have these times and contents."""
+        return before.items() <= self.files().items()
+
     def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
         """Return the contents of result files by name."""
         return {name: content for name, (_, content) in self.files(pattern).items()}

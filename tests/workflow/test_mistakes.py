@@ -5,13 +5,8 @@ Two runs at once are in test_run_killed.
 
 from __future__ import annotations
 
-import gzip
 import os
-import random
 import re
-import resource
-import subprocess
-import sys
 
 import pytest
 from tests.workflow.conftest import SIZES
@@ -30,14 +25,6 @@ def last_words(output: str) -> list[str]:
         ({"sed": 1}, "config has an unknown key 'sed' (did you mean 'seed'?); known keys: name, output, "),
         ({"output": ["x"], "seed": 0}, "config key 'output' must be text, not ['x'] (and 1 more)"),
         (
-            {"experiments": {"x": {"shards": 3}}},
-            "config key 'experiments.x.shards' belongs to tasks: random",
-        ),
-        (
-            {"data": {"kind": "files"}},
-            "config key 'data.train.source' is missing; data.kind: files needs it ",
-        ),
-        (
             {"data": {"kind": "files", **{split: PAIR | {"target": "none"} for split in SIZES}}},
             "config key 'data.train' names none: No such file or directory (and ",
         ),
@@ -55,7 +42,7 @@ def test_bad_config_is_one_line(make_project, changes, message):
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "no such file"), ("a: [1\nb: 2\n", "not YAML: expected ',' or ']', but got ':'")],
+    [(None, "no such file"), ("name: x\nname: y\n", "not YAML: key 'name' is already set in line 1; rename")],
 )
 def test_config_that_cannot_be_read(make_project, named, content, message):
     """Snakemake itself would show a traceback, or name neither file nor line."""
@@ -68,7 +55,7 @@ def test_config_that_cannot_be_read(make_project, named, content, message):
     status, output = run_snakemake(["--dry-run", *options], project.folder, os.environ)
     assert status == 1
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
-    assert line == f"itersel: {name}{':2' if content else ''}: {message}"
+    assert line.startswith(f"itersel: {name}{':2' if content else ''}: {message}")
     assert "Traceback" not in output
 
 
@@ -78,62 +65,7 @@ def test_merged_configs(make_project):
     output = project.run("--dry-run", "--configfile", "config.yaml", "more.yaml")
     assert "itersel: warning: Snakemake merges the config files" in output
     assert "experiments/another" in output
-    assert "warning" not in project.run("--dry-run", "--configfile", "config.yaml")
-
-
-def test_duplicate_keys(make_project):
-    project = make_project()
-    with (project.folder / "config.yaml").open("a") as stream:
-        stream.write("name: again\n")
-    output = project.run("--dry-run", status=1)
-    [line] = [line for line in output.splitlines() if "key 'name' is already set in line 1" in line]
-    assert line.startswith("itersel: ")
-    assert "Traceback" not in output
-
-
-def test_config_files_do_not_mix(make_project):
-    """A file named on the command line replaces config.yaml; Snakemake would merge them by default."""
-    assert "train-selected" not in (output := make_project().run("--dry-run", "--quiet", "rules"))
+    # a file named on the command line replaces config.yaml; Snakemake would merge them by default
+    output = project.run("--dry-run", "--quiet", "rules")
+    assert "warning" not in output
     assert re.search(r"^choose_epoch +3$", output, re.M)
-
-
-def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):
-    project = make_project()
-    output = project.run("--dry-run", "--profile", "slrum", status=1)
-    [line] = last_words(output)
-    assert "slrum" in line
-    command = [sys.executable, "-m", "snakemake", "--dry-run"]
-    ran = subprocess.run(command, cwd=tmp_path / ".", capture_output=True, text=True, check=False)
-    assert ran.returncode == 1
-    assert last_words(ran.stdout + ran.stderr)[-1].startswith("Error: No Snakefile found")
-
-
-def test_text_that_cannot_be_used(make_project):
-    """Unequal numbers of lines: the log of the failed job ends with the error."""
-    project = make_project()
-    (project.folder / "train.target").write_text("one line\n")
-    output = project.run("--cores", "1", "--until", "prepare_train", status=1)
-    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
-    [line] = lines
-    assert "train.target" in line
-    assert "Traceback" not in output
-
-
-def test_full_disk(make_project):
-    """A limit on file sizes, which also applies to jobs, simulates a full disk."""
-    project = make_project()
-    with gzip.open(project.folder / "more.gz", "wt") as stream:
-        source = random.Random(1)
-        stream.writelines(f"{source.getrandbits(400):x}\n" for _ in range(2000))
-    data = project.config()["data"] | {"monolingual": "more.gz"}
-    project.configure(data=data)
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, old[1]))
-    try:
-        output = project.run("--cores", "1", "results/tiny/corpus/monolingual.gz", status=1, is_forked=False)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
-    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
-    [line] = lines
-    assert "File too large" in line
-    assert not (project.results / "corpus/monolingual.gz").exists()

@@ -15,6 +15,12 @@ from itersel.plan.requests import REQUESTS
 PROFILES = ["slurm", "sge", "slurm-single"]
 
 
+def make_links(root, folder):
+    """Run the command of the Makefile that links the profiles into the folder."""
+    recipe = re.search(r"^\t@for name in slurm.*$", (root / "Makefile").read_text(), re.MULTILINE).group()
+    subprocess.run(["sh", "-c", recipe.strip().lstrip("@").replace("$$", "$")], cwd=folder, check=True)
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_profiles_do_not_repeat_sizes_of_rules(root, name):
     profile = yaml.safe_load((root / "profiles" / name / "config.yaml").read_text())
@@ -48,13 +54,10 @@ def test_profile_is_found_by_name(make_project, root, tmp_path):
     project, name = make_project(), "slurm"
     for path in ("Snakefile", "workflow", "profiles", "envs"):
         (project.folder / path).symlink_to(root / path)
-    recipe = re.search(r"^\t@for name in slurm.*$", (root / "Makefile").read_text(), re.MULTILINE).group()
     own = tmp_path / "snakemake" / name
     own.mkdir(parents=True)
     (own / "config.yaml").write_text("executor: no-such-executor\n")
-    subprocess.run(
-        ["sh", "-c", recipe.strip().lstrip("@").replace("$$", "$")], cwd=project.folder, check=True
-    )
+    make_links(root, project.folder)
     assert (project.folder / name).resolve() == root / "profiles" / name
     command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "rules", "--profile", name]
     done = subprocess.run(
@@ -71,10 +74,9 @@ def test_profile_is_found_by_name(make_project, root, tmp_path):
 
 
 def test_links_do_not_replace_existing_files(root, tmp_path):
-    recipe = re.search(r"^\t@for name in slurm.*$", (root / "Makefile").read_text(), re.MULTILINE).group()
     shutil.copytree(root / "profiles", tmp_path / "profiles")
     (tmp_path / "slurm").mkdir()
     for _ in range(2):
-        subprocess.run(["sh", "-c", recipe.strip().lstrip("@").replace("$$", "$")], cwd=tmp_path, check=True)
+        make_links(root, tmp_path)
     assert not (tmp_path / "slurm").is_symlink()
     assert (tmp_path / "sge").is_symlink()

@@ -6,8 +6,7 @@ import json
 import shutil
 
 import pytest
-from tests.workflow.conftest import NATURAL, ended
-from tests.workflow.test_plan import dry_run
+from tests.workflow.conftest import NATURAL
 
 from itersel.vectors.weights import read_weights
 
@@ -42,15 +41,11 @@ RESULTS = [f"results/tiny/experiments/{name}/epoch-{epoch}/weights.h5" for name 
 CHOSEN = "results/tiny/experiments/kbest-mira/best/system.json"
 
 
-@pytest.fixture(scope="module")
-def jobs(make_project):
+def test_jobs(make_project):
+    """Files and options are tested in tests/unit/test_plan.py."""
     project = make_project()
     project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
-    return dry_run(project)
-
-
-def test_jobs(jobs):
-    jobs = {rule: len(members) for rule, members in jobs.items()}
+    jobs = project.planned()
     # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 3 x 2 epochs x 3 pieces
     assert jobs["write_lists"] == 16 + 18
     assert jobs["tune"] == 14
@@ -60,95 +55,6 @@ def test_jobs(jobs):
     assert jobs["train_shard"] == 12
     assert jobs["mix_before_tuning"] == 6
     assert "mix" not in jobs
-
-
-def test_commands(jobs):
-    def job(rule, output):
-        return next(text for text in jobs[rule] if f"--output results/tiny/experiments/{output} " in text)
-
-    first, second = (job("write_lists", f"pro/epoch-{epoch}/lists/1.h5") for epoch in (1, 2))
-    assert "itersel kbest --shard results/tiny/shards/dev/2/1.h5" in first
-    assert "--weights" not in first
-    assert (
-        "--weights results/tiny/experiments/pro/epoch-1/weights.h5 --iteration 2 --shard-number 1" in second
-    )
-    assert "itersel forest " in job("write_lists", "forest-mert/epoch-1/lists/0.h5")
-    assert "--k-best" not in job("write_lists", "forest-mert/epoch-1/lists/0.h5")
-    step = job("write_lists", "searched/epoch-2/lists/2.h5")
-    assert "--shard results/tiny/shards/dev/3/2.h5" in step
-    assert "--weights results/tiny/experiments/searched/epoch-2/mixed.h5 --iteration 1" in step
-    forests = job("write_lists", "tuned-again/epoch-1/lists/0.h5")
-    assert "--features all --pop-limit 30 --max-span 15 --density 50" in forests
-    tuner = job("tune", "mert/epoch-2/weights.h5")
-    assert "--previous results/tiny/experiments/mert/epoch-1/weights.h5 --shards 2 --iteration 2" in tuner
-    assert "--tuner mert --directions 12 --restarts 5" in tuner
-    assert "--sum-sparse" not in tuner
-    folder = "results/tiny/experiments/searched"
-    search = job("tune", "searched/epoch-2/weights.h5")
-    assert f"--previous {folder}/epoch-2/mixed.h5 --last {folder}/epoch-1/mixed.h5 --sum-sparse" in search
-    assert "--shards 3 --iteration 1 --seed 1 --tuner line-search --directions WordPenalty,step" in search
-    assert "--last" not in job("tune", "searched/epoch-1/weights.h5")
-    folder = "results/tiny/experiments/summed/epoch-2"
-    first, second = (job("write_lists_again", f"summed/epoch-2/iteration-{i}/lists/0.h5") for i in (1, 2))
-    assert f"--weights {folder}/mixed.h5 --iteration 1 " in first
-    assert f"--weights {folder}/iteration-1/weights.h5 --iteration 2 " in second
-    fourth = job("write_lists", "summed/epoch-2/lists/0.h5")
-    assert f"--weights {folder}/iteration-3/weights.h5 --iteration 4 " in fourth
-    last = job("tune", "summed/epoch-2/weights.h5")
-    assert f"--previous {folder}/iteration-3/weights.h5 --sum-sparse --shards 3 --iteration 4" in last
-    # lists of all iterations of an epoch; forests only of the last
-    listed = {
-        name: text.split(f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt")[0]
-        for text in jobs["list_lists"]
-        for name in ("summed", "tuned-again")
-        if f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt" in text
-    }
-    assert listed["summed"].count(".h5") == 4 * 3
-    assert listed["tuned-again"].count(".h5") == 3
-    starts = {
-        name: next(text for text in jobs["train_shard"] if f"{name}/epoch-2/shard-0.h5" in text)
-        for name in ("searched", "tuned-again")
-    }
-    assert "--weights results/tiny/experiments/searched/epoch-1/mixed.h5" in starts["searched"]
-    assert "--weights results/tiny/experiments/tuned-again/epoch-1/weights.h5" in starts["tuned-again"]
-
-
-MIXINGS = {
-    "alone": {"mixing": {"name": "none"}, "tasks": {"shards": 1}},
-    "epochs": {"algorithm": "mixsgd", "tasks": {"shards": 2}},
-    "mean": {"algorithm": "itermixsgd", "tasks": {"shards": 2}},
-    "path": {
-        "mixing": {"name": "path-following", "threshold": 1, "epsilon": 1},
-        "learner": {"name": "mira"},
-        "tasks": {"shards": 2},
-    },
-}
-
-
-def test_step_on_dev_after_every_mixing(make_project):
-    project = make_project()
-    step = {"tuner": {"name": "line-search", "directions": ["dense", "step"]}}
-    project.configure(
-        experiments={name: {**one, "epochs": 2, "held_out": step} for name, one in MIXINGS.items()}
-    )
-    jobs = dry_run(project)
-    for name in MIXINGS:
-        folder = f"results/tiny/experiments/{name}"
-
-        def job(rule, output, folder=folder):
-            [found] = [text for text in jobs[rule] if f"--output {folder}/epoch-2/{output} " in text]
-            return found
-
-        # mixing continues from mixed weights, whatever the step made of them
-        mix = job("mix_before_tuning", "mixed.h5")
-        assert f"{folder}/epoch-1/weights.h5" not in mix
-        assert (f"--previous {folder}/epoch-1/mixed.h5" in mix) == (name in ("epochs", "path"))
-        shard = job("train_shard", "shard-0.h5")
-        own = "shard-0" if name in ("alone", "epochs") else "mixed"
-        assert f"--weights {folder}/epoch-1/{own}.h5" in shard
-        search = job("tune", "weights.h5")
-        assert f"--previous {folder}/epoch-2/mixed.h5 --last {folder}/epoch-1/mixed.h5" in search
-        assert "--tuner line-search --directions dense,step" in search
 
 
 @pytest.fixture(scope="module")
@@ -189,26 +95,3 @@ def test_nothing_to_be_done(tuned):
     before = tuned.files()
     assert "Nothing to be done" in tuned.run("--cores", "2", *RESULTS, CHOSEN)
     assert tuned.files() == before
-
-
-@pytest.mark.slow
-def test_lists_killed(tuned, tmp_path):
-    """Nothing is tuned without the lists of a shard, and the next run recreates only these."""
-    name = "searched"  # tests/cluster has a batch tuner
-    copy = tuned.copy(tmp_path / "copy of it")
-    folder = f"experiments/{name}/epoch-2"
-    shutil.rmtree(copy.results / folder)
-    victim = f"results/tiny/{folder}/lists/0.h5"
-    weights = f"results/tiny/{folder}/weights.h5"
-    run, job = copy.start_and_hold(["kbest", victim], "--cores", "2", weights)
-    job.kill()
-    ended(run, 1)
-    before = copy.files()
-    assert f"{folder}/weights.h5" not in before
-    planned = copy.planned(weights)
-    assert (planned["write_lists"], planned["tune"], planned.get("train_shard", 0)) == (1, 1, 0)
-    copy.run("--cores", "2", weights)
-    after = copy.files()
-    assert {file: after[file] for file in before} == before
-    pattern = f"experiments/{name}/epoch-*/*.h5"
-    assert copy.contents(pattern) == tuned.contents(pattern)
