@@ -10,6 +10,7 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
+from itersel.cli.main import main
 from itersel.config.tuners import ForestMert, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references
@@ -193,6 +194,34 @@ def test_errors(files, monkeypatch, settings, options, message):
     (files / "equal").write_text("1\n" * 201)
     with pytest.raises(InputError, match=message):
         tune_nbest(settings, ["list"], **{"references": references_of(files)} | options)
+
+
+@pytest.mark.parametrize("settings", TUNERS)
+def test_weights_of_features_that_are_not_in_the_lists_are_kept(files, settings):
+    start = make_weights({"good_0": 1.0, "UnknownWordPenalty0": 0.5})
+    found, _ = tune_nbest(settings, [files / "list"], references_of(files), start=start)
+    assert ("UnknownWordPenalty0" in found.weights.to_dict()) == (not isinstance(settings, Pro))
+
+
+def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
+    (tmp_path / "list").write_text("0 ||| b c d ||| f=1\n0 ||| b c d e ||| g=1\n")
+    found, _ = tune_nbest(KBestMira(), [tmp_path / "list"], [["a"]], quality="ter")
+    assert found.score == pytest.approx(-3)
+
+
+def test_command(files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    command = ["tune", "--tuner", "kbest-mira", "--nbest", "list", "--references", "ref0", "--output", "-"]
+    assert main(command) == 0
+    found = capsys.readouterr()
+    assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
+    assert found.err.startswith("BLEU ")
+    assert main([*command, "--quality", "ter", "--tokenize", "13a"]) == 1
+    assert "--tokenize has no effect with --quality ter" in capsys.readouterr().err
+    own = ["tune", "--tuner", "mert", "--lists", "x", "--shards", "1", "--iteration", "1", "--output", "o"]
+    for option in (["--quality", "ter"], ["--tokenize", "13a"], ["--lowercase"]):
+        assert main([*own, *option]) == 1
+        assert f"{option[0]} cannot be combined with --lists" in capsys.readouterr().err
 
 
 def test_mert_refuses_many_features(tmp_path):

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 
-from itersel.cli.arguments import add_chosen_section, add_nbest, add_options, add_output, positive, seed
+from itersel.cli.arguments import (
+    add_chosen_section,
+    add_nbest,
+    add_options,
+    add_output,
+    positive,
+    scores_of,
+    seed,
+)
 from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
@@ -66,10 +75,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "what to tune for: bleu, chrf, ter, or a file with a number for each line of the lists, higher is "
         "better (default: bleu)"
     )
-    add_options(others, {"--quality": quality}, default="bleu")
+    add_options(others, {"--quality": quality})
     add_options(others, {"--lowercase": "ignore case in BLEU"}, action="store_true")
     tokenize = "tokenisation for BLEU (default: none, words are separated by spaces)"
-    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"), default="none")
+    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"))
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -79,7 +88,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 # Options of lists of itersel, and of other decoders.
 OWN = ("lists", "shards", "iteration", "previous", "last", "sum_sparse")
-OTHERS = ("nbest", "scores", "references", "start")
+OTHERS = ("nbest", "scores", "references", "start", "quality", "lowercase", "tokenize")
 
 
 def _tune(options: argparse.Namespace) -> None:
@@ -103,20 +112,25 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     from itersel.nbest.weights import read_any_weights, write_any_weights
     from itersel.tune.nbest import tune_nbest
 
-    tokenize = BLEU(tokenize=options.tokenize).tokenizer
+    quality = options.quality or "bleu"
+    for name in ("lowercase", "tokenize"):
+        if quality != "bleu" and getattr(options, name):
+            raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
+    tokenize = BLEU(tokenize=options.tokenize or "none").tokenizer
     found, lists = tune_nbest(
         section_of(CHOICES[options.tuner], options),
         options.nbest,
         read_references(options.references) if options.references else (),
         start=None if options.start is None else read_any_weights(options.start),
-        scores=dict(options.scores),
-        quality=options.quality,
+        scores=scores_of(options),
+        quality=quality,
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
     write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
-    what = "BLEU" if options.quality == "bleu" else "mean quality"
-    print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists")
+    what = "BLEU" if quality == "bleu" else "mean quality"
+    # standard output may be where the weights go
+    print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists", file=sys.stderr)
 
 
 def _tune_lists(options: argparse.Namespace) -> None:
