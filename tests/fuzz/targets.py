@@ -190,16 +190,18 @@ TARGETS = {
     "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",), ("",)),
     "weights-text": Target(("weights.txt",), TEXT, _WEIGHTS),
     "n-best": Target(
-        ("nbest.txt", "nbest.json", "nbest.ini"),
+        ("nbest.txt", "nbest.json"),
         TEXT,
         (
             "rescore --nbest FILE --weights nbest.ini --k-best 9 --output out",
-            "rescore --nbest nbest.txt --weights FILE --output out",
             "tune --tuner mert --restarts 1 --nbest FILE --references target.txt --output out.ini",
             "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
             "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
         ),
         ("nbest.ini",),
+    ),
+    "weights-moses": Target(
+        ("nbest.ini",), TEXT, ("rescore --nbest nbest.txt --weights FILE --output out",), ("nbest.txt",)
     ),
     "alignment": Target(
         ("alignment.txt", "forward.txt", "reverse.txt"),
