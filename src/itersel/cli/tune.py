@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 
 from itersel.cli.arguments import (
@@ -110,6 +109,7 @@ def _tune_nbest(options: argparse.Namespace) -> None:
 
     from itersel.evaluate.bleu import read_references
     from itersel.nbest.weights import read_any_weights, write_any_weights
+    from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
 
     quality = options.quality or "bleu"
@@ -129,8 +129,8 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     )
     write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
     what = "BLEU" if quality == "bleu" else "mean quality"
-    # standard output may be where the weights go
-    print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists", file=sys.stderr)
+    if options.output != STANDARD_STREAM:
+        print(f"{what} {found.score:.4f} with the best translations of {found.sentences} lists")
 
 
 def _tune_lists(options: argparse.Namespace) -> None:
