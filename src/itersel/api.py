@@ -353,7 +353,6 @@ def tune_nbest(
     from itersel.evaluate.metrics import without_empty
     from itersel.tune import nbest
 
-    _refuse_string("lists", lists)
     if isinstance(tuner, str):
         check_choice("tuner", tuner, TUNERS)
         tuner = TUNERS[tuner]()
@@ -385,7 +384,6 @@ def rescore(
     from itersel.nbest import rescore
     from itersel.nbest.lists import read_nbest
 
-    _refuse_string("lists", lists)
     read = read_nbest(lists, scores=scores)
     return list(rescore.best_texts(read, rescore.scores(read, _weights(weights))))
 

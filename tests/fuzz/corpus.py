@@ -124,6 +124,17 @@ def make_corpus(folder: Path) -> None:
         "memory.tmx": MEMORY,
         "tasks.txt": ["nature", "nature", "people", "nature", "people", "people"],
         "hypotheses.txt": [line.replace("the", "a") for line in TARGET],
+        "nbest.txt": [
+            f"{i} ||| {line} ||| LM= -{i}.5 TM= 1 -2 R:{x}=1 ||| -{i}"
+            for x, side in enumerate((TARGET, SOURCE))
+            for i, line in enumerate(side)
+        ],
+        "nbest.json": [
+            json.dumps({"id": i, "text": line, "features": {"LM": x - 0.5, f"s{x}": 1}, "score": i})
+            for x, side in enumerate((TARGET, SOURCE))
+            for i, line in enumerate(side)
+        ],
+        "nbest.ini": ["[weight]", "LM= 0.5 # of the model", "TM= 1 -1", "R:0= 1"],
         "parts.txt": ["part0.h5", "part1.h5"],
         "late.txt": ["late0.h5", "late1.h5"],
         "path.txt": ["path0.h5", "path1.h5"],

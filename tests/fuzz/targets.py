@@ -162,6 +162,17 @@ TARGETS = {
     ),
     "segments": _target("segments.txt", "grammar import --input FILE --output out.h5", also=("",)),
     "weights-text": _target("weights.txt", *_WEIGHTS),
+    "n-best": _target(
+        "nbest.txt nbest.json",
+        "rescore --nbest FILE --weights nbest.ini --k-best 9 --output out",
+        "tune --tuner mert --restarts 1 --nbest FILE --references target.txt --output out.ini",
+        "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
+        "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
+        also=("nbest.ini",),
+    ),
+    "weights-moses": _target(
+        "nbest.ini", "rescore --nbest nbest.txt --weights FILE --output out", also=("nbest.txt",)
+    ),
     "alignment": _target(
         "alignment.txt forward.txt reverse.txt",
         "grammar index --source source.txt --target target.txt --alignment FILE --output out",

@@ -142,6 +142,16 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
         itersel.tune_nbest([lists], ["a", "b"], tuner="x")
     with pytest.raises(itersel.InputError, match="reference 1 has 1 lines, the first has 2"):
         itersel.tune_nbest([lists], ["a", "b"], ["a"])
+    for none in ("list", []):
+        with pytest.raises(itersel.InputError, match="the names of one or more n-best lists"):
+            itersel.tune_nbest(none, ["a"])
+    for outputs, options, message in (
+        ({"x": "a"}, {}, "the output of x is a string"),
+        ({"x": ["a"]}, {"tokenize": "y"}, "tokenizer is 'y'"),
+        ({"x": ["a"]}, {"trials": 0}, "trials is 0"),
+    ):
+        with pytest.raises(itersel.InputError, match=message):
+            itersel.compare(outputs, ["a"], **options)
 
 
 def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ def features(lists, row):
         (JSON_SCORE, {"score": -4}),
         ("0 ||| a b ||| ", {}),
         ("0|||a  b|||LM= 1e-3", {"LM": 0.001}),
+        ("0 ||| a b ||| R:un\u00a0peu=1\tLM= 2", {"R:un\u00a0peu": 1, "LM": 2}),
+        (JSON_SCORE.replace("-4", "null"), {}),
     ],
 )
 def test_forms(tmp_path, line, found):
@@ -82,7 +84,18 @@ def test_several_files_are_merged_by_sentence(tmp_path):
         (["0 ||| a ||| f=1 f=2"], "list:1: the feature 'f' is given twice"),
         (["0 ||| a ||| f= 1 2", "0 ||| a ||| f= 1"], "list:2: 'f' has 1 values here, but 2 before"),
         (["0 ||| a\x01b ||| f=1"], "list:1: "),
+        (["0 ||| a ||| f\x01=1"], "list:1: "),
+        (
+            ["0 ||| a ||| f=1", "99999999 ||| a ||| f=1"],
+            "list: has no translation of sentence 1 (of",
+        ),
         (["{"], "list:1: is not JSON"),
+        (['{"id": 0, "text": "\\ud800"}'], "list:1: is not JSON"),
+        (['{"id": 0, "id": 1, "text": "a"}'], "list:1: 'id' is given twice"),
+        (['{"id": 0, "text": "a", "features": {"f": 1, "f": 1}}'], "list:1: 'f' is given twice"),
+        (['{"id": 0, "text": "a", "features": {"f\\u0000": 1}}'], "list:1: "),
+        ([f'{{"id": 0, "text": "a", "features": {{"f": -1{"0" * 5000}}}}}'], "the value of 'f' is -inf"),
+        (['{"id": 0, "text": "a", "features": 0}'], "list:1: 'features' is not an object"),
         (['{"text": "a"}'], "list:1: 'id' is missing"),
         (['{"id": true, "text": "a"}'], "list:1: 'id' is missing"),
         (['{"id": 0}'], "list:1: 'text' is missing"),
@@ -99,7 +112,7 @@ def test_bad_lists(tmp_path, lines, message):
 
 
 def test_more_sentences_than_references(tmp_path):
-    with pytest.raises(InputError, match="sentence 1, but there are 1 references, for sentences 0 to 0"):
+    with pytest.raises(InputError, match="sentence 1, but there are 1 references, and sentences are"):
         read_nbest([write(tmp_path / "list", "0 ||| a ||| f=1", "1 ||| a ||| f=1")], 1)
 
 
@@ -117,6 +130,8 @@ def test_bad_scores(tmp_path, numbers, message):
         read_nbest([lists], scores={"lm": write(tmp_path / "numbers", *numbers)})
     with pytest.raises(InputError, match="a feature 'f' already"):
         read_nbest([lists], scores={"f": write(tmp_path / "numbers", "1", "2")})
+    with pytest.raises(InputError, match="numbers: 'a b' cannot be the name of a feature"):
+        read_nbest([lists], scores={"a b": write(tmp_path / "numbers", "1", "2")})
 
 
 def test_scores_named_like_a_block(tmp_path):
@@ -147,11 +162,12 @@ def test_rescored_lists_keep_their_form(tmp_path):
     assert "0 ||| z ||| LM=0 ||| 0" in list(rescored_lines(lists, score, 9))
 
 
-@pytest.mark.parametrize("name", ["w.ini", "w.json", "w.txt", "w.h5"])
+@pytest.mark.parametrize("name", ["w.ini", "w.json", "w.txt", "w.h5", "w.ini.gz", "w.JSON.gz"])
 def test_weights_in_all_forms(tmp_path, name):
-    weights = make_weights({"LM": 0.5, "TM_0": 0.1, "TM_1": -1e-7, "sparse": 2.0})
+    weights = make_weights({"LM": 0.5, "TM_0": 0.1, "TM_1": -1e-7, "R:x=#y": 2.0})
     write_any_weights(tmp_path / name, weights, {"LM": 1, "TM": 2}, {})
     assert read_any_weights(tmp_path / name).to_dict() == weights.to_dict()
+    assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
 
 
 def test_block_of_moses(tmp_path):
@@ -177,7 +193,11 @@ def test_block_of_moses(tmp_path):
         ("w.ini", "[feature]\n", "has no block"),
         ("w.ini", "[weight]\nLM 1\n", "w.ini:2: expected 'Name= weight weight ...'"),
         ("w.ini", "[weight]\nLM= nan\n", "the weight of 'LM' is nan"),
+        ("w.ini", "[weight]\nLM= 1\nLM= 1\n", "w.ini:3: the weight of 'LM' is given twice"),
         ("w.json", "[1]", "is not a JSON object"),
+        ("w.json", '{"a": "1"}', "the value of 'a' is not a number"),
+        ("w.json", f'{{"a": 1{"0" * 400}}}', "the weight of 'a' is inf"),
+        ("w.json", '{"\\ud800": 1}', "is not JSON"),
         ("w.json", "{", "is not JSON"),
         ("w.json", '{"a": Infinity}', "the weight of 'a' is inf"),
     ],
@@ -201,6 +221,8 @@ def test_command(tmp_path, capsys):
     write(weights, "f 1", "length 1")
     assert main(command) == 0
     assert "weights of features in no list: length\n" in capsys.readouterr().err
+    assert main([*command, "--scores", f"lm={numbers}", "--scores", f"lm={numbers}"]) == 1
+    assert "--scores gives a name twice" in capsys.readouterr().err
     write(weights, "g 1")
     assert main(command) == 1
     assert "weights: has no weight of any feature in the lists" in capsys.readouterr().err

@@ -196,6 +196,34 @@ def test_errors(files, monkeypatch, settings, options, message):
         tune_nbest(settings, ["list"], **{"references": references_of(files)} | options)
 
 
+@pytest.mark.parametrize("settings", TUNERS)
+def test_weights_of_features_that_are_not_in_the_lists_are_kept(files, settings):
+    start = make_weights({"good_0": 1.0, "UnknownWordPenalty0": 0.5})
+    found, _ = tune_nbest(settings, [files / "list"], references_of(files), start=start)
+    assert found.weights.to_dict()["UnknownWordPenalty0"] == 0.5
+
+
+def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
+    (tmp_path / "list").write_text("0 ||| b c d ||| f=1\n0 ||| b c d e ||| g=1\n")
+    found, _ = tune_nbest(KBestMira(), [tmp_path / "list"], [["a"]], quality="ter")
+    assert found.score == pytest.approx(-3)
+
+
+def test_command(files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    command = ["tune", "--tuner", "kbest-mira", "--nbest", "list", "--references", "ref0", "--output", "-"]
+    assert main(command) == 0
+    found = capsys.readouterr()
+    assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
+    assert found.err == ""
+    assert main([*command, "--quality", "ter", "--tokenize", "13a"]) == 1
+    assert "--tokenize has no effect with --quality ter" in capsys.readouterr().err
+    own = ["tune", "--tuner", "mert", "--lists", "x", "--shards", "1", "--iteration", "1", "--output", "o"]
+    for option in (["--quality", "ter"], ["--tokenize", "13a"], ["--lowercase"]):
+        assert main([*own, *option]) == 1
+        assert f"{option[0]} cannot be combined with --lists" in capsys.readouterr().err
+
+
 def test_mert_refuses_many_features(tmp_path):
     (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
     with pytest.raises(InputError, match="has 501 features; MERT tunes at most 500"):
@@ -203,7 +231,7 @@ def test_mert_refuses_many_features(tmp_path):
     assert tune_nbest(KBestMira(), [tmp_path / "list"], [["a b c d"]])[0].score == pytest.approx(100)
 
 
-def test_command(files, capsys):
+def test_command_for_moses(files, capsys):
     """Moses does not list features that are not to be tuned; their weights stay."""
     (files / "moses.ini").write_text("[weight]\ngood= 0 0\nUnknownWordPenalty0= 1\n")
     options = [

@@ -14,7 +14,7 @@ from dataclasses import fields
 from types import ModuleType
 from typing import Any, NoReturn
 
-from itersel.errors import suggest
+from itersel.errors import InputError, suggest
 from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name, parse_number
 
 MAX_NUMPY_SEED = 2**32 - 1
@@ -224,9 +224,17 @@ def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> Non
 def _named_file(text: str) -> tuple[str, str]:
     """Parse ``NAME=FILE``."""
     name, _, path = text.partition("=")
-    if not name or not path or " " in name:
+    if not name or not path:
         refuse(text, "NAME=FILE")
     return name, path
+
+
+def scores_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return the files of --scores by name."""
+    found = dict(options.scores)
+    if len(found) < len(options.scores):
+        raise InputError("--scores gives a name twice; each needs a name of its own")
+    return found
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_nbest, add_options, add_text_output, positive
+from itersel.cli.arguments import add_nbest, add_options, add_text_output, positive, scores_of
 from itersel.errors import InputError
 
 
@@ -33,7 +33,7 @@ def _rescore(options: argparse.Namespace) -> None:
     from itersel.storage.files import write_lines
 
     weights = read_any_weights(options.weights)
-    lists = read_nbest(options.nbest, scores=dict(options.scores))
+    lists = read_nbest(options.nbest, scores=scores_of(options))
     if not set(lists.name.to_list()) & set(weights.to_dict()):
         raise InputError("has no weight of any feature in the lists", options.weights)
     if missing := absent(lists, weights):

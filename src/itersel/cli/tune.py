@@ -7,7 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-from itersel.cli.arguments import add_chosen_section, add_nbest, add_options, add_output, positive, seed
+from itersel.cli.arguments import (
+    add_chosen_section,
+    add_nbest,
+    add_options,
+    add_output,
+    positive,
+    scores_of,
+    seed,
+)
 from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
@@ -67,10 +75,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "what to tune for: bleu, chrf, ter, or a file with a number for each line of the lists, higher is "
         "better (default: bleu)"
     )
-    add_options(others, {"--quality": quality}, default="bleu")
+    add_options(others, {"--quality": quality})
     add_options(others, {"--lowercase": "ignore case in BLEU"}, action="store_true")
     tokenize = "tokenisation for BLEU (default: none, words are separated by spaces)"
-    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"), default="none")
+    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"))
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -80,7 +88,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 # Options of lists of itersel, and of other decoders.
 OWN = ("lists", "shards", "iteration", "previous", "last", "sum_sparse")
-OTHERS = ("nbest", "scores", "references", "start")
+OTHERS = ("nbest", "scores", "references", "start", "quality", "lowercase", "tokenize")
 
 
 def _tune(options: argparse.Namespace) -> None:
@@ -103,28 +111,34 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references
     from itersel.nbest.rescore import absent
     from itersel.nbest.weights import read_any_weights, write_any_weights
+    from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
 
-    tokenize = BLEU(tokenize=options.tokenize).tokenizer
+    quality = options.quality or "bleu"
+    for name in ("lowercase", "tokenize"):
+        if quality != "bleu" and getattr(options, name):
+            raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
+    tokenization = options.tokenize or "none"
+    tokenize = BLEU(tokenize=tokenization).tokenizer
     start = None if options.start is None else read_any_weights(options.start)
     found, lists = tune_nbest(
         section_of(CHOICES[options.tuner], options),
         options.nbest,
         read_references(options.references) if options.references else (),
         start=start,
-        scores=dict(options.scores),
-        quality=options.quality,
+        scores=scores_of(options),
+        quality=quality,
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
     write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
     if start is not None and (missing := absent(lists, start)):
-        print(
-            f"itersel tune: warning: not in the lists, weights stay as they are: {missing}", file=sys.stderr
-        )
-    what = f"BLEU (tokenize: {options.tokenize})" if options.quality == "bleu" else "mean quality"
+        why = "not in the lists, weights stay as they are"
+        print(f"itersel tune: warning: {why}: {missing}", file=sys.stderr)
+    what = f"BLEU (tokenize: {tokenization})" if quality == "bleu" else "mean quality"
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
-    print(f"{what}: {found.start_score:.4g} -> {found.score:.4g}; {sizes}")
+    if options.output != STANDARD_STREAM:
+        print(f"{what}: {found.start_score:.4g} -> {found.score:.4g}; {sizes}")
 
 
 def _tune_lists(options: argparse.Namespace) -> None:

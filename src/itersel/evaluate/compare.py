@@ -8,7 +8,7 @@ from typing import NamedTuple
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import References, make_metrics
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value
-from itersel.limits import CASES, METRICS
+from itersel.limits import CASES, METRICS, TOKENIZERS
 
 
 class SystemScore(NamedTuple):
@@ -90,10 +90,15 @@ def compare_outputs(
     check_choice("case", case, CASES)
     for name in metrics:
         check_choice("metric", name, METRICS)
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
+    if trials < 1:
+        raise InputError(f"trials is {trials}; at least 1 is needed")
     if not outputs or not references or not references[0]:
         raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
     sentences = len(references[0])
     for name, lines in outputs.items():
+        if isinstance(lines, str):
+            raise InputError(f"the output of {name} is a string, a list of lines was expected")
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)

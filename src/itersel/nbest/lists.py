@@ -103,6 +103,8 @@ def read_nbest(
     InputError
         If a line cannot be read, a number is not finite, or a sentence has no translation.
     """
+    if isinstance(paths, str) or not paths:
+        raise InputError("the names of one or more n-best lists were expected")
     parser = _Parser()
     for path in paths:
         parser.read(path)
@@ -171,7 +173,11 @@ class _Parser:
     def _add(self, name: str, value: float) -> None:
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
             raise ValueError(f"the value of '{name}' is {value}; it must be finite, up to {MAX_MAGNITUDE:g}")
-        self._feature.append(self._numbers.setdefault(name, len(self._numbers)))
+        if name not in self._numbers:
+            if found := find_control(name):
+                raise ValueError(found)
+            self._numbers[name] = len(self._numbers)
+        self._feature.append(self._numbers[name])
         self._value.append(value)
 
     def add_scores(self, scores: Mapping[str, FilePath]) -> None:
@@ -182,6 +188,8 @@ class _Parser:
         for name, path in scores.items():
             if name in self._numbers or name in self._sizes:
                 raise InputError(f"the lists have a feature '{name}' already; give it another name", path)
+            if split_words(name) != [name] or find_control(name):
+                raise InputError(f"{name!r} cannot be the name of a feature", path)
             columns[name] = read_numbers(path, len(self._text))
         counts = np.asarray(self._count, np.int64)
         before, self._count = offsets_of(counts), array("q", (counts + len(columns)).tolist())
@@ -201,13 +209,16 @@ class _Parser:
         count = int(sentence.max()) + 1
         if sentences is not None and count > sentences:
             raise InputError(
-                f"has translations of sentence {count - 1}, but there are {sentences} references, for "
-                f"sentences 0 to {sentences - 1}",
+                f"has translations of sentence {count - 1}, but there are {sentences} references, and "
+                "sentences are numbered from 0",
                 path,
             )
-        sizes = np.bincount(sentence, minlength=sentences or count)
-        for missing in np.flatnonzero(sizes == 0).tolist():
-            raise InputError(f"has no translation of sentence {missing} (of 0 to {sizes.shape[0] - 1})", path)
+        total = sentences or count
+        present = np.unique(sentence)
+        if present.shape[0] < total:
+            missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
+            raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
+        sizes = np.bincount(sentence)
         row = np.argsort(sentence, kind="stable")
         before = offsets_of(np.frombuffer(self._count, np.int64))
         feature, offset = take_rows(np.frombuffer(self._feature, np.int32), before, row)
@@ -246,7 +257,7 @@ def _parse_fields(line: str) -> _Parsed:
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
         raise ValueError(f"'{number}' is not the number of a sentence, from 0")
-    values = _parse_features(fields[2].split())
+    values = _parse_features(split_words(fields[2]))
     if not values and fields[3:]:
         values.append((SCORE, _number(fields[3].strip())))
     return int(number[:20]), " ".join(split_words(fields[1])), values
@@ -282,27 +293,54 @@ def _number(text: str) -> float:
 
 def _parse_json(line: str) -> _Parsed:
     """Parse a line of JSON; see `_parse_fields`."""
-    try:
-        content: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ValueError("is not JSON") from None
+    content = parse_object(line)
     sentence, text, features = (content.get(name) for name in ("id", "text", "features"))
     if type(sentence) is not int:
         raise ValueError("'id' is missing, or not the number of a sentence, from 0")
     if not isinstance(text, str):
         raise ValueError("'text' is missing, or not a string")
-    if not isinstance(features or {}, dict):
+    if not isinstance(features, dict | None):
         raise ValueError("'features' is not an object of names and numbers")
-    found: _Values = []
-    if not features and "score" in content:
+    if not features and content.get("score") is not None:
         features = {SCORE: content["score"]}
-    for name, value in (features or {}).items():
+    return sentence, " ".join(split_words(text)), list(named_numbers(features or {}))
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Parse a JSON object; a ValueError, with a message for the user, if it is none or has a key twice."""
+    try:
+        content = json.loads(text, object_pairs_hook=_unique, parse_int=_parse_int)
+        if "\\u" in text:  # half of a surrogate pair could not be written
+            json.dumps(content, ensure_ascii=False).encode()
+    except (json.JSONDecodeError, UnicodeEncodeError, RecursionError):
+        raise ValueError("is not JSON") from None
+    if not isinstance(content, dict):
+        raise ValueError("is not a JSON object")
+    return content
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"'{name}' is given twice")
+        found[name] = value
+    return found
+
+
+def _parse_int(digits: str) -> int | float:
+    """Parse a whole number; those beyond floating point are infinite."""
+    return int(digits) if len(digits) < 300 else float(digits)
+
+
+def named_numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield the features of a JSON object; a ValueError if there is anything but names and numbers."""
+    for name, value in values.items():
         if type(value) not in (int, float):
             raise ValueError(f"the value of '{name}' is not a number")
-        if not name or any(character.isspace() for character in name):
+        if split_words(name) != [name]:
             raise ValueError(f"the feature name {name!r} is empty or contains white space")
-        found.append((name, float(value)))
-    return sentence, " ".join(split_words(text)), found
+        yield name, float(value)
 
 
 def read_numbers(path: FilePath, count: int) -> list[float]:

@@ -30,21 +30,23 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
     quality = np.empty(len(lists.text))
     sizes = np.diff(lists.offset)
     for rank in range(int(sizes.max())):
-        # sacrebleu counts a text at a time: the translations at this rank, or the last ones of shorter lists
-        rows = lists.offset[:-1] + np.minimum(rank, sizes - 1)
-        quality[rows] = metric.sign * metric.scores(metric.counts([lists.text[row] for row in rows])) / 100
+        # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
+        has_rank = rank < sizes
+        rows = np.where(has_rank, lists.offset[:-1] + rank, -1).tolist()
+        found = metric.scores(metric.counts([lists.text[row] if row >= 0 else "" for row in rows]))
+        quality[lists.offset[:-1][has_rank] + rank] = metric.sign * found[has_rank] / 100
     return quality
 
 
-def read_quality(path: FilePath, lists: NBest) -> NDArray[np.float64]:
-    """Read a number for each translation, scaled so that the lowest is 0 and the highest is 1: float64 (H).
+def read_quality(path: FilePath, count: int) -> NDArray[np.float64]:
+    """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count).
 
     Raises
     ------
     InputError
         If a number is missing or not finite, or all are equal.
     """
-    quality = np.array(read_numbers(path, len(lists.text)))[lists.row]
+    quality = np.array(read_numbers(path, count))
     least, most = quality.min(), quality.max()
     if least == most:
         raise InputError("all numbers are equal; there is nothing to tune for", path)

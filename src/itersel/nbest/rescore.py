@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.nbest.lists import SEPARATOR, NBest
+from itersel.nbest.lists import SEPARATOR, NBest, parse_object
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
@@ -53,7 +53,7 @@ def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Ite
 
 def _with_score(line: str, score: float) -> str:
     if line.startswith("{"):
-        return json.dumps(json.loads(line) | {"score": score}, ensure_ascii=False)
+        return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
     fields = line.split(SEPARATOR)
     end = " " if fields[4:] else ""
     fields[3:4] = [f" {score:.12g}{end}"]

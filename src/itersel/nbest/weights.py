@@ -9,12 +9,14 @@ from collections.abc import Mapping
 
 from itersel.errors import InputError
 from itersel.limits import parse_number
-from itersel.storage.files import open_output, read_lines
+from itersel.nbest.lists import named_numbers, parse_object
+from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.json_files import read_json
 from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
+# names of other decoders may contain # and =
+_COMMENT = re.compile(r"(^|\s)#.*")
 
 
 def read_any_weights(path: FilePath) -> Weights:
@@ -25,7 +27,7 @@ def read_any_weights(path: FilePath) -> Weights:
     InputError
         If the file cannot be read, or a weight is not finite.
     """
-    kind = os.path.splitext(os.fspath(path))[1]
+    kind = _kind(path)
     if kind == ".ini":
         values = _read_moses(path)
     elif kind == ".json":
@@ -38,23 +40,30 @@ def read_any_weights(path: FilePath) -> Weights:
     return make_weights(values)
 
 
+def _kind(path: FilePath) -> str:
+    return os.path.splitext(without_compression(path))[1].lower()
+
+
 def _read_moses(path: FilePath) -> dict[str, float]:
     """Read the block ``[weight]`` of a configuration of Moses; other blocks are ignored."""
     values: dict[str, float] = {}
     section = None
     for number, line in enumerate(read_lines(path), 1):
-        line = line.partition("#")[0].strip()
+        line = _COMMENT.sub("", line).strip()
         if found := _SECTION.fullmatch(line):
             section = found[1]
         elif line and section == "weight":
-            name, equals, rest = line.partition("=")
+            name, equals, rest = line.rpartition("=")
             try:
                 numbers = [parse_number(word) for word in rest.split()]
             except ValueError:
                 numbers = []
             if not equals or not numbers:
                 raise InputError("expected 'Name= weight weight ...'", path, number)
-            values |= zip(value_names(name.strip(), len(numbers)), numbers, strict=True)
+            for one, value in zip(value_names(name.strip(), len(numbers)), numbers, strict=True):
+                if one in values:
+                    raise InputError(f"the weight of '{one}' is given twice", path, number)
+                values[one] = value
     if section is None or not values:
         raise InputError("has no block [weight] with weights", path)
     return values
@@ -62,12 +71,9 @@ def _read_moses(path: FilePath) -> dict[str, float]:
 
 def _read_object(path: FilePath) -> dict[str, float]:
     try:
-        content = read_json(path)
+        return dict(named_numbers(parse_object("\n".join(read_lines(path)))))
     except ValueError as error:
-        raise InputError(f"is not JSON: {error}", path) from None
-    if not isinstance(content, dict) or any(type(value) not in (int, float) for value in content.values()):
-        raise InputError("is not a JSON object of names and weights", path)
-    return {name: float(value) for name, value in content.items()}
+        raise InputError(str(error), path) from None
 
 
 def value_names(name: str, count: int) -> list[str]:
@@ -88,7 +94,7 @@ def write_any_weights(
     attributes
         Stored in ``.h5``.
     """
-    kind = os.path.splitext(os.fspath(path))[1]
+    kind = _kind(path)
     if kind not in (".ini", ".json"):
         write_weights(path, weights, attributes)
         return

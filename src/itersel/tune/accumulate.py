@@ -106,10 +106,6 @@ class Lists(Protocol):
         """Return the merged lists."""
         ...
 
-    def has_sparse(self) -> bool:
-        """Return whether any translation has a sparse feature."""
-        ...
-
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features of the translations with this `Pool.origin`."""
         ...
@@ -138,10 +134,6 @@ class FileLists(NamedTuple):
     def pool(self) -> Pool:
         """See `merge_lists`."""
         return merge_lists(self.files)
-
-    def has_sparse(self) -> bool:
-        """See `has_sparse_features`."""
-        return has_sparse_features(self.files)
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """See `read_sparse`."""

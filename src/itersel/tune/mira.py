@@ -35,7 +35,7 @@ def tune_mira(
     """
     state = start_state(start)
     bits = np.random.PCG64(list(seed))
-    best, best_score = start, -1.0
+    best, best_score = start, -np.inf
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
         order = np.argsort(bits.random_raw(pool.sentence_count), kind="stable")
         mira_pass(pool, sparse, state, order, settings.c, settings.decay)

@@ -59,10 +59,6 @@ class NBestLists(NamedTuple):
         """Names of the dense features."""
         return self.lists.name.take(self.dense).to_list()
 
-    def has_sparse(self) -> bool:
-        """Return whether there are sparse features."""
-        return bool(self.lists.name.count > self.dense.shape[0])
-
     def pool(self) -> Pool:
         """Return the lists."""
         lists = self.lists
@@ -195,18 +191,16 @@ def tune_nbest(
     if not references and not is_scored:
         raise InputError(f"quality {quality} needs references")
     lists = read_nbest(paths, len(references[0]) if references else None, scores)
+    values, split = np.zeros(0), None
     if quality == "bleu":
-        values, lines = np.zeros(0), zip(*references, strict=True)
+        lines = zip(*references, strict=True)
         lists = lists._replace(text=[words(text) for text in lists.text])
         split = [[split_words(words(line)) for line in one if line is not None] for one in lines]
-    else:
-        values = read_quality(quality, lists) if is_scored else metric_quality(lists, references, quality)
-        split = None
     kept = without_duplicates(lists)
-    if values.shape[0]:
-        by_row = np.empty_like(values)
-        by_row[lists.row] = values
-        values = by_row[kept.row]
+    if is_scored:
+        values = read_quality(quality, len(lists.text))[kept.row]
+    elif quality != "bleu":
+        values = metric_quality(kept, references, quality)
     name = os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
     if start is None:
         start = make_weights(dict.fromkeys(kept.name.to_list(), 1.0) if isinstance(settings, Mert) else {})
@@ -214,7 +208,7 @@ def tune_nbest(
     ours = NBestLists(name, kept, _dense_features(kept, settings, name), split, values)
     task = Task(ours, take_weights(start, listed), seed=(seed,), has_quality=quality != "bleu")
     tuned = tune_task(settings, task)
-    # Moses leaves out features that are not to be tuned
+    # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     others = take_weights(start, ~listed).to_dict()
     before = ours.pool().best(rescored(kept, start)) * (100 if quality == "bleu" else 1)
     weights = make_weights(tuned.weights.to_dict() | others)

@@ -18,7 +18,7 @@ from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira,
 from itersel.errors import InputError
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import FileLists, Pool, find_files
+from itersel.tune.accumulate import FileLists, Pool, find_files, has_sparse_features
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
@@ -134,9 +134,9 @@ def _check_task(tuner: Tuner, task: Task) -> None:
     if tuner.format is FORESTS and (SUM in names) != task.is_summed:
         wanted = "all" if task.is_summed else "dense"
         raise InputError(f"recreate these forests with --features {wanted}", lists.name)
-    if not tuner.searches or task.is_summed:
+    if not tuner.searches or task.is_summed or not isinstance(lists, FileLists):
         return
-    if lists.has_sparse():
+    if has_sparse_features(lists.files):
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",
