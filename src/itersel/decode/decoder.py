@@ -53,24 +53,15 @@ class KBest(NamedTuple):
     """The k best distinct translations of one sentence, best first; offsets have k + 1 elements.
 
     Derivations found by a `DerivationFinder` follow, and are included in k.
-
-    Attributes
-    ----------
-    word, word_offset
-        int32, int64: words, as numbers in the shard's vocabulary.
-    score
-        float64 (k): model score.
-    dense
-        float64 (k, C): the dense features `Decoder.dense_names`.
-    feature, feature_value, feature_offset
-        int32, float64, int64: sparse features, as rows of the shard's feature table, ascending within a
-        translation. Empty if only dense features are used.
     """
 
+    # int32, int64: words, as numbers in the shard's vocabulary
     word: NDArray[np.int32]
     word_offset: NDArray[np.int64]
-    score: NDArray[np.float64]
-    dense: NDArray[np.float64]
+    score: NDArray[np.float64]  # float64 (k): model score
+    dense: NDArray[np.float64]  # float64 (k, C): the dense features `Decoder.dense_names`
+    # int32, float64, int64: sparse features, as rows of the shard's feature table, ascending within a
+    # translation. Empty if only dense features are used.
     feature: NDArray[np.int32]
     feature_value: NDArray[np.float64]
     feature_offset: NDArray[np.int64]

@@ -39,34 +39,18 @@ class NBest(NamedTuple):
     """Translations of all sentences, by sentence; within a sentence, in the order of the files.
 
     Shapes: N sentences, H translations, F features.
-
-    Attributes
-    ----------
-    offset
-        int64 (N + 1): where the translations of each sentence begin.
-    text
-        Their words, as in the files (H).
-    feature, value, feature_offset
-        int32, float64, int64 (H + 1): features of each translation, ascending, each once.
-    name
-        Names of the features (F), in order of first occurrence.
-    sizes
-        Number of values of each name that ended in ``=``; 0 for ``name=value``.
-    line
-        The lines of the files (H).
-    row
-        int64 (H): position of each translation in the files, one after the other.
     """
 
-    offset: NDArray[np.int64]
-    text: list[str]
+    offset: NDArray[np.int64]  # int64 (N + 1): where the translations of each sentence begin
+    text: list[str]  # their words, as in the files (H)
+    # int32, float64, int64 (H + 1): features of each translation, ascending, each once
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
     feature_offset: NDArray[np.int64]
-    name: StringTable
-    sizes: Mapping[str, int]
-    line: list[str]
-    row: NDArray[np.int64]
+    name: StringTable  # names of the features (F), in order of first occurrence
+    sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
+    line: list[str]  # the lines of the files (H)
+    row: NDArray[np.int64]  # int64 (H): position of each translation in the files, one after the other
 
     @property
     def sentence_count(self) -> int:
@@ -97,11 +81,6 @@ def read_nbest(
         Number of sentences; by default, the lists say how many there are.
     scores
         Further features: files with a number for each translation, in the order of the lists.
-
-    Raises
-    ------
-    InputError
-        If a line cannot be read, a number is not finite, or a sentence has no translation.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
@@ -244,13 +223,7 @@ _Parsed = tuple[int, str, _Values]
 
 
 def _parse_fields(line: str) -> _Parsed:
-    """Parse a line with fields.
-
-    Raises
-    ------
-    ValueError
-        With a message for the user.
-    """
+    """Parse a line with fields; a ValueError has a message for the user."""
     fields = line.split(SEPARATOR)
     if len(fields) < 3:
         raise ValueError("expected 'number ||| text ||| features ||| score', or a JSON object")
@@ -344,13 +317,7 @@ def named_numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def read_numbers(path: FilePath, count: int) -> list[float]:
-    """Read a file with a number for each translation, a line each.
-
-    Raises
-    ------
-    InputError
-        If there is another number of lines than `count`, or a number is not finite.
-    """
+    """Read a file with a number for each translation, a line each."""
     lines = read_lines(path)
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)

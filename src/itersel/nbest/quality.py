@@ -39,13 +39,7 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
 
 
 def read_quality(path: FilePath, count: int) -> NDArray[np.float64]:
-    """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count).
-
-    Raises
-    ------
-    InputError
-        If a number is missing or not finite, or all are equal.
-    """
+    """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count)."""
     quality = np.array(read_numbers(path, count))
     least, most = quality.min(), quality.max()
     if least == most:

@@ -20,13 +20,7 @@ _COMMENT = re.compile(r"(^|\s)#.*")
 
 
 def read_any_weights(path: FilePath) -> Weights:
-    """Read weights: ``.ini`` (Moses), ``.json`` (an object), or as `read_weights` does.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a weight is not finite.
-    """
+    """Read weights: ``.ini`` (Moses), ``.json`` (an object), or as `read_weights` does."""
     kind = _kind(path)
     if kind == ".ini":
         values = _read_moses(path)

@@ -44,29 +44,16 @@ class Pool(NamedTuple):
     """Translations of all sentences, by shard, sentence, iteration and rank, without duplicates.
 
     Shapes: N sentences, H translations, C dense features.
-
-    Attributes
-    ----------
-    sentence_offset
-        int64 (N + 1): the translations of each sentence.
-    longest_reference, mean_reference
-        int64 and float64 (N): length of the longest reference, and mean length of references, in words.
-    statistics
-        For BLEU.
-    dense
-        float64 (H, C).
-    origin
-        int64 (H): row in the concatenation of all files, by shard and iteration.
-    quality
-        float64 (H): what to tune for, higher is better; no rows: corpus BLEU.
     """
 
-    sentence_offset: NDArray[np.int64]
+    sentence_offset: NDArray[np.int64]  # int64 (N + 1): the translations of each sentence
+    # int64 and float64 (N): length of the longest reference, and mean length of references, in words
     longest_reference: NDArray[np.int64]
     mean_reference: NDArray[np.float64]
-    statistics: Statistics
-    dense: NDArray[np.float64]
-    origin: NDArray[np.int64]
+    statistics: Statistics  # for BLEU
+    dense: NDArray[np.float64]  # float64 (H, C)
+    origin: NDArray[np.int64]  # int64 (H): row in the concatenation of all files, by shard and iteration
+    # float64 (H): what to tune for, higher is better; no rows: corpus BLEU
     quality: NDArray[np.float64] = np.zeros(0)
 
     @property
@@ -145,19 +132,13 @@ class FileLists(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Sparse features of translations.
+    """Sparse features of translations."""
 
-    Attributes
-    ----------
-    feature, value, offset
-        int32, float64, int64 (rows + 1).
-    key, name
-        Features of all files: uint64 (F), ascending, and the names.
-    """
-
+    # int32, float64, int64 (rows + 1)
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
     offset: NDArray[np.int64]
+    # features of all files: uint64 (F), ascending, and the names
     key: NDArray[np.uint64]
     name: StringTable
 
@@ -167,11 +148,7 @@ def find_files(
 ) -> list[ListFile]:
     """Read the headers of files in any order, and return them by shard and iteration.
 
-    Raises
-    ------
-    InputError
-        If there is not exactly one file for each of `shards` shards (from 0) and `iterations` iterations
-        (from 1), or the files differ in settings, features, or a shard's sentences.
+    There must be one file for each shard, from 0, and each of the iterations, with the same settings.
     """
     files = sorted(
         (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
@@ -217,11 +194,6 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
     """Merge the lists of each sentence (`files` as returned by `find_files`).
 
     Of equal translations, those with the same words and features, the first is kept.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged, there are no sentences, or BLEU is 0 for all weights.
     """
     parts: list[dict[str, NDArray[Any]]] = []
     base = 0
@@ -317,13 +289,7 @@ def has_sparse_features(files: Sequence[ListFile]) -> bool:
 
 
 def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseRows:
-    """Read the sparse features of the translations whose `Pool.origin` is given, int64 (rows), in any order.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged, or two features have the same key.
-    """
+    """Read the sparse features of translations in any order, given their `Pool.origin`, int64 (rows)."""
     key, name = np.zeros(0, np.uint64), string_table([])
     counts = np.zeros(origin.shape[0], np.int64)
     parts = []

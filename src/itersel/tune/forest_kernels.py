@@ -32,45 +32,26 @@ class Forests(NamedTuple):
     """The forests of all sentences of a file.
 
     Shapes: N sentences, M references, I items, E edges, R rules, C dense features.
-
-    Attributes
-    ----------
-    item_offset
-        int64 (N + 1): the items of each sentence; the last is the goal.
-    edge_offset
-        int64 (I + 1): the edges of each item.
-    edge_rule
-        int32 (E): rule of the sentence, counted from 0.
-    edge_first, edge_second
-        int32 (E): antecedents, items of the sentence counted from 0; -1 for none.
-    edge_model
-        float64 (E): the edge's contribution to the language model's log10 probability.
-    rule_offset
-        int64 (N + 1): the rules of each sentence.
-    rule_dense
-        float64 (R, C): features of the rules, except the language model.
-    target, target_offset
-        int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is any word that is not in the
-        references, and other words are numbered as in `reference`.
-    reference, reference_offset
-        int32, int64 (M + 1): words, numbered from 1 within each sentence in order of first occurrence.
-    sentence_reference_offset
-        int64 (N + 1): the references of each sentence.
     """
 
-    item_offset: NDArray[np.int64]
-    edge_offset: NDArray[np.int64]
-    edge_rule: NDArray[np.int32]
+    item_offset: NDArray[np.int64]  # int64 (N + 1): the items of each sentence; the last is the goal
+    edge_offset: NDArray[np.int64]  # int64 (I + 1): the edges of each item
+    edge_rule: NDArray[np.int32]  # int32 (E): rule of the sentence, counted from 0
+    # int32 (E): antecedents, items of the sentence counted from 0; -1 for none
     edge_first: NDArray[np.int32]
     edge_second: NDArray[np.int32]
+    # float64 (E): the edge's contribution to the language model's log10 probability
     edge_model: NDArray[np.float64]
-    rule_offset: NDArray[np.int64]
-    rule_dense: NDArray[np.float64]
+    rule_offset: NDArray[np.int64]  # int64 (N + 1): the rules of each sentence
+    rule_dense: NDArray[np.float64]  # float64 (R, C): features of the rules, except the language model
+    # int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is any word that is not in the
+    # references, and other words are numbered as in `reference`
     target: NDArray[np.int32]
     target_offset: NDArray[np.int64]
+    # int32, int64 (M + 1): words, numbered from 1 within each sentence in order of first occurrence
     reference: NDArray[np.int32]
     reference_offset: NDArray[np.int64]
-    sentence_reference_offset: NDArray[np.int64]
+    sentence_reference_offset: NDArray[np.int64]  # int64 (N + 1): the references of each sentence
 
 
 @kernel

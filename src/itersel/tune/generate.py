@@ -106,11 +106,6 @@ def generate_lists(
         The file to write; sentences with references, a decoder for them, and the weights for decoding.
     settings, iteration, number
         Recorded in the file: those of the decoder, and the numbers of the iteration, from 1, and the shard.
-
-    Raises
-    ------
-    InputError
-        If the shard has no references, or a feature of a translation is not finite.
     """
     dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
     sparse_weights = find_weights(weights, shard.feature_key)

@@ -45,14 +45,9 @@ class Candidates(NamedTuple):
 
 
 class LineSearch(ABC):
-    """Corpus BLEU of the best translations under given weights.
+    """Corpus BLEU of the best translations under given weights."""
 
-    Attributes
-    ----------
-    scale
-        float64 (C): standard deviation of each feature within sentences; 0 if it never varies.
-    """
-
+    # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
     scale: NDArray[np.float64]
 
     @abstractmethod
@@ -154,11 +149,6 @@ def tune_mert(
 
     Returns weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU.
     Features that never vary within a sentence keep their start weights, before scaling.
-
-    Raises
-    ------
-    InputError
-        If all features are the same in all translations of every sentence.
     """
     varies = search.scale > 0
     if not varies.any():

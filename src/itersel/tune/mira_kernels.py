@@ -18,25 +18,15 @@ from itersel.tune.accumulate import Pool, SparseRows
 
 
 class MiraState(NamedTuple):
-    """The weights during training.
+    """The weights during training."""
 
-    Attributes
-    ----------
-    weight
-        float64 (C + F): current weights.
-    late
-        float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
-        after n steps is weight - late / n, so a step only touches its own features.
-    background
-        float64 (9): counts of the decaying pseudo-corpus, see `itersel.learn.bleu_kernels`.
-    steps
-        int64 (1): sentences seen so far, in all passes.
-    """
-
-    weight: NDArray[np.float64]
+    weight: NDArray[np.float64]  # float64 (C + F): current weights
+    # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
+    # after n steps is weight - late / n, so a step only touches its own features.
     late: NDArray[np.float64]
+    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.learn.bleu_kernels`
     background: NDArray[np.float64]
-    steps: NDArray[np.int64]
+    steps: NDArray[np.int64]  # int64 (1): sentences seen so far, in all passes
 
 
 class Difference(NamedTuple):

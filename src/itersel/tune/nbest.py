@@ -32,27 +32,14 @@ MAX_SEARCHED = 500
 
 
 class NBestLists(NamedTuple):
-    """n-best lists to tune on; see `itersel.tune.accumulate.Lists`.
+    """n-best lists to tune on; see `itersel.tune.accumulate.Lists`."""
 
-    Attributes
-    ----------
-    name
-        Name in messages.
-    lists
-        The lists, without duplicates.
-    dense
-        Features that are dense, int64 (C); all others are sparse.
-    references
-        For each sentence, its references as lists of words; None if there is a quality.
-    quality
-        float64 (H): what to tune for; no rows: corpus BLEU.
-    """
-
-    name: str
-    lists: NBest
-    dense: NDArray[np.int64]
+    name: str  # name in messages
+    lists: NBest  # the lists, without duplicates
+    dense: NDArray[np.int64]  # features that are dense, int64 (C); all others are sparse
+    # for each sentence, its references as lists of words; None if there is a quality
     references: Sequence[Sequence[list[str]]] | None
-    quality: NDArray[np.float64]
+    quality: NDArray[np.float64]  # float64 (H): what to tune for; no rows: corpus BLEU
 
     @property
     def dense_names(self) -> Sequence[str]:
@@ -179,11 +166,6 @@ def tune_nbest(
         Tokenises translations and references for BLEU; by default, words are separated by spaces.
     seed
         Random seed.
-
-    Raises
-    ------
-    InputError
-        If the lists cannot be read, or nothing can be learned from them.
     """
     if isinstance(settings, ForestMert | LineSearch):
         raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
@@ -216,13 +198,7 @@ def tune_nbest(
 
 
 def _dense_features(lists: NBest, settings: Batch, name: str) -> NDArray[np.int64]:
-    """Return the features that get a column: those of most translations, or, for MERT, all.
-
-    Raises
-    ------
-    InputError
-        If there are too many for MERT.
-    """
+    """Return the features that get a column: those of most translations, or, for MERT, all."""
     count = lists.name.count
     if not isinstance(settings, Mert):
         times = np.bincount(lists.feature, minlength=count)

@@ -21,13 +21,7 @@ MAX_STEPS = 1000
 
 
 def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np.int64]:
-    """Draw the pairs of all sentences, int64 (pairs, 2): rows of `pool`, the better first.
-
-    Raises
-    ------
-    InputError
-        If there are no pairs.
-    """
+    """Draw the pairs of all sentences, int64 (pairs, 2): rows of `pool`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
     statistics = pool.statistics
     for sentence in range(pool.sentence_count):

@@ -33,29 +33,15 @@ class Task(NamedTuple):
 
     The C columns are the dense features and, on held-out text, the sparse features summed to one or two.
     Otherwise, the F sparse features of the lists are tuned one by one.
-
-    Attributes
-    ----------
-    lists
-        The lists.
-    before
-        Weights that the newest lists were decoded with, or to start from.
-    last
-        Mixed weights of the previous epoch, for the line search from these to `before`.
-    is_summed
-        Whether the sparse features are summed.
-    seed
-        Random seed.
-    has_quality
-        Whether the lists have a quality other than BLEU.
     """
 
     lists: Lists
-    before: Weights
+    before: Weights  # weights that the newest lists were decoded with, or to start from
+    # mixed weights of the previous epoch, for the line search from these to `before`
     last: Weights | None = None
     is_summed: bool = False
     seed: tuple[int, ...] = ()
-    has_quality: bool = False
+    has_quality: bool = False  # other than BLEU
 
     @property
     def sums(self) -> list[Weights]:
@@ -92,18 +78,8 @@ class Task(NamedTuple):
     def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
 
-        Parameters
-        ----------
-        wanted
-            Dense features, ``dense`` for all of them, or ``step`` for the step from `last` to `before`, which
-            is ignored without `last`.
-        scale
-            float64 (C): how much each column varies.
-
-        Raises
-        ------
-        InputError
-            If a feature does not exist.
+        Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from `last` to
+        `before`, which is ignored without `last`; `scale`, float64 (C), is how much each column varies.
         """
         features, directions = self.features, []
         for name in wanted:
@@ -132,20 +108,9 @@ class Task(NamedTuple):
     ) -> Weights:
         """Return the weights of individual features, without zeros.
 
-        Parameters
-        ----------
-        value
-            float64 (C + F): weights of the columns and of the sparse features.
-        sparse
-            Has the names of the sparse features.
-        rest
-            Factor of the weights of all other features, unless they are summed: then the weights of the
-            columns are their factors.
-
-        Raises
-        ------
-        InputError
-            If a feature is both dense and sparse.
+        `value`, float64 (C + F), are the weights of the columns and of the sparse features, whose names
+        `sparse` has; `rest` is the factor of the weights of all other features, unless they are summed: then
+        the weights of the columns are their factors.
         """
         table, columns = string_table(self.features), len(self.features)
         factors, others = [rest], [self.before]

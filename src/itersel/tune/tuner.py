@@ -163,33 +163,12 @@ def tune(
     is_summed: bool = False,
     last: Weights | None = None,
 ) -> Tuned:
-    """Tune on the lists of all shards and iterations so far, and write the weights.
+    """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
-    Parameters
-    ----------
-    settings
-        Settings of a tuner; their type selects the tuner.
-    paths
-        Files of lists or forests, in any order.
-    output
-        Weights to write, whole or not at all.
-    shards, iteration
-        There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`;
-        with forests and `is_summed`, only `iteration`.
-    before
-        Weights that the newest lists were decoded with; by default, those of the first iteration.
-    seed
-        Random seed, combined with the iteration.
-    is_summed
-        Tune the dense features and one feature for all sparse ones together. Forests contain the sums for
-        the weights that they were decoded with, so different iterations cannot be combined.
-    last
-        Weights of the previous epoch; a line search can follow the step from these to `before`.
-
-    Raises
-    ------
-    InputError
-        If files are missing, damaged or inconsistent, or nothing can be learned from them.
+    There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; with
+    forests and `is_summed`, only `iteration`, because they contain the sums for the weights that they were
+    decoded with. `before` are the weights that the newest lists were decoded with (default: those of the
+    first iteration), `last` those of the previous epoch; see `Task`.
     """
     name = name_in(HELD_OUT_TUNERS, settings)
     if before is None and iteration > 1:
@@ -217,13 +196,7 @@ def tune(
 
 
 def tune_task(settings: Batch, task: Task) -> Tuned:
-    """Tune.
-
-    Raises
-    ------
-    InputError
-        If nothing can be learned from the lists. Names them.
-    """
+    """Tune; errors name the lists."""
     name = name_in(HELD_OUT_TUNERS, settings)
     tuner = RUNS[name]
     _check_magnitude(task.before, "at the start", "start from smaller weights")
