@@ -34,6 +34,18 @@ def test_configs_of_the_project(root):
         assert yaml.safe_load(commented_yaml(config, SCHEMA))["name"] == config.name
 
 
+def test_language_pairs_differ_in_nothing_else(root):
+    base, *pairs = sorted((root / "experiments/language-pairs").glob("*.yaml"))
+    settings = yaml.safe_load(base.read_text())
+    assert len(pairs) == 6
+    for path in pairs:
+        pair = yaml.safe_load(path.read_text())
+        assert pair == {"name": f"{path.stem}-en", "data": {"source_language": path.stem}}
+        whole = {**settings, "name": pair["name"], "data": {**settings["data"], **pair["data"]}}
+        schema().validate(whole)
+        assert len(read_config(whole).experiments) == 6
+
+
 def test_commented_yaml_of_test_sets():
     own = {"source": "s", "target": ["t", "u"], "devtest": {"source": "v", "target": "w"}}
     for test in ({"home": PAIR, "news": own}, PAIR):
