@@ -74,7 +74,7 @@ def api_reference() -> str:
     """Return the page of all names that `itersel` exports, for mkdocstrings."""
     import itersel
 
-    names = [name for name in itersel.__all__ if name != "__version__"]
+    names = sorted(name for exported in itersel._MODULES.values() for name in exported)
     functions = [name for name in names if name[0].islower()]
     classes = [name for name in names if name[0].isupper()]
     lines = [
