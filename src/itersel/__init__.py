@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from itersel.learn.train import Training as Training
     from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
+    from itersel.nbest.weights import read_weights as read_weights
+    from itersel.nbest.weights import write_weights as write_weights
     from itersel.tune.tuner import Tuned as Tuned
     from itersel.vectors.weights import Weights as Weights
     from itersel.vectors.weights import make_weights as make_weights
-    from itersel.vectors.weights import read_weights as read_weights
-    from itersel.vectors.weights import write_weights as write_weights
 
 __version__ = "0.1.0"
 
@@ -71,7 +71,8 @@ _MODULES = {
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel",),
     "itersel.tune.tuner": ("Tuned",),
-    "itersel.vectors.weights": ("Weights", "make_weights", "read_weights", "write_weights"),
+    "itersel.nbest.weights": ("read_weights", "write_weights"),
+    "itersel.vectors.weights": ("Weights", "make_weights"),
 }
 
 # Hidden from type checkers, which would accept any name.

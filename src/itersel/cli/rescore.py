@@ -29,10 +29,10 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.nbest.lists import read_nbest
     from itersel.nbest.rescore import absent, best_texts, rescored_lines, scores
-    from itersel.nbest.weights import read_any_weights
+    from itersel.nbest.weights import read_weights
     from itersel.storage.files import write_lines
 
-    weights = read_any_weights(options.weights)
+    weights = read_weights(options.weights)
     lists = read_nbest(options.nbest, scores=scores_of(options))
     if not set(lists.name.to_list()) & set(weights.to_dict()):
         raise InputError("has no weight of any feature in the lists", options.weights)

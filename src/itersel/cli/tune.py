@@ -110,7 +110,7 @@ def _tune_nbest(options: argparse.Namespace) -> None:
 
     from itersel.evaluate.metrics import read_references
     from itersel.nbest.rescore import absent
-    from itersel.nbest.weights import read_any_weights, write_any_weights
+    from itersel.nbest.weights import read_weights, write_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
 
@@ -120,7 +120,7 @@ def _tune_nbest(options: argparse.Namespace) -> None:
             raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
     tokenization = options.tokenize or "none"
     tokenize = BLEU(tokenize=tokenization).tokenizer
-    start = None if options.start is None else read_any_weights(options.start)
+    start = None if options.start is None else read_weights(options.start)
     found, lists = tune_nbest(
         section_of(CHOICES[options.tuner], options),
         options.nbest,
@@ -131,7 +131,7 @@ def _tune_nbest(options: argparse.Namespace) -> None:
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
-    write_any_weights(options.output, found.weights, lists.sizes, {"tuner": options.tuner})
+    write_weights(options.output, found.weights, {"tuner": options.tuner}, lists.sizes)
     if start is not None and (missing := absent(lists, start)):
         why = "not in the lists, weights stay as they are"
         print(f"itersel tune: warning: {why}: {missing}", file=sys.stderr)

@@ -70,7 +70,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from itersel.errors import InputError
-    from itersel.vectors.weights import write_weights
+    from itersel.nbest.weights import write_weights
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
@@ -89,8 +89,8 @@ def _file_of(path: str) -> str:
 
 
 def _read(path: str) -> Weights:
+    from itersel.nbest.weights import read_weights
     from itersel.storage.arrayfile import is_array_file
-    from itersel.vectors.weights import read_weights
 
     if is_array_file(path):
         from itersel.translate.system import read_bundle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -12,22 +13,29 @@ from itersel.limits import parse_number
 from itersel.nbest.lists import named_numbers, parse_object
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
+from itersel.vectors import weights as own
+from itersel.vectors.weights import Weights, make_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
 # names of other decoders may contain # and =
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
-def read_any_weights(path: FilePath) -> Weights:
-    """Read weights: ``.ini`` (Moses), ``.json`` (an object), or as `read_weights` does."""
+def read_weights(path: FilePath) -> Weights:
+    """Read weights: HDF5 (``.h5``), Moses's block (``.ini``), a JSON object (``.json``), or ``name value``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or contains a weight that is not finite.
+    """
     kind = _kind(path)
     if kind == ".ini":
         values = _read_moses(path)
     elif kind == ".json":
         values = _read_object(path)
     else:
-        return read_weights(path)
+        return own.read_weights(path)
     for name, value in values.items():
         if not abs(value) <= MAX_MAGNITUDE:
             raise InputError(f"the weight of '{name}' is {value}; it must be finite", path)
@@ -75,24 +83,33 @@ def value_names(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
-def write_any_weights(
-    path: FilePath, weights: Weights, sizes: Mapping[str, int], attributes: Mapping[str, object]
+def write_weights(
+    path: FilePath,
+    weights: Weights,
+    attributes: Mapping[str, object] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> None:
-    """Write weights: ``.ini`` (Moses's block), ``.json`` (an object), or as `write_weights` does.
+    """Write weights in the form that the name says; see `read_weights`.
 
     Parameters
     ----------
-    sizes
-        Number of values of each name that ended in ``=`` in the lists. Each gets a line of the block, also if
-        its weights are 0.
     attributes
         Stored in ``.h5``.
+    sizes
+        For ``.ini``: number of weights of each name with a line in the block. Without it, ``TM_0``, ``TM_1``
+        and so on become the line of ``TM``.
+
+    Raises
+    ------
+    InputError
+        If a name could not be read back from text.
     """
     kind = _kind(path)
     if kind not in (".ini", ".json"):
-        write_weights(path, weights, attributes)
+        own.write_weights(path, weights, attributes)
         return
     values = weights.to_dict()
+    sizes = _sizes(values) if sizes is None else sizes
     with open_output(path) as stream:
         if kind == ".json":
             json.dump(dict(sorted(values.items())), stream, ensure_ascii=False, indent=2)
@@ -103,3 +120,11 @@ def write_any_weights(
             numbers = [values.pop(one, 0.0) for one in value_names(name, count)]
             stream.write(f"{name}= {' '.join(map(repr, numbers))}\n")
         stream.writelines(f"{name}= {value!r}\n" for name, value in sorted(values.items()))
+
+
+def _sizes(values: Mapping[str, float]) -> dict[str, int]:
+    """Return the number of weights of each name ``TM`` with ``TM_0``, ``TM_1`` and so on."""
+    sizes = {}
+    for name in sorted(one.removesuffix("_0") for one in values if one.endswith("_0")):
+        sizes[name] = next(count for count in itertools.count() if f"{name}_{count}" not in values)
+    return {name: count for name, count in sizes.items() if count > 1 and name not in values}
