@@ -41,9 +41,10 @@ def make_job(rule: str, wildcards: Mapping[str, str], docstring: str | None) -> 
     if docstring == NO_TIME:
         title = None
     elif docstring is not None:
-        # that of a rule which somebody else wrote may have other braces
-        with contextlib.suppress(KeyError, ValueError, IndexError):
-            title = docstring.format_map(wildcards)
+        # that of a rule which somebody else wrote may have several lines, and other braces
+        first = (docstring.strip().splitlines() or [title])[0]
+        with contextlib.suppress(KeyError, ValueError, IndexError, AttributeError, TypeError):
+            title = first.format_map(wildcards)
     return Job(title, (rule, whose))
 
 

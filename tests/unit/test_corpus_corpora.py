@@ -259,6 +259,14 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path, declared: str, version: s
         read(tmx(tmp_path, text))
 
 
+def test_blocks_of_long_lines_are_small(tmp_path: Path) -> None:
+    path = tmp_path / "long.tsv"
+    path.write_text("".join(f"{'a ' * 100_000}\t{'b ' * 100_000}\n" for _ in range(9)))
+    sizes = [block.size for block in corpus_blocks([Corpus(file=(str(path),))], READING)]
+    assert sum(sizes) == 9
+    assert max(sizes) < 5
+
+
 def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree of all units would take 60 MB."""
     monkeypatch.setattr(records, "_MAX_PAIRS", 1000)

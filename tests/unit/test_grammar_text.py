@@ -14,7 +14,7 @@ from tests.text_grammars import import_one, listed_rules, write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import DENSE_NAME, MAX_DENSE, Rule, make_shard
-from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE
+from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
@@ -395,3 +395,26 @@ def test_export_of_categories_rejects_words_that_look_like_nonterminals(tmp_path
     write_shard(tmp_path / "shard.h5", make_shard([["a"]], None, [[Rule(("a",), ("[1]",))]]))
     with pytest.raises(InputError, match=r"the word '\[1\]' would mean something else"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "refused")
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (Rule(("a",), ("b",), {}, ((0, 200),)), "alignment point 0-200 is outside the rule"),
+        (Rule(("a",), ("b",), {}, ((1, 0),)), "alignment point 1-0 is outside the rule"),
+        (Rule(("a",), ("b",), {"R:X:a:b": 2.0}), "feature 'R:X:a:b' follows from the rule"),
+    ],
+)
+def test_rules_that_kernels_could_not_read(rule, message):
+    with pytest.raises(InputError, match=message):
+        make_shard([("a",)], None, [[rule]], templates=("R",))
+
+
+def test_a_rule_that_closes_a_cycle_leaves_nothing_behind():
+    categories = CategorySet()
+    with pytest.raises(ValueError, match="can be made of itself"):
+        categories.add_lone("A", "A")
+    categories.add_lone("A", "B")
+    categories.add_lone("B", "C")
+    with pytest.raises(ValueError, match="can be made of itself"):
+        categories.add_lone("C", "A")

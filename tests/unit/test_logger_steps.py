@@ -210,6 +210,9 @@ def test_every_rule_has_a_title(root):
         (NO_TIME, None),
         ("Of somebody {else}, with {0}, {}", "new 1 2"),
         ("Of somebody else: {", "new 1 2"),
+        ("{a.b} and {a[x]}", "new 1 2"),
+        ("Of {a}.\n\n    More.\n", "Of 1."),
+        ("\n", "new 1 2"),
     ],
 )
 def test_titles(docstring, title):

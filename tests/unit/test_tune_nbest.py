@@ -253,8 +253,8 @@ def test_command_for_moses(files, capsys):
     [
         (["--nbest=x", "--lists=y"], "--lists cannot be combined with --nbest"),
         (["--lists=x", "--references=y"], "--references cannot be combined with --lists"),
-        ([], "--lists is missing, or --nbest"),
-        (["--lists=x"], "--shards is missing"),
+        ([], "missing: --lists, --shards, --iteration (or --nbest)"),
+        (["--lists=x"], "missing: --shards, --iteration"),
     ],
 )
 def test_bad_options(tmp_path, capsys, options, message):

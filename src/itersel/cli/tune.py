@@ -96,9 +96,8 @@ def _tune(options: argparse.Namespace) -> None:
     for name in unused:
         if getattr(options, name):
             raise InputError(f"--{name.replace('_', '-')} cannot be combined with --{needed[0]}")
-    for name in needed:
-        if getattr(options, name) is None:
-            raise InputError(f"--{name} is missing" + (", or --nbest" if name == "lists" else ""))
+    if absent := [f"--{name}" for name in needed if getattr(options, name) is None]:
+        raise InputError(f"missing: {', '.join(absent)}" + (" (or --nbest)" if "--lists" in absent else ""))
     if options.nbest:
         _tune_nbest(options)
     else:

@@ -229,7 +229,7 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
 
 def _prepare(folder: Path, main: Main) -> None:
     for name, text in FILES.items():
-        (folder / name).write_text(text.replace("%", f"{folder}/").replace("|", "\n") + "\n")
+        (folder / name).write_text(text.replace("|", "\n").replace("%", f"{folder}/") + "\n")
     _run_steps(PREPARATION, folder, main)
 
 

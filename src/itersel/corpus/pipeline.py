@@ -162,6 +162,8 @@ class _Collected:
         self._preparation, self._settings, self._held_out = preparation, settings, held_out
         self._case = case
         self._frequency: Counter[str] = Counter()  # of source words
+        # Pairs of blocks without words. Not in `parts`: threads of `map_blocks` count them meanwhile.
+        self._empty = 0
         # the pairs that the hash has put into splits, with their splits
         self._seen: set[tuple[str, str, str]] = set()
 
@@ -183,6 +185,8 @@ class _Collected:
                 self._distribute(pairs)
             else:
                 self._add(pairs)
+        if self._empty:
+            self.parts["train"].dropped["empty"] += self._empty
         if settings.cut:
             self._add(_Pairs(*cut.released()))
             for name, held in cut.sets().items():
@@ -197,7 +201,7 @@ class _Collected:
             if any(block.source):
                 yield block
             else:
-                self.parts["train"].dropped["empty"] += block.size
+                self._empty += block.size
 
     def _distribute(self, pairs: _Pairs) -> None:
         """Add pairs to the splits that a hash chooses.

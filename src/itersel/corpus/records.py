@@ -8,7 +8,7 @@ import re
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 from itersel.corpus.columns import checked_labels
@@ -18,6 +18,8 @@ from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
 
 _MAX_PAIRS = 10_000
+# Characters of a block, so that a few blocks of long lines do not fill the memory.
+_MAX_CHARACTERS = 2**20
 # A line of a catalogue that is not a comment.
 _LINE = re.compile(r'(?:msg[a-z_]+(?:\[[0-9]+\])?\s*)?"(?:[^"\\]|\\.)*"')
 # The label of a message without a context.
@@ -34,9 +36,8 @@ class Pair(NamedTuple):
 
 
 def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
-    """Yield pairs in blocks."""
-    rest = iter(pairs)
-    while block := list(islice(rest, _MAX_PAIRS)):
+    """Yield pairs in blocks, of a bounded number of pairs and of characters."""
+    for block in _blocks_of(pairs):
         source, target, lines, tasks = map(list, zip(*block, strict=True))
         for side in (source, target):
             for text, line in zip(side, lines, strict=True):
@@ -50,6 +51,19 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                     check_tokens(side, path, lines)
         labels = None if tasks[0] is None else checked_labels(tasks, path, numbers=lines)
         yield Bitext(source, target, labels)
+
+
+def _blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    block: list[Pair] = []
+    size = 0
+    for pair in pairs:
+        block.append(pair)
+        size += len(pair.source) + len(pair.target)
+        if len(block) == _MAX_PAIRS or size >= _MAX_CHARACTERS:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:

@@ -68,7 +68,7 @@ def pooled_lines(
     label = np.array(labels)[order]
     for name in names:
         require_label(labels, name)
-    own = [np.flatnonzero(label == name) for name in names]
+    own = [np.flatnonzero(label == name) for name in dict.fromkeys(names)]
     if size_of_one:
         sizes = [rows.shape[0] for rows in own]
         share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))

@@ -147,7 +147,8 @@ class Decoder:
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
-        if np.ptp(self.shard.source_offset[sentence : sentence + 2]) == 0:
+        offset = self.shard.source_offset
+        if offset[sentence] == offset[sentence + 1]:
             return self._empty()
         rules, found = self.search(sentence, dense_weights, sparse_weights)
         best = self._find_best(found, rules, k)

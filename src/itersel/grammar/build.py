@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,8 @@ from itersel.vectors.features import feature_keys, unique_features
 # a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
+# of a side that alignment points, stored as uint8, can name
+POSITIONS = 256
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Points = tuple[tuple[int, int], ...]
@@ -69,7 +71,8 @@ def make_shard(
     shard keeps rules with the same source side together. `attributes` are the provenance of the shard,
     `templates` those of the sparse features to compute from the rules; see `itersel.limits.TEMPLATES`.
 
-    Raises an `InputError` if there are more than `MAX_DENSE` dense features, or feature keys collide.
+    Raises an `InputError` if there are more than `MAX_DENSE` dense features, feature keys collide, a rule is
+    aligned outside itself, or lists a feature of `templates`.
     """
     builder = _Builder()
     source, grammar = [], []
@@ -89,6 +92,10 @@ def make_shard(
     points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
     alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
     names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
+    for feature, template in product(names.to_list(), templates):
+        if feature.startswith(TEMPLATES[template]):
+            why = "follows from the rule, as the shard has its template; do not list it"
+            raise InputError(f"feature '{feature}' {why}")
     keys = feature_keys(names)
     key, name = unique_features(keys, names)
     number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
@@ -175,6 +182,9 @@ class _Builder:
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self.symbols(rule.source), self.symbols(rule.target)
+        for i, j in rule.alignment:  # kernels do not check
+            if not (0 <= i < min(len(source), POSITIONS) and 0 <= j < min(len(target), POSITIONS)):
+                raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))

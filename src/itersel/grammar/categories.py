@@ -8,7 +8,6 @@ span. The decoder therefore builds the nodes of a span category by category. Cyc
 from __future__ import annotations
 
 import re
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,17 +39,19 @@ class CategorySet:
 
     def add_lone(self, category: str, antecedent: str) -> None:
         """Record a rule [category] -> [antecedent]; a ValueError if it closes a cycle."""
-        antecedents = self._made_of.setdefault(category, set())
-        if antecedent in antecedents:
+        if antecedent in self._made_of.get(category, ()):
             return
-        antecedents.add(antecedent)
-        try:
-            TopologicalSorter(self._made_of).prepare()
-        except CycleError:
+        below, waiting = {antecedent}, [antecedent]  # all that the antecedent can be made of
+        while waiting:
+            found = self._made_of.get(waiting.pop(), set()) - below
+            below |= found
+            waiting += found
+        if category in below:
             raise ValueError(
                 f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
                 f"[{category}] can be made of itself without end"
-            ) from None
+            )
+        self._made_of.setdefault(category, set()).add(antecedent)
 
 
 def category_ranks(

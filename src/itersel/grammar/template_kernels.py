@@ -42,8 +42,8 @@ BIN_NAMES, BIN_OFFSET = string_table(
 class Rules(NamedTuple):
     """Rules and their words; shapes as in `itersel.grammar.shard.Shard`."""
 
-    words: StringTable  # the vocabulary
-    names: StringTable  # of the categories
+    words: StringTable  # the vocabulary; escaped (`sparse._escape`) wherever names are written
+    names: StringTable  # of the categories, likewise
     category: NDArray[np.uint16]
     source: NDArray[np.int32]
     source_offset: NDArray[np.int64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.limits import are_numeric, parse_number
-from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
+from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.progress import count_up
 from itersel.storage.files import byte_blocks, open_output, packing_of
@@ -114,6 +114,9 @@ class _Parser:
         """Return whether there is another line that is not empty, and skip those before it."""
         while self.take(1):
             self.place -= 1
+            # blocks of empty lines alone would take long line by line
+            if self.place == 0 and not any(self.block):
+                self.place = len(self.block)
             while self.place < len(self.block):
                 if self.block[self.place].strip():
                     return True
@@ -303,12 +306,13 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
 def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
 
-    Except for numbers between two that are equally near, and those below 1e-22, which become 0.
+    Except for numbers between two that are equally near.
     """
     size = np.abs(numbers, out=np.ones(numbers.shape[0]), where=numbers != 0)
     # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number
     scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(size)), 0, 22)
     rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
+    rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded
 
 

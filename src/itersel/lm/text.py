@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +17,14 @@ from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
+from itersel.limits import BLOCK_BYTES
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import FilePath
 
-# Blocks of text whose words are looked up together: most of them occur more than once.
-BLOCKS = 16
+# Characters of text whose words are looked up together: most of them occur more than once.
+BATCH = 16 * BLOCK_BYTES
 # Numbers of the special words.
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
@@ -65,11 +66,10 @@ def read_text(
         blocks = text_blocks(path, is_tokenized=True)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
-        while joined := list(islice(blocks, BLOCKS)):
-            if lines := list(chain.from_iterable(joined)):
-                # No word of the text is <s> or </s>: text_blocks refuses them.
-                marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
-                tokens.append(word_numbers(marked, ids))
+        for lines in _batches(blocks):
+            # No word of the text is <s> or </s>: text_blocks refuses them.
+            marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
+            tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
 
 
@@ -84,6 +84,19 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
             "one that was split into shards",
             path,
         )
+
+
+def _batches(blocks: Iterable[list[str]]) -> Iterator[list[str]]:
+    """Yield the lines of several blocks together."""
+    lines, size = list[str](), 0
+    for block in blocks:
+        lines += block
+        size += sum(map(len, block))
+        if size >= BATCH:
+            yield lines
+            lines, size = [], 0
+    if lines:
+        yield lines
 
 
 def _words_of(path: FilePath) -> set[str]:

@@ -23,10 +23,6 @@ from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_weights, take_weights
 
-# Column of the sparse features with the weights of the previous epoch, beside `SUM` with those that the lists
-# were decoded with.
-LAST_SUM = "sparse features before"
-
 
 class Task(NamedTuple):
     """The input of every tuner.

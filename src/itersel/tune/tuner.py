@@ -131,16 +131,17 @@ RUNS = {
 def _check_task(tuner: Tuner, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
     names, lists = task.lists.dense_names, task.lists
+    first = lists.files[0].path if isinstance(lists, FileLists) else lists.name
     if tuner.format is FORESTS and (SUM in names) != task.is_summed:
         wanted = "all" if task.is_summed else "dense"
-        raise InputError(f"recreate these forests with --features {wanted}", lists.name)
+        raise InputError(f"recreate these forests with --features {wanted}", first)
     if not tuner.searches or task.is_summed or not isinstance(lists, FileLists):
         return
     if has_sparse_features(lists.files):
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",
-            lists.name,
+            first,
         )
     table = string_table(sorted({*names, *START}))
     others = elsewhere(task.before, feature_keys(table), table)
