@@ -37,14 +37,12 @@ class _Running(NamedTuple):
 def make_job(rule: str, wildcards: Mapping[str, str], docstring: str | None) -> Job:
     """Return the job of a rule; jobs of any rules with the same docstring and wildcards are one step."""
     whose = wildcards.get("experiment", wildcards.get("split", ""))
-    title: str | None = " ".join([rule, *wildcards.values()])
+    title = " ".join([rule, *wildcards.values()])
     if docstring == NO_TIME:
-        title = None
-    elif docstring is not None:
-        # that of a rule which somebody else wrote may have several lines, and other braces
-        first = (docstring.strip().splitlines() or [title])[0]
-        with contextlib.suppress(KeyError, ValueError, IndexError, AttributeError, TypeError):
-            title = first.format_map(wildcards)
+        return Job(None, (rule, whose))
+    # that of a rule which somebody else wrote may be empty, or have several lines and other braces
+    with contextlib.suppress(KeyError, ValueError, IndexError, AttributeError, TypeError):
+        title = (docstring or "").strip().splitlines()[0].format_map(wildcards)
     return Job(title, (rule, whose))
 
 
