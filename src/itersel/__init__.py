@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from itersel.api import System as System
     from itersel.api import Translation as Translation
-    from itersel.api import compare as compare
     from itersel.api import decode_shard as decode_shard
     from itersel.api import load_model as load_model
     from itersel.api import load_system as load_system
     from itersel.api import mix_weights as mix_weights
-    from itersel.api import rescore as rescore
     from itersel.api import score_bleu as score_bleu
     from itersel.api import train_epoch as train_epoch
-    from itersel.api import tune_nbest as tune_nbest
     from itersel.api import write_training as write_training
     from itersel.config.learners import AdaGrad as AdaGrad
     from itersel.config.learners import MarginPerceptron as MarginPerceptron
@@ -31,15 +28,18 @@ if TYPE_CHECKING:
     from itersel.config.tuners import Pro as Pro
     from itersel.errors import InputError as InputError
     from itersel.evaluate.compare import MetricScores as MetricScores
+    from itersel.evaluate.compare import compare as compare
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
     from itersel.learn.train import Training as Training
     from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
+    from itersel.nbest.rescore import rescore as rescore
     from itersel.nbest.weights import read_weights as read_weights
     from itersel.nbest.weights import write_weights as write_weights
-    from itersel.tune.tuner import Tuned as Tuned
+    from itersel.tune.nbest import TunedLists as TunedLists
+    from itersel.tune.nbest import tune_nbest as tune_nbest
     from itersel.vectors.weights import Weights as Weights
     from itersel.vectors.weights import make_weights as make_weights
 
@@ -50,15 +50,12 @@ _MODULES = {
     "itersel.api": (
         "System",
         "Translation",
-        "compare",
         "decode_shard",
         "load_model",
         "load_system",
         "mix_weights",
-        "rescore",
         "score_bleu",
         "train_epoch",
-        "tune_nbest",
         "write_training",
     ),
     "itersel.config.learners": ("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
@@ -66,11 +63,12 @@ _MODULES = {
     "itersel.config.tuners": ("KBestMira", "Mert", "Pro"),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
-    "itersel.evaluate.compare": ("MetricScores",),
+    "itersel.evaluate.compare": ("MetricScores", "compare"),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel",),
-    "itersel.tune.tuner": ("Tuned",),
+    "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
+    "itersel.nbest.rescore": ("rescore",),
     "itersel.nbest.weights": ("read_weights", "write_weights"),
     "itersel.vectors.weights": ("Weights", "make_weights"),
 }

@@ -11,19 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import InputError, check_choice
-from itersel.limits import CASES, METRICS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
-    from itersel.config.tuners import Batch
-    from itersel.evaluate.compare import MetricScores
     from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
     from itersel.lm.binary import LanguageModel
     from itersel.storage.formats import FilePath
     from itersel.translate.system import TrainedSystem
-    from itersel.tune.tuner import Tuned
     from itersel.vectors.weights import Weights
 
 
@@ -311,152 +307,9 @@ def load_system(path: FilePath) -> System:
     return System(system.load_system(path))
 
 
-def tune_nbest(
-    lists: Sequence[FilePath],
-    *references: Sequence[str],
-    tuner: Batch | str = "kbest-mira",
-    start: Weights | Mapping[str, float] | None = None,
-    scores: Mapping[str, FilePath] | None = None,
-    quality: str = "bleu",
-    seed: int = 1,
-) -> Tuned:
-    """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
-
-    Parameters
-    ----------
-    lists
-        Files of lists, such as those of several iterations.
-    *references
-        One or more reference translations, each with one line per sentence, tokenised as the lists are.
-    tuner
-        `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
-    start
-        Weights to start from (default: all 0; for `Mert`, 1).
-    scores
-        Further features: for each, a file with a number for each line of the lists.
-    quality
-        ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
-    seed
-        Random seed.
-
-    Returns
-    -------
-    Tuned
-        Weights, and the score of the best translations in the lists under these.
-
-    Raises
-    ------
-    InputError
-        If the lists cannot be read, or nothing can be learned from them.
-    """
-    from itersel.config.tuners import TUNERS
-    from itersel.evaluate.metrics import without_empty
-    from itersel.tune import nbest
-
-    if isinstance(tuner, str):
-        check_choice("tuner", tuner, TUNERS)
-        tuner = TUNERS[tuner]()
-    begin = None if start is None else _weights(start)
-    options: dict[str, Any] = {"start": begin, "scores": scores, "quality": quality, "seed": seed}
-    return nbest.tune_nbest(tuner, lists, without_empty(_same_length(references)), **options)[0]
-
-
-def rescore(
-    lists: Sequence[FilePath],
-    weights: Weights | Mapping[str, float],
-    *,
-    scores: Mapping[str, FilePath] | None = None,
-) -> list[str]:
-    """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
-
-    Parameters
-    ----------
-    lists, scores
-        See `tune_nbest`.
-    weights
-        Feature weights; other features weigh 0.
-
-    Raises
-    ------
-    InputError
-        If the lists cannot be read.
-    """
-    from itersel.nbest import rescore
-    from itersel.nbest.lists import read_nbest
-
-    read = read_nbest(lists, scores=scores)
-    return list(rescore.best_texts(read, rescore.scores(read, _weights(weights))))
-
-
-def compare(
-    outputs: Mapping[str, Sequence[str]],
-    *references: Sequence[str],
-    metrics: Sequence[str] = METRICS,
-    lowercase: bool = False,
-    tokenize: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
-) -> list[MetricScores]:
-    """Score systems, and test their differences from the first, as ``itersel compare`` does.
-
-    Parameters
-    ----------
-    outputs
-        Translations by name of the system, one per sentence; the first system is the baseline.
-    *references
-        One or more reference translations, each with one line per sentence.
-    metrics
-        Some of ``BLEU``, ``chrF2++`` and ``TER``.
-    lowercase
-        Ignore case.
-    tokenize
-        sacrebleu's tokenizer for BLEU.
-    trials, seed
-        Number and seed of the random exchanges.
-
-    Returns
-    -------
-    list of MetricScores
-        For each metric, the scores of all systems with 95 % intervals, differences and p-values.
-
-    Raises
-    ------
-    InputError
-        If the numbers of lines differ, or there are none.
-    """
-    from itersel.evaluate.compare import compare_outputs
-    from itersel.evaluate.metrics import without_empty
-
-    return compare_outputs(
-        outputs,
-        without_empty(_same_length(references)),
-        metrics=metrics,
-        case=CASES[lowercase],
-        tokenizer=tokenize,
-        trials=trials,
-        seed=seed,
-    )
-
-
-def _weights(values: Weights | Mapping[str, float]) -> Weights:
-    from itersel.vectors.weights import Weights, make_weights
-
-    return values if isinstance(values, Weights) else make_weights(values)
-
-
 def _refuse_string(name: str, value: Sequence[object]) -> None:
     if isinstance(value, str):  # which is a sequence, too
         raise InputError(f"{name} is {value!r}, a list was expected")
-
-
-def _same_length(references: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    for number, lines in enumerate(references):
-        _refuse_string(f"reference {number}", lines)
-        if not all(isinstance(line, str) for line in lines):
-            raise InputError(f"reference {number} is not a list of lines; give each reference by itself")
-        if len(lines) != len(references[0]):
-            raise InputError(f"reference {number} has {len(lines)} lines, the first has {len(references[0])}")
-    return references
 
 
 def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:

@@ -134,7 +134,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
     tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner="mert", start=start)
     assert tuned.weights.to_dict() == {"f": -1.0, "g": 2.0}
     assert itersel.rescore([lists], {"f": 1.0}) == ["a b c e", "e"]
-    with pytest.raises(itersel.InputError, match="reference 0 is 'a b c d', a list was expected"):
+    with pytest.raises(itersel.InputError, match="reference 0 is not a list of lines"):
         itersel.tune_nbest([lists], "a b c d")
     with pytest.raises(itersel.InputError, match="reference 0 is not a list of lines"):
         itersel.tune_nbest([lists], [["a b c d", "e"]])  # type: ignore[list-item]
@@ -147,7 +147,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
             itersel.tune_nbest(none, ["a"])
     for outputs, options, message in (
         ({"x": "a"}, {}, "the output of x is a string"),
-        ({"x": ["a"]}, {"tokenize": "y"}, "tokenizer is 'y'"),
+        ({"x": ["a"]}, {"tokenize": "y"}, "tokenize is 'y'"),
         ({"x": ["a"]}, {"trials": 0}, "trials is 0"),
     ):
         with pytest.raises(itersel.InputError, match=message):

@@ -9,7 +9,7 @@ import pytest
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.nbest.lists import read_nbest
-from itersel.nbest.rescore import best_texts, rescored_lines, scores
+from itersel.nbest.rescore import best_texts, rescored_lines, score_lists
 from itersel.nbest.weights import read_weights, write_weights
 from itersel.vectors.weights import make_weights
 
@@ -144,13 +144,13 @@ def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
     found = read_nbest([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
     assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
-    assert scores(found, make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
+    assert score_lists(found, make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
 
 
 def test_rescored_lists_keep_their_form(tmp_path):
     path = write(tmp_path / "list", MOSES, MOSES.replace("-3.5", "1"), CDEC, NEURAL, "0 ||| z ||| LM=0", JSON)
     lists = read_nbest([path])
-    score = scores(lists, make_weights({"LM": 2.0}))
+    score = score_lists(lists, make_weights({"LM": 2.0}))
     assert list(rescored_lines(lists, score, 3)) == [
         "0 ||| a b ||| LM= 1 TM= -1 -2 ||| 2 ||| 0-0 1-1",
         "0 ||| a b ||| LanguageModel=-3.5 R:x=y=1 ||| 0",

@@ -19,7 +19,7 @@ from itersel.nbest.quality import metric_quality
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import mean_weights, start_state
 from itersel.tune.mira_kernels import mira_pass
-from itersel.tune.nbest import NBestLists, tune_nbest, without_duplicates
+from itersel.tune.nbest import pool_of, tune_nbest, without_duplicates
 from itersel.tune.pro import sample_pairs
 from itersel.vectors.weights import make_weights
 
@@ -58,7 +58,7 @@ def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
     kept = without_duplicates(read_nbest([files / "list"], 20))
     split = [[line.split() for line in one if line is not None] for one in zip(*references, strict=True)]
-    pool = NBestLists("list", kept, np.arange(3), split, np.zeros(0)).pool()
+    pool = pool_of(kept, False, split, np.zeros(0))
     assert len(kept.text) == 200
     for row, sentence in enumerate(kept.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -70,11 +70,11 @@ def test_statistics_are_those_of_sacrebleu(files):
 
 @pytest.mark.parametrize("settings", TUNERS)
 def test_good_features_get_weight(files, settings):
-    found, lists = tune_nbest(
-        settings, [files / "list"], references_of(files), start=make_weights({"bad": 1.0})
+    found = tune_nbest(
+        [files / "list"], *references_of(files), tuner=settings, start=make_weights({"bad": 1.0})
     )
     weights = found.weights.to_dict()
-    assert (lists.name.to_list(), dict(lists.sizes)) == (["good_0", "good_1", "bad", "rare"], {"good": 2})
+    assert found.sizes == {"good": 2}
     # the first translation of each list is right
     assert found.score == pytest.approx(100)
     assert weights["good_0"] - weights.get("bad", 0) > 0
@@ -85,14 +85,14 @@ def test_good_features_get_weight(files, settings):
 def test_numbers_of_a_file_are_tuned_for(files, settings):
     # the lowest rank of each list, after the file's order of lines
     (files / "quality").write_text("\n".join([str(row % 10) for row in range(200)] + ["9"]))
-    found, _ = tune_nbest(settings, [files / "list"], quality=str(files / "quality"))
+    found = tune_nbest([files / "list"], tuner=settings, quality=str(files / "quality"))
     assert found.score > 0.8
     assert found.weights.to_dict()["good_0"] < 0
 
 
 @pytest.mark.parametrize("quality", ["chrf", "ter"])
 def test_scores_of_sacrebleu_are_tuned_for(files, quality):
-    found, _ = tune_nbest(Mert(), [files / "list"], references_of(files), quality=quality)
+    found = tune_nbest([files / "list"], *references_of(files), tuner=Mert(), quality=quality)
     assert found.score == pytest.approx({"chrf": 1, "ter": 0}[quality])
 
 
@@ -193,19 +193,20 @@ def test_errors(files, monkeypatch, settings, options, message):
     monkeypatch.chdir(files)
     (files / "equal").write_text("1\n" * 201)
     with pytest.raises(InputError, match=message):
-        tune_nbest(settings, ["list"], **{"references": references_of(files)} | options)
+        options = {"references": references_of(files)} | options
+        tune_nbest(["list"], *options.pop("references"), tuner=settings, **options)
 
 
 @pytest.mark.parametrize("settings", TUNERS)
 def test_weights_of_features_that_are_not_in_the_lists_are_kept(files, settings):
     start = make_weights({"good_0": 1.0, "UnknownWordPenalty0": 0.5})
-    found, _ = tune_nbest(settings, [files / "list"], references_of(files), start=start)
+    found = tune_nbest([files / "list"], *references_of(files), tuner=settings, start=start)
     assert found.weights.to_dict()["UnknownWordPenalty0"] == 0.5
 
 
 def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     (tmp_path / "list").write_text("0 ||| b c d ||| f=1\n0 ||| b c d e ||| g=1\n")
-    found, _ = tune_nbest(KBestMira(), [tmp_path / "list"], [["a"]], quality="ter")
+    found = tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), quality="ter")
     assert found.score == pytest.approx(-3)
 
 
@@ -227,8 +228,8 @@ def test_command(files, monkeypatch, capsys):
 def test_mert_refuses_many_features(tmp_path):
     (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
     with pytest.raises(InputError, match="has 501 features; MERT tunes at most 500"):
-        tune_nbest(Mert(), [tmp_path / "list"], [["a b c d"]])
-    assert tune_nbest(KBestMira(), [tmp_path / "list"], [["a b c d"]])[0].score == pytest.approx(100)
+        tune_nbest([tmp_path / "list"], ["a b c d"], tuner=Mert())
+    assert tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira()).score == pytest.approx(100)
 
 
 def test_command_for_moses(files, capsys):

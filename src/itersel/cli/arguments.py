@@ -221,6 +221,11 @@ def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> Non
     add_options(parser, {"--scores NAME=FILE": scores}, type=_named_file, action="append", default=[])
 
 
+def first_names(names: Sequence[str]) -> str:
+    """Return the first ten names, and how many more there are."""
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
 def _named_file(text: str) -> tuple[str, str]:
     """Parse ``NAME=FILE``."""
     name, _, path = text.partition("=")

@@ -15,7 +15,7 @@ from itersel.cli.arguments import (
     different_names,
 )
 from itersel.errors import InputError
-from itersel.limits import CASES, METRICS, TOKENIZERS
+from itersel.limits import METRICS, TOKENIZERS
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores, SystemScore
@@ -71,7 +71,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from itersel.evaluate.compare import compare_outputs
+    from itersel.evaluate.compare import compare
     from itersel.evaluate.metrics import read_references, read_translations
 
     references, outputs = read_references(options.reference), {}
@@ -80,8 +80,8 @@ def _compare(options: argparse.Namespace) -> None:
             raise InputError("is given twice; give each system once", path)
         outputs[path] = read_translations(path, references, options.reference[0])
     trials = {"trials": options.trials, "seed": options.seed}
-    settings = {"metrics": options.metrics, "case": CASES[options.lowercase], "tokenizer": options.tokenize}
-    found = compare_outputs(outputs, references, **settings, **trials)
+    settings = {name: getattr(options, name) for name in ("metrics", "lowercase", "tokenize")}
+    found = compare(outputs, *references, **settings, **trials)
     if options.json:
         metrics = [one._asdict() | {"systems": list(map(_record, one.systems))} for one in found]
         about = {"sentences": len(references[0]), **trials, "metrics": metrics}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_nbest, add_options, add_text_output, positive, scores_of
+from itersel.cli.arguments import add_nbest, add_options, add_text_output, first_names, positive, scores_of
 from itersel.errors import InputError
 
 
@@ -28,17 +28,19 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.nbest.lists import read_nbest
-    from itersel.nbest.rescore import absent, best_texts, rescored_lines, scores
+    from itersel.nbest.rescore import best_texts, rescored_lines, score_lists
     from itersel.nbest.weights import read_weights
     from itersel.storage.files import write_lines
 
     weights = read_weights(options.weights)
     lists = read_nbest(options.nbest, scores=scores_of(options))
-    if not set(lists.name.to_list()) & set(weights.to_dict()):
+    absent = sorted(set(weights.to_dict()) - set(lists.name.to_list()))
+    if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)
-    if missing := absent(lists, weights):
-        print(f"itersel rescore: warning: weights of features in no list: {missing}", file=sys.stderr)
-    score = scores(lists, weights)
+    if absent:
+        why = "weights of features in no list"
+        print(f"itersel rescore: warning: {why}: {first_names(absent)}", file=sys.stderr)
+    score = score_lists(lists, weights)
     is_ranked = options.k_best is not None
     lines = rescored_lines(lists, score, options.k_best) if is_ranked else best_texts(lists, score)
     write_lines(options.output, lines)

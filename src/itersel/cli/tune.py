@@ -12,6 +12,7 @@ from itersel.cli.arguments import (
     add_nbest,
     add_options,
     add_output,
+    first_names,
     positive,
     scores_of,
     seed,
@@ -108,7 +109,6 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     from sacrebleu.metrics.bleu import BLEU
 
     from itersel.evaluate.metrics import read_references
-    from itersel.nbest.rescore import absent
     from itersel.nbest.weights import read_weights, write_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
@@ -119,21 +119,20 @@ def _tune_nbest(options: argparse.Namespace) -> None:
             raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
     tokenization = options.tokenize or "none"
     tokenize = BLEU(tokenize=tokenization).tokenizer
-    start = None if options.start is None else read_weights(options.start)
-    found, lists = tune_nbest(
-        section_of(CHOICES[options.tuner], options),
+    found = tune_nbest(
         options.nbest,
-        read_references(options.references) if options.references else (),
-        start=start,
+        *(read_references(options.references) if options.references else ()),
+        tuner=section_of(CHOICES[options.tuner], options),
+        start=None if options.start is None else read_weights(options.start),
         scores=scores_of(options),
         quality=quality,
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
-    write_weights(options.output, found.weights, {"tuner": options.tuner}, lists.sizes)
-    if start is not None and (missing := absent(lists, start)):
+    write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
+    if found.absent:
         why = "not in the lists, weights stay as they are"
-        print(f"itersel tune: warning: {why}: {missing}", file=sys.stderr)
+        print(f"itersel tune: warning: {why}: {first_names(found.absent)}", file=sys.stderr)
     what = f"BLEU (tokenize: {tokenization})" if quality == "bleu" else "mean quality"
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
     if options.output != STANDARD_STREAM:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import References, make_metrics
+from itersel.evaluate.metrics import References, checked_references, make_metrics
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value
 from itersel.limits import CASES, METRICS, TOKENIZERS
 
@@ -54,43 +54,46 @@ class MetricScores(NamedTuple):
     systems: tuple[SystemScore, ...]
 
 
-def compare_outputs(
+def compare(
     outputs: Mapping[str, Sequence[str]],
-    references: Sequence[References],
-    *,
+    *references: References,
     metrics: Sequence[str] = METRICS,
-    case: str = CASES[0],
-    tokenizer: str = "13a",
+    lowercase: bool = False,
+    tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
 ) -> list[MetricScores]:
-    """Score the outputs of systems, and compare each with the first.
+    """Score systems, and test their differences from the first, as ``itersel compare`` does.
 
     Parameters
     ----------
     outputs
-        Translations by the name of the system, one per sentence; the first system is the baseline.
-    references
-        One or more reference translations of the text, each with one line per sentence; None where a sentence
-        has fewer references than others.
+        Translations by name of the system, one per sentence; the first system is the baseline.
+    *references
+        One or more reference translations, each with one line per sentence; None or an empty line where a
+        sentence has fewer references than others.
     metrics
         Some of ``BLEU``, ``chrF2++`` and ``TER``.
-    case
-        ``cased`` or ``lowercased``.
-    tokenizer
-        sacrebleu's tokenizer for BLEU.
+    lowercase
+        Ignore case.
+    tokenize
+        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
     trials, seed
         Number and seed of the random exchanges.
+
+    Returns
+    -------
+    list of MetricScores
+        For each metric, the scores of all systems with 95 % intervals, differences and p-values.
 
     Raises
     ------
     InputError
         If there is no reference or no sentence, or the numbers of lines differ.
     """
-    check_choice("case", case, CASES)
     for name in metrics:
         check_choice("metric", name, METRICS)
-    check_choice("tokenizer", tokenizer, TOKENIZERS)
+    check_choice("tokenize", tokenize, TOKENIZERS)
     if trials < 1:
         raise InputError(f"trials is {trials}; at least 1 is needed")
     if not outputs or not references or not references[0]:
@@ -103,8 +106,8 @@ def compare_outputs(
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
-    for metric in make_metrics(references, tokenizer):
-        if metric.case != case or metric.name not in metrics:
+    for metric in make_metrics(checked_references(references), tokenize):
+        if metric.case != CASES[lowercase] or metric.name not in metrics:
             continue
         counts = {name: metric.counts(lines) for name, lines in outputs.items()}
         baseline, *others = counts

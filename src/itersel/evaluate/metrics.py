@@ -121,6 +121,16 @@ def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:
     return without_empty(references)
 
 
+def checked_references(references: Sequence[References]) -> list[list[str | None]]:
+    """Return references given from Python like those that `read_references` returns."""
+    for number, lines in enumerate(references):
+        if isinstance(lines, str) or not all(line is None or isinstance(line, str) for line in lines):
+            raise InputError(f"reference {number} is not a list of lines; give each reference by itself")
+        if len(lines) != len(references[0]):
+            raise InputError(f"reference {number} has {len(lines)} lines, the first has {len(references[0])}")
+    return without_empty(references)
+
+
 def without_empty(references: Sequence[References]) -> list[list[str | None]]:
     """Return references with `None` for empty lines, except where all references of a sentence are empty."""
     found = [list(lines) for lines in references]

@@ -28,7 +28,7 @@ from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.strings import StringTable, offsets_of, string_table, take_rows
+from itersel.storage.strings import StringTable, offsets_of, string_table
 
 SEPARATOR = "|||"
 UNNAMED, SCORE = "F", "score"
@@ -87,8 +87,7 @@ def read_nbest(
     parser = _Parser()
     for path in paths:
         parser.read(path)
-    parser.add_scores(scores or {})
-    return parser.result(os.fspath(paths[0]), sentences)
+    return parser.result(os.fspath(paths[0]), sentences, scores or {})
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
@@ -159,28 +158,19 @@ class _Parser:
         self._feature.append(self._numbers[name])
         self._value.append(value)
 
-    def add_scores(self, scores: Mapping[str, FilePath]) -> None:
-        """Add further features to all translations."""
-        if not scores:
-            return
-        columns = {}
+    def columns(self, scores: Mapping[str, FilePath]) -> list[list[float]]:
+        """Read further features of all translations, and number their names."""
+        found = []
         for name, path in scores.items():
             if name in self._numbers or name in self._sizes:
                 raise InputError(f"the lists have a feature '{name}' already; give it another name", path)
             if split_words(name) != [name] or find_control(name):
                 raise InputError(f"{name!r} cannot be the name of a feature", path)
-            columns[name] = read_numbers(path, len(self._text))
-        counts = np.asarray(self._count, np.int64)
-        before, self._count = offsets_of(counts), array("q", (counts + len(columns)).tolist())
-        feature, value = self._feature, self._value
-        self._feature, self._value = array("i"), array("d")
-        for row in range(len(self._text)):
-            self._feature.extend(feature[before[row] : before[row + 1]])
-            self._value.extend(value[before[row] : before[row + 1]])
-            for name, column in columns.items():
-                self._add(name, column[row])
+            found.append(read_numbers(path, len(self._text)))
+            self._numbers[name] = len(self._numbers)
+        return found
 
-    def result(self, path: str, sentences: int | None) -> NBest:
+    def result(self, path: str, sentences: int | None, scores: Mapping[str, FilePath]) -> NBest:
         """Return the translations by sentence."""
         if not self._text:
             raise InputError("contains no translations", path)
@@ -197,19 +187,21 @@ class _Parser:
         if present.shape[0] < total:
             missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
             raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
-        sizes = np.bincount(sentence)
+        columns, lines = self.columns(scores), np.arange(len(self._text))
+        added = np.arange(len(self._numbers) - len(columns), len(self._numbers), dtype=np.int32)
+        feature = np.append(self._feature, np.repeat(added, lines.shape[0]))
+        value = np.append(self._value, np.ravel(columns))
+        line = np.append(np.repeat(lines, self._count), np.tile(lines, len(columns)))
         row = np.argsort(sentence, kind="stable")
-        before = offsets_of(np.frombuffer(self._count, np.int64))
-        feature, offset = take_rows(np.frombuffer(self._feature, np.int32), before, row)
-        value, _ = take_rows(np.frombuffer(self._value, np.float64), before, row)
-        # ascending within each translation
-        order = np.lexsort((feature, np.repeat(np.arange(row.shape[0]), np.diff(offset))))
+        place = np.empty_like(row)
+        place[row] = lines
+        order = np.lexsort((feature, place[line]))
         return NBest(
-            offsets_of(sizes),
+            offsets_of(np.bincount(sentence)),
             [self._text[i] for i in row],
             feature[order],
             value[order],
-            offset,
+            offsets_of(np.bincount(place[line], minlength=lines.shape[0])),
             string_table(self._numbers),
             self._sizes,
             [self._line[i] for i in row],

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.nbest.lists import SEPARATOR, NBest, parse_object
+from itersel.errors import FilePath
+from itersel.nbest.lists import SEPARATOR, NBest, parse_object, read_nbest
+from itersel.nbest.weights import as_weights
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
 
-def scores(lists: NBest, weights: Weights) -> NDArray[np.float64]:
+def score_lists(lists: NBest, weights: Weights) -> NDArray[np.float64]:
     """Return the score of each translation, float64 (H): the dot product of its features and the weights."""
-    weight = find_weights(weights, feature_keys(lists.name))
-    return np.bincount(
-        lists.translation, weight[lists.feature] * lists.value, minlength=len(lists.text)
-    ).astype(np.float64)
+    weighted = find_weights(weights, feature_keys(lists.name))[lists.feature] * lists.value
+    return np.bincount(lists.translation, weighted, minlength=len(lists.text)).astype(np.float64)
 
 
-def absent(lists: NBest, weights: Weights) -> str:
-    """Return the names of features with a weight that are in no list: ten, and the number of others."""
-    names = sorted(set(weights.to_dict()) - set(lists.name.to_list()))
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"{', '.join(names[:10])}{more}"
+def rescore(
+    lists: Sequence[FilePath],
+    weights: Weights | Mapping[str, float],
+    *,
+    scores: Mapping[str, FilePath] | None = None,
+) -> list[str]:
+    """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
+
+    Parameters
+    ----------
+    lists, scores
+        See `tune_nbest`.
+    weights
+        Feature weights; other features weigh 0.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read.
+    """
+    read = read_nbest(lists, scores=scores)
+    return list(best_texts(read, score_lists(read, as_weights(weights))))
 
 
 def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[tuple[int, NDArray[np.int64]]]:

@@ -42,6 +42,11 @@ def read_weights(path: FilePath) -> Weights:
     return make_weights(values)
 
 
+def as_weights(values: Weights | Mapping[str, float]) -> Weights:
+    """Return weights given by name, or as they are."""
+    return values if isinstance(values, Weights) else make_weights(values)
+
+
 def _kind(path: FilePath) -> str:
     return os.path.splitext(without_compression(path))[1].lower()
 

@@ -9,23 +9,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.tuners import Batch, ForestMert, LineSearch, Mert
+from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
 from itersel.corpus.text import split_words
-from itersel.errors import InputError
-from itersel.evaluate.metrics import References
+from itersel.errors import InputError, check_choice
+from itersel.evaluate.metrics import References, checked_references
 from itersel.grammar.references import References as ReferenceWords
 from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.nbest.lists import NBest, read_nbest
 from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
-from itersel.nbest.rescore import scores as rescored
+from itersel.nbest.rescore import score_lists
+from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
-from itersel.storage.strings import offsets_of, places_of, take_rows
+from itersel.storage.strings import offsets_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches
 from itersel.tune.generate import DIGITS, HASH_DIGITS
 from itersel.tune.task import Task
-from itersel.tune.tuner import Tuned, tune_task
+from itersel.tune.tuner import tune_task
 from itersel.vectors.features import feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_weights, make_weights, take_weights
+from itersel.vectors.weights import Weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
@@ -34,75 +35,65 @@ MAX_SEARCHED = 500
 class NBestLists(NamedTuple):
     """n-best lists to tune on; see `itersel.tune.accumulate.Lists`."""
 
-    name: str  # name in messages
-    lists: NBest  # the lists, without duplicates
-    dense: NDArray[np.int64]  # features that are dense, int64 (C); all others are sparse
-    # for each sentence, its references as lists of words; None if there is a quality
-    references: Sequence[Sequence[list[str]]] | None
-    quality: NDArray[np.float64]  # float64 (H): what to tune for; no rows: corpus BLEU
+    name: str
+    lists: NBest  # without duplicates
+    is_dense: bool  # whether all features are dense, or all are sparse
+    made: Pool
 
     @property
     def dense_names(self) -> Sequence[str]:
         """Names of the dense features."""
-        return self.lists.name.take(self.dense).to_list()
+        return self.lists.name.to_list() if self.is_dense else []
 
     def pool(self) -> Pool:
         """Return the lists."""
-        lists = self.lists
-        words = [split_words(text) for text in lists.text]
-        length = np.array([len(one) for one in words], np.int32)
-        matches = np.zeros((length.shape[0], ORDER), np.int32)
-        closest = np.zeros(length.shape[0], np.int32)
-        longest = np.zeros(lists.sentence_count, np.int64)
-        mean_length = np.add.reduceat(length, lists.offset[:-1]) / np.diff(lists.offset)
-        if self.references is not None:
-            numbers: dict[str, int] = {}
-            for sentence, references in enumerate(self.references):
-                rows = slice(*lists.offset[sentence : sentence + 2].tolist())
-                word, offset = _numbered(words[rows], numbers)
-                found = ReferenceWords(*_numbered(references, numbers))
-                matches[rows] = ngram_matches(word, offset, found)
-                closest[rows] = closest_lengths(found.lengths, np.diff(offset))
-                longest[sentence], mean_length[sentence] = found.longest, found.mean_length
-        statistics = Statistics(matches, length, closest)
-        if not self.quality.shape[0]:
-            check_matches(statistics, self.name)
-        dense = np.zeros((length.shape[0], self.dense.shape[0]))
-        column = np.full(lists.name.count, -1)
-        column[self.dense] = np.arange(self.dense.shape[0])
-        is_dense = column[lists.feature] >= 0
-        dense[lists.translation[is_dense], column[lists.feature[is_dense]]] = lists.value[is_dense]
-        # as in itersel's own lists, so that translations with the same features are ties
-        dense = np.round(dense, DIGITS) + 0.0
-        origin = np.arange(length.shape[0])
-        return Pool(lists.offset, longest, mean_length, statistics, dense, origin, self.quality)
+        return self.made
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features of translations."""
         lists = self.lists
-        is_sparse = np.ones(lists.name.count, bool)
-        is_sparse[self.dense] = False
-        kept = np.flatnonzero(is_sparse)
-        names = lists.name.take(kept)
-        keys = feature_keys(names)
-        number = np.full(is_sparse.shape[0], -1, np.int32)
-        number[kept[np.argsort(keys, kind="stable")]] = np.arange(kept.shape[0])
-        key, name = unique_features(keys, names)
-        place, _ = places_of(lists.feature_offset, origin)
-        row = np.repeat(np.arange(origin.shape[0]), np.diff(lists.feature_offset)[origin])
-        feature = number[lists.feature[place]]
-        # by translation, then in the order of the keys
-        order = np.lexsort((feature, row))
-        order = order[feature[order] >= 0]
-        counts = np.bincount(row[order], minlength=origin.shape[0])
-        return SparseRows(feature[order], lists.value[place][order], offsets_of(counts), key, name)
+        feature, offset = take_rows(lists.feature, lists.feature_offset, origin)
+        value, _ = take_rows(lists.value, lists.feature_offset, origin)
+        return SparseRows(feature, value, offset, feature_keys(lists.name), lists.name)
 
     def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
         """Return the scores of the sparse features of translations, float64 (rows)."""
-        rows = self.sparse(origin)
-        weighted = find_weights(weights, rows.key)[rows.feature] * rows.value
-        number = np.repeat(np.arange(origin.shape[0]), np.diff(rows.offset))
-        return np.bincount(number, weighted, minlength=origin.shape[0]).astype(np.float64)
+        return score_lists(self.lists, weights)[origin]
+
+
+def by_key(lists: NBest) -> NBest:
+    """Return lists whose features are numbered by key, as those in itersel's own lists are."""
+    keys = feature_keys(lists.name)
+    ascending, name = unique_features(keys, lists.name)
+    feature = np.searchsorted(ascending, keys)[lists.feature].astype(np.int32)
+    order = np.lexsort((feature, lists.translation))
+    return lists._replace(feature=feature[order], value=lists.value[order], name=name)
+
+
+def pool_of(
+    lists: NBest, is_dense: bool, references: Sequence[Sequence[list[str]]], quality: NDArray[np.float64]
+) -> Pool:
+    """Return lists as tuners need them; `references` are the words of those of each sentence, if needed."""
+    words = [split_words(text) for text in lists.text]
+    length = np.array([len(one) for one in words], np.int32)
+    matches = np.zeros((length.shape[0], ORDER), np.int32)
+    closest = np.zeros(length.shape[0], np.int32)
+    longest = np.zeros(lists.sentence_count, np.int64)
+    mean_length = np.add.reduceat(length, lists.offset[:-1]) / np.diff(lists.offset)
+    numbers: dict[str, int] = {}
+    for sentence, several in enumerate(references):
+        rows = slice(*lists.offset[sentence : sentence + 2].tolist())
+        word, offset = _numbered(words[rows], numbers)
+        found = ReferenceWords(*_numbered(several, numbers))
+        matches[rows] = ngram_matches(word, offset, found)
+        closest[rows] = closest_lengths(found.lengths, np.diff(offset))
+        longest[sentence], mean_length[sentence] = found.longest, found.mean_length
+    dense = np.zeros((length.shape[0], lists.name.count if is_dense else 0))
+    if is_dense:
+        # rounded as in itersel's own lists, so that translations with the same features are ties
+        dense[lists.translation, lists.feature] = np.round(lists.value, DIGITS) + 0.0
+    statistics = Statistics(matches, length, closest)
+    return Pool(lists.offset, longest, mean_length, statistics, dense, np.arange(length.shape[0]), quality)
 
 
 def _numbered(
@@ -136,75 +127,118 @@ def without_duplicates(lists: NBest) -> NBest:
     )
 
 
+class TunedLists(NamedTuple):
+    """Result of tuning on n-best lists.
+
+    Attributes
+    ----------
+    weights
+        All non-zero weights.
+    score, start_score
+        Of the best translations in the lists under these and the start weights: corpus BLEU, 0 to 100, or the
+        mean quality.
+    sentences, translations
+        Number of sentences, and of different translations.
+    sizes
+        Number of values of each name that ended in ``=`` in the lists; see `write_weights`.
+    absent
+        Features with a start weight that no list has. They keep it.
+    """
+
+    weights: Weights
+    score: float
+    start_score: float
+    sentences: int
+    translations: int
+    sizes: Mapping[str, int]
+    absent: Sequence[str]
+
+
 def tune_nbest(
-    settings: Batch,
-    paths: Sequence[FilePath],
-    references: Sequence[References] = (),
-    *,
-    start: Weights | None = None,
+    lists: Sequence[FilePath],
+    *references: References,
+    tuner: Batch | str = "kbest-mira",
+    start: Weights | Mapping[str, float] | None = None,
     scores: Mapping[str, FilePath] | None = None,
     quality: str = "bleu",
     words: Callable[[str], str] = str,
     seed: int = 1,
-) -> tuple[Tuned, NBest]:
-    """Tune weights on n-best lists, and return them with the lists.
+) -> TunedLists:
+    """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
 
     Parameters
     ----------
-    settings
-        Settings of a tuner: MERT, PRO or k-best MIRA.
-    paths, scores
-        See `itersel.nbest.lists.read_nbest`.
-    references
-        One or more reference translations, each with one line per sentence; None where a sentence has fewer.
+    lists
+        Files of lists, such as those of several iterations.
+    *references
+        One or more reference translations, each with one line per sentence.
+    tuner
+        `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
-        Weights to start from; by default, all are 0, for MERT 1: with 0, all translations are ties. Those of
-        features that are in no list stay as they are.
+        Weights to start from. By default, all are 0; for `Mert` 1, because with 0, all translations are ties.
+    scores
+        Further features: for each, a file with a number for each line of the lists.
     quality
-        ``bleu``, ``chrf``, ``ter``, or a file with a number for each translation, higher is better.
+        ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
     words
         Tokenises translations and references for BLEU; by default, words are separated by spaces.
     seed
         Random seed.
+
+    Returns
+    -------
+    TunedLists
+        Weights, and what they reach.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read, or nothing can be learned from them.
     """
-    if isinstance(settings, ForestMert | LineSearch):
+    if isinstance(tuner, str):
+        check_choice("tuner", tuner, TUNERS)
+        tuner = TUNERS[tuner]()
+    if isinstance(tuner, ForestMert | LineSearch):
         raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
     is_scored = quality != "bleu" and quality not in METRIC_QUALITIES
     if not references and not is_scored:
         raise InputError(f"quality {quality} needs references")
-    lists = read_nbest(paths, len(references[0]) if references else None, scores)
-    values, split = np.zeros(0), None
+    texts = checked_references(references)
+    read = read_nbest(lists, len(texts[0]) if texts else None, scores)
+    split: list[list[list[str]]] = []
     if quality == "bleu":
-        lines = zip(*references, strict=True)
-        lists = lists._replace(text=[words(text) for text in lists.text])
+        read = read._replace(text=[words(text) for text in read.text])
+        lines = zip(*texts, strict=True)
         split = [[split_words(words(line)) for line in one if line is not None] for one in lines]
-    kept = without_duplicates(lists)
+    kept, values = without_duplicates(read), np.zeros(0)
     if is_scored:
-        values = read_quality(quality, len(lists.text))[kept.row]
+        values = read_quality(quality, len(read.text))[kept.row]
     elif quality != "bleu":
-        values = metric_quality(kept, references, quality)
-    name = os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+        values = metric_quality(kept, texts, quality)
+    name = os.fspath(lists[0]) + (f" and {len(lists) - 1} more" if len(lists) > 1 else "")
+    is_dense, count = isinstance(tuner, Mert), kept.name.count
+    if is_dense and count > MAX_SEARCHED:
+        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+        raise InputError(f"has {count} features; {why}", name)
+    kept = kept if is_dense else by_key(kept)
+    pool = pool_of(kept, is_dense, split, values)
+    if quality == "bleu":
+        check_matches(pool.statistics, name)
     if start is None:
-        start = make_weights(dict.fromkeys(kept.name.to_list(), 1.0) if isinstance(settings, Mert) else {})
-    listed = np.isin(start.key, feature_keys(kept.name))
-    ours = NBestLists(name, kept, _dense_features(kept, settings, name), split, values)
-    task = Task(ours, take_weights(start, listed), seed=(seed,), has_quality=quality != "bleu")
-    tuned = tune_task(settings, task)
+        start = dict.fromkeys(kept.name.to_list(), 1.0) if is_dense else {}
+    begin = as_weights(start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    others = take_weights(start, ~listed).to_dict()
-    before = ours.pool().best(rescored(kept, start)) * (100 if quality == "bleu" else 1)
-    weights = make_weights(tuned.weights.to_dict() | others)
-    return tuned._replace(weights=weights, start_score=before), kept
-
-
-def _dense_features(lists: NBest, settings: Batch, name: str) -> NDArray[np.int64]:
-    """Return the features that get a column: those of most translations, or, for MERT, all."""
-    count = lists.name.count
-    if not isinstance(settings, Mert):
-        times = np.bincount(lists.feature, minlength=count)
-        return np.flatnonzero(2 * times >= len(lists.text))
-    if count > MAX_SEARCHED:
-        raise InputError(
-            f"has {count} features; MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro", name
-        )
-    return np.arange(count)
+    listed = np.isin(begin.key, feature_keys(kept.name))
+    others = take_weights(begin, ~listed).to_dict()
+    ours = NBestLists(name, kept, is_dense, pool)
+    task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=quality != "bleu")
+    found = tune_task(tuner, task)
+    return TunedLists(
+        make_weights(found.weights.to_dict() | others),
+        found.score,
+        pool.best(score_lists(kept, begin)) * (100 if quality == "bleu" else 1),
+        found.sentences,
+        found.translations,
+        kept.sizes,
+        sorted(others),
+    )

@@ -43,15 +43,12 @@ class Tuned(NamedTuple):
         Of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality.
     sentences, translations
         Number of sentences and distinct translations tuned on; 0 translations for forests.
-    start_score
-        Score of the best translations under the start weights; only for lists of other decoders.
     """
 
     weights: Weights
     score: float
     sentences: int
     translations: int
-    start_score: float | None = None
 
 
 def mert(task: Task, settings: Mert) -> Tuned:
