@@ -1,9 +1,9 @@
-"""Systems with made-up settings and scores, and sacrebleu's score of tokenised text."""
+"""Systems with made-up settings and scores; scores and p-values to compare with."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
+from itersel.evaluate.metrics import TextMetric
+from itersel.evaluate.significance import Randomization, p_value
 from itersel.report.system import System, choose_epoch, write_system
 from itersel.storage.files import write_lines
 
@@ -69,3 +71,19 @@ def table_command(
     words = ["report", "table", "--test-set", test_set, str(folder / "reference")]
     words += ["--translations", *map(str, paths)]
     return [*words, "--systems", *(f"{path}.json" for path in paths)]
+
+
+def p_values(
+    metric: TextMetric,
+    baseline: Sequence[str],
+    systems: Mapping[str, Sequence[str]],
+    trials: int = 10_000,
+    seed: int = 1,
+) -> dict[str, float]:
+    """Test whether each system differs from a baseline; return p-values by system name (see `p_value`)."""
+    exchanges = Randomization(len(baseline), trials, seed)
+    first = exchanges.exchange(metric.counts(baseline))
+    return {
+        name: p_value(metric, first, exchanges.exchange(metric.counts(lines)))
+        for name, lines in systems.items()
+    }

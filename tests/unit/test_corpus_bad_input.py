@@ -98,8 +98,9 @@ def test_bad_options(
 
 
 def test_statistics_of_another_kind(tmp_path: Path, refused: Refused) -> None:
-    write_lines(tmp_path / "source", ["ein haus"])
-    refused(["corpus", "statistics", tmp_path / "source"], f"{tmp_path / 'source'}: is not a statistics file")
+    for content in ("ein haus", "{}", '{"splits": {}}'):
+        write_lines(tmp_path / "source", [content])
+        refused(["corpus", "statistics", tmp_path / "source"], f"{tmp_path}/source: is not a statistics file")
 
 
 @pytest.mark.parametrize("option", ["--max-length=0", "--max-ratio=nan", "--max-train=-1"])

@@ -7,12 +7,12 @@ import math
 
 import pytest
 from tests.scored import make_system as system
-from tests.scored import table_command
+from tests.scored import p_values, table_command
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, score_corpus, tokenized_bleu
-from itersel.evaluate.significance import p_values, pooled_p_values
+from itersel.evaluate.significance import pooled_p_values
 from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import read_system, write_system

@@ -7,11 +7,11 @@ import statistics
 from random import Random
 
 import pytest
-from tests.scored import sacrebleu
+from tests.scored import p_values, sacrebleu
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, tokenized_bleu
-from itersel.evaluate.significance import p_values, pooled_p_values
+from itersel.evaluate.significance import pooled_p_values
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
 RANDOM = Random(5)

@@ -164,7 +164,8 @@ def test_labels_need_a_file(corpus, refused):
 
 def test_texts_that_are_scored_have_all_labels(corpus):
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    tasks(corpus, "--labels", "x=1", "z=1", f"--scored={corpus / 'devtest'}")
+    numbers, _ = tasks(corpus, "--labels", "x=1", "z=1", f"--scored={corpus / 'devtest'}")
+    assert len(numbers) == 2
 
 
 def test_pool_of_all_sentences(corpus):

@@ -53,6 +53,8 @@ def read_statistics(paths: Sequence[FilePath]) -> Prepared:
     for path in paths:
         with _damage(path, "itersel corpus prepare"):
             document = read_json(path)
+            if not document["splits"]:
+                raise ValueError("no splits")
             for name, split in document["splits"].items():
                 check_counts({"sentences": split["sentences"]}, 0)
                 for side in ("source", "target"):

@@ -6,7 +6,7 @@ The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from itersel.evaluate.metrics import Metric, Sums, TextMetric
+from itersel.evaluate.metrics import Metric, Sums
 
 # Trials computed in one pass: 40 MB for 5,000 sentences.
 BLOCK = 1000
@@ -49,22 +49,6 @@ class Randomization:
             for first in range(0, trials, BLOCK)
         ]
         return Exchanged(counts.sum(axis=0), np.concatenate(blocks))
-
-
-def p_values(
-    metric: TextMetric,
-    baseline: Sequence[str],
-    systems: Mapping[str, Sequence[str]],
-    trials: int = 10_000,
-    seed: int = 1,
-) -> dict[str, float]:
-    """Test whether each system differs from a baseline; return p-values by system name (see `p_value`)."""
-    exchanges = Randomization(len(baseline), trials, seed)
-    first = exchanges.exchange(metric.counts(baseline))
-    return {
-        name: p_value(metric, first, exchanges.exchange(metric.counts(lines)))
-        for name, lines in systems.items()
-    }
 
 
 def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:

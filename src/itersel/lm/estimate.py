@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.lm.arpa import NGrams
-from itersel.lm.estimate_kernels import longer_ngrams, sort_stably
+from itersel.lm.estimate_kernels import counting_sort, longer_ngrams
 from itersel.lm.text import END_ID, START_ID, Text
 from itersel.progress import count_up
 from itersel.storage.diskarray import DiskArray, gather, tally
@@ -127,11 +127,11 @@ def _ngrams_of_block(tokens: NDArray[np.int32], size: int, order: int) -> Iterat
     """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
     place = np.arange(tokens.shape[0], dtype=np.int32)
     # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
-    by_word = sort_stably(tokens, place[tokens != START_ID], size)
+    by_word = counting_sort(tokens, place[tokens != START_ID], size)
     row, count = tokens, size
     for n in range(2, order + 1):
         place = by_word - np.int32(n - 1)
-        row, columns = longer_ngrams(tokens, row, sort_stably(row, place[place >= 0], count), n)
+        row, columns = longer_ngrams(tokens, row, counting_sort(row, place[place >= 0], count), n)
         yield columns
         count = columns.shape[1]
 

@@ -18,7 +18,7 @@ NUMBER_BYTES = 16
 
 
 @kernel
-def sort_stably(keys: NDArray[np.int32], places: NDArray[np.int32], bound: int) -> NDArray[np.int32]:
+def counting_sort(keys: NDArray[np.int32], places: NDArray[np.int32], bound: int) -> NDArray[np.int32]:
     """Return `places` sorted by their `keys`, below `bound`; those with negative keys are left out."""
     begin = np.zeros(bound + 1, np.int32)
     for i in range(places.shape[0]):
