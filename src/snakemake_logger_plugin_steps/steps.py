@@ -40,7 +40,7 @@ def make_job(rule: str, wildcards: Mapping[str, str], docstring: str | None) -> 
     title = " ".join([rule, *wildcards.values()])
     if docstring == NO_TIME:
         return Job(None, (rule, whose))
-    # that of a rule which somebody else wrote may be empty, or have several lines and other braces
+    # the docstring of a user's own rule may be missing or empty, or have several lines or other braces
     with contextlib.suppress(KeyError, ValueError, IndexError, AttributeError, TypeError):
         title = (docstring or "").strip().splitlines()[0].format_map(wildcards)
     return Job(title, (rule, whose))

@@ -8,7 +8,7 @@
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
-# `use rule` does not hand this on.
+# `use rule` does not inherit `localrule`, so all of them are named.
 localrules:
     list_shards,
     list_fold_models,

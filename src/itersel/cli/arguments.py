@@ -56,7 +56,7 @@ def add_step(step: argparse.ArgumentParser, name: str, module: str) -> ModuleTyp
 
 
 def add_options(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
-    """Add options that differ only in the explanation; they are written with metavar, ``--shard FILE``."""
+    """Add options with the same settings, by explanation; a metavar may follow the name, ``--shard FILE``."""
     for option, explanation in options.items():
         name, _, metavar = option.partition(" ")
         shown = {**settings, "metavar": metavar} if metavar else settings
@@ -164,7 +164,7 @@ def output_file(text: str) -> str:
 def add_section_arguments(
     parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
 ) -> None:
-    """Add an option for each key of a section, or those named; keys that are true or false become flags."""
+    """Add an option for each key of a section, or for those in `names`; true or false become flags."""
     types = typing.get_type_hints(section)
     for item in fields(section):
         if names and item.name not in names:

@@ -1,4 +1,4 @@
-"""``itersel decode``, ``kbest``, ``forest`` and ``explain``: what the decoder finds in shards."""
+"""``itersel decode``, ``kbest``, ``forest`` and ``explain``: decode shards."""
 
 from __future__ import annotations
 

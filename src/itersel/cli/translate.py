@@ -1,4 +1,4 @@
-"""``itersel translate``, ``bundle`` and ``export``: what a trained system is used for."""
+"""``itersel translate``, ``bundle`` and ``export``: use a trained system, here or elsewhere."""
 
 from __future__ import annotations
 

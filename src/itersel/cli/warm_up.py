@@ -23,7 +23,7 @@ from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder, make_writable
 from itersel.progress import Clock, duration
 
-# % stands for the folder. The files that lists name are made later.
+# % stands for the folder. The files named in the lists are made later.
 FILES = {
     "source": "das haus ist klein .|das kleine haus|ein haus ist das|klein ist das haus .",
     "target": "the house is small .|the small house|a house is that|small is the house .",

@@ -29,7 +29,7 @@ def check_data(config: Config) -> None:
     texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}
     texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
     texts |= {"data.test": data.test.get("", TestSet())} if not is_files or not data.test else {}
-    # what the config says of the files of splits that are cut from train, which should be nothing
+    # splits that are cut from train, for which the config must not name files
     given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
     cut = {f"data.{split}": text for split, text in given.items() if getattr(data.split, split)}
     texts = {key: text for key, text in texts.items() if key not in cut}

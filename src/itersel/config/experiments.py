@@ -1,4 +1,4 @@
-"""The experiments that stand for several: repeats with different seeds, and independent tasks."""
+"""Expand experiments that stand for several: repeats with different seeds, and independent tasks."""
 
 from __future__ import annotations
 

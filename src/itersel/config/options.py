@@ -62,7 +62,7 @@ def option(
 
 
 def option_of(kind: Any, name: str, **changes: Any) -> Any:
-    """Return an option of another section, here with another default or other bounds; None: no bound."""
+    """Return an option of another section with another default, explanation or bounds (None removes one)."""
     other = kind.__dataclass_fields__[name]
     if other.default_factory is not MISSING:
         return field(default_factory=other.default_factory, metadata=other.metadata)
@@ -77,12 +77,12 @@ def paths(explanation: str) -> Any:
 
 
 def section(default: Any, explanation: str = "") -> Any:
-    """Return a field that holds further options, explained by their class by default; `default` makes it."""
+    """Return a field for a nested section, made by `default`, whose docstring is the default explanation."""
     return field(default_factory=default, metadata={"explanation": explanation or default.__doc__})
 
 
 def check_section(values: Any) -> None:
-    """Raise an InputError for a wrong whole number or choice in a section, whoever made the section."""
+    """Raise an InputError for a wrong whole number or choice in a section, also if Python code made it."""
     types = typing.get_type_hints(type(values))
     for item in fields(values):
         value, bounds = getattr(values, item.name), item.metadata

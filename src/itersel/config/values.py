@@ -1,7 +1,7 @@
 """The keys of a config: types, defaults, bounds and explanations.
 
 `reading` checks a config against these classes, `rendering` generates the JSON schema, the documentation and
-config.yaml from them, and `commands` builds the command lines of the steps.
+config.yaml from them, and `itersel.plan` builds the command lines of the steps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What sentences have besides their text: labels, which are one word a line, and alignments.
+"""Task labels and word alignments of sentences, with a line for each sentence.
 
-A label names the task of a sentence. A line of alignment (Pharaoh format) has points ``source-target``,
-counted from 0.
+A label is one word, the task of the sentence. A line of alignment (Pharaoh format) has points
+``source-target``, counted from 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def checked_labels(
     before: int = 0,
     numbers: Sequence[int | None] | None = None,
 ) -> list[str]:
-    """Return the labels in lines of a file, each one word: those after `before`, or with these `numbers`."""
+    """Return the labels in lines of a file, after checking that each is one word.
+
+    For errors, `numbers` are the numbers of the lines; without them, they follow line `before`.
+    """
     labels = [line.strip() for line in lines]
     places = numbers or range(before + 1, before + 1 + len(labels))
     for number, label in zip(places, labels, strict=True):
@@ -111,7 +114,7 @@ def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequ
 
 
 def read_alignment(path: FilePath) -> Iterator[list[Point]]:
-    """Yield the (source position, target position) of each line."""
+    """Yield the points of each line: pairs of a source and a target position."""
     number = 0
     for number, line in enumerate(chain.from_iterable(line_blocks(path)), 1):
         yield parse_points(line, path, number)

@@ -1,4 +1,7 @@
-"""Corpora of mtdata and test sets of sacrebleu, which download and cache them, as files of sentences."""
+"""Fetch corpora with mtdata and test sets with sacrebleu, and write them as files of sentences.
+
+Both packages cache their downloads.
+"""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
 class _Collected:
     """The pairs of each split, prepared except for compounds, and what is learned from train.
 
-    What splitting compounds cannot make valid is dropped.
+    Pairs that splitting compounds cannot make valid are dropped.
     """
 
     def __init__(

@@ -26,8 +26,9 @@ from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import check_counts, parse_json
 
+# Letters of the shortest part of a compound.
 MINIMUM_LENGTH = 3
-# The time to split a word grows with the cube of its length: 8 s for 5,000 letters.
+# Letters of the longest word that is split: the time grows with the cube of the length (8 s for 5,000).
 MAXIMUM_LENGTH = 100
 # Distinct words whose splits are kept, so a long stream of text does not fill the memory.
 KEPT_WORDS = 100_000

@@ -116,7 +116,7 @@ def shard_tasks(
     output: FilePath,
     further: Sequence[FilePath] = (),
 ) -> None:
-    """Write shards that depend on the labels in the file `task`, as `shard_corpus` does.
+    """Write shards like those of `shard_corpus`, chosen by the labels in the file `task`.
 
     `cut` returns the line numbers of each shard: `natural_lines` or `pooled_lines`. The numbers of lines that
     are left out are written to ``rest.ids``.

@@ -109,7 +109,7 @@ class Cut:
         return True
 
     def released(self) -> tuple[Bitext, list[str]]:
-        """Return the pairs for train that were held back at first, and their sides before lowercasing."""
+        """Return the pairs for train that were held back at first, and their targets before lowercasing."""
         return _bitext(self._released), [row.cased for row in self._released]
 
     def sets(self) -> dict[str, Bitext]:
@@ -128,7 +128,7 @@ class Cut:
         return found
 
     def further(self) -> int:
-        """Return the number of pairs of the sources in the held-out sets that are in no set."""
+        """Return the number of dropped pairs: all others of the sources in the held-out sets."""
         return sum(map(len, self._rows.values())) - len(self._rows)
 
     def _chosen(self, source: str) -> _Row:

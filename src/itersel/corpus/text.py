@@ -132,7 +132,7 @@ def text_blocks(
 
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
-    """Yield the segments in blocks of the lines of an SGML file."""
+    """Yield the segments of an SGML file in blocks, given blocks of its lines."""
     rest, systems, last, found = "", set[str](), 0, False
     for lines in blocks:
         text = rest + "\n".join(lines) + "\n"
@@ -208,7 +208,7 @@ def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return text of markup, where white space and control characters mean nothing but a space."""
+    """Return text from markup, with each run of white space and control characters as one space."""
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 

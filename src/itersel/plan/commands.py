@@ -83,7 +83,8 @@ class Files:
     """Files that several kinds of jobs make or read."""
 
     def __init__(self, results: str) -> None:
-        self.results, self.fetched = results, f"{results}/corpus/fetched"  # folders; of downloads
+        # the folders of all results, and of downloads
+        self.results, self.fetched = results, f"{results}/corpus/fetched"
         # the compiled language model of all text, and the index of the training corpus
         self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
         # how train was prepared, and the recaser learned from it

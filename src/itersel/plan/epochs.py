@@ -65,7 +65,7 @@ class Epochs:
         return [f"{epoch.grammars}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
 
     def training_models(self, wildcards: Any) -> list[str]:
-        """Return the model for each of them: that of all text, or the one without the file's text."""
+        """Return the language model for each of these files: that of all text, or the one without its text."""
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:
@@ -233,7 +233,7 @@ class Lists:
         return [f"{folder}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each of them."""
+        """Return the language model for each file of `shard`."""
         return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else [self._files.model]
 
     def _last_iteration(self, name: str, epoch: int) -> int:

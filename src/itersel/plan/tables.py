@@ -29,7 +29,7 @@ from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:
-    """What is compared, and with what."""
+    """The files and options of all comparisons and tables."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
@@ -105,7 +105,7 @@ class Tables:
         return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
 
     def devtest_references(self, wildcards: Any) -> list[str]:
-        """Return its references."""
+        """Return the references of that split."""
         return self._texts.references(self.devtest(wildcards))
 
     def scored_as_text(self, wildcards: Any) -> list[str]:

@@ -1,7 +1,4 @@
-"""The parallel text: where it comes from, its splits and how they are prepared; its shards.
-
-Shards have grammars, and language models that leave some of them out.
-"""
+"""The parallel text: its sources, splits and preparation; its shards, with grammars and held-out models."""
 
 from __future__ import annotations
 
@@ -41,11 +38,11 @@ class Texts:
         self._config, self._files = config, files
         # splits of the test sets by name, and of the devtests of those that have their own
         self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
-        # all but train; those with files in the config (others are taken from the Help, or cut from train)
+        # all but train; those with files in the config (others come from the Help, or are cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
         self._is_help = config.data.kind == "libreoffice-help"
-        # from whose text train is prepared, with those that are not given; the Help is split by hash
+        # what train and the splits that are not given are prepared from: train, or the Help, split by hash
         self.first = HASH if self._is_help else "train"
         # downloaded corpora, by the names of their folders
         self.downloads = {

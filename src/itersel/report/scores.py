@@ -60,7 +60,7 @@ class Scores(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Scores of all experiments by one metric, by name."""
+    """Scores of all experiments (by name) by one metric."""
 
     metric: Metric
     scores: dict[str, Scores]

@@ -20,8 +20,8 @@ from itersel.errors import FilePath
 class DiskArray:
     """A one-dimensional array in a temporary file.
 
-    The file is in `folder`, by default the system's for temporary files; it is created if it does not exist.
-    The errors of the system, which all methods raise, name the folder.
+    The file is in `folder`, by default the system's for temporary files, which is created if it does not
+    exist. A failed write is an OSError that names the folder.
     """
 
     def __init__(self, dtype: DTypeLike, folder: FilePath | None = None) -> None:

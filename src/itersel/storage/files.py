@@ -21,7 +21,7 @@ from itersel.errors import FilePath, InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 
 STANDARD_STREAM = "-"
-# Of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
+# Level of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
 LEVEL = 4
 
 
@@ -94,7 +94,7 @@ def suffixes() -> str:
 
 
 def packing_of(content: bytes | bytearray) -> str | None:
-    """Return the message for a file whose name does not say that its content is compressed, else None."""
+    """Return the error for compressed content in a file whose name does not say so; None for other content."""
     for signature, (name, suffix) in _SIGNATURES.items():
         if content.startswith(signature):
             advice = f"rename it to end in {suffix}" if suffix else f"unpack it, or use {suffixes()}"

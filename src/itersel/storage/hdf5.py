@@ -158,7 +158,7 @@ def attributes_digest(attributes: Mapping[str, Any]) -> str:
 def read_arrays(
     path: FilePath, format: FileFormat, names: Collection[str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read and check arrays (all of the format, or those named) and attributes of a file of `write_arrays`.
+    """Read and check arrays (all of the format, or those named) and attributes of a file from `write_arrays`.
 
     If anything is not as declared, the InputError names the file and the array.
     """

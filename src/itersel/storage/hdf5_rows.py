@@ -20,7 +20,7 @@ from itersel.atomic import atomic_path
 from itersel.storage.formats import Array, Digest, FileFormat, FilePath, without_extra
 from itersel.storage.hdf5 import VERSION, write_header
 
-# Of packed arrays and of others.
+# Bytes in a chunk of packed arrays, and of others.
 PACKED_CHUNK, CHUNK = 1 << 18, 1 << 20
 # Rows are buffered up to this many bytes, because each HDF5 write takes half a millisecond.
 WAITING_BYTES = 1 << 22

@@ -1,4 +1,4 @@
-"""The page as one HTML file, with styles, scripts, Vega-Lite and data, written once or again and again.
+"""The page as one HTML file, with styles, scripts, Vega-Lite and data, and its updates during a run.
 
 Output of a run is data, never HTML: texts go into JSON, which the page's scripts insert into the document as
 text, or through Jinja2, which escapes them. The page's content security policy forbids loading anything and
