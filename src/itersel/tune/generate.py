@@ -24,9 +24,7 @@ from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers
 from itersel.storage.hdf5_rows import RowWriter, write_rows
-from itersel.storage.strings import string_table
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights
+from itersel.vectors.weights import Weights, make_weights, read_weights
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -107,8 +105,7 @@ def generate_lists(
     settings, iteration, number
         Recorded in the file: those of the decoder, and the numbers of the iteration, from 1, and the shard.
     """
-    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
-    sparse_weights = find_weights(weights, shard.feature_key)
+    dense_weights, sparse_weights = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
     table = _FeatureTable(shard.feature_key)
     with write_shard_rows(
