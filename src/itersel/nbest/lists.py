@@ -224,7 +224,7 @@ def _parse_fields(line: str) -> _Parsed:
         raise ValueError(f"'{number}' is not the number of a sentence, from 0")
     values = _parse_features(split_words(fields[2]))
     if not values and fields[3:]:
-        values.append((SCORE, _number(fields[3].strip())))
+        values.append((SCORE, parse_number(fields[3].strip())))
     return int(number[:20]), " ".join(split_words(fields[1])), values
 
 
@@ -236,9 +236,9 @@ def _parse_features(words: Sequence[str]) -> _Values:
         if not equals:
             if values is None:
                 found.append((UNNAMED, values := []))
-            values.append(_number(word))
+            values.append(parse_number(word))
         elif number:
-            found.append((name, _number(number)))
+            found.append((name, parse_number(number)))
         else:
             found.append((name, values := []))
         if not name and equals:
@@ -247,13 +247,6 @@ def _parse_features(words: Sequence[str]) -> _Values:
         if value == []:
             raise ValueError(f"the feature '{name}' has no value")
     return found
-
-
-def _number(text: str) -> float:
-    try:
-        return parse_number(text)
-    except ValueError:
-        raise ValueError(f"'{text}' is not a number") from None
 
 
 def _parse_json(line: str) -> _Parsed:
