@@ -144,8 +144,8 @@ class _Parser:
         """Add the values after ``name=``, and return their number."""
         if self._sizes.setdefault(name, len(values)) != len(values):
             raise ValueError(f"'{name}' has {len(values)} values here, but {self._sizes[name]} before")
-        for number, value in enumerate(values):
-            self._add(name if len(values) == 1 else f"{name}_{number}", value)
+        for one, value in zip(value_names(name, len(values)), values, strict=True):
+            self._add(one, value)
         return len(values)
 
     def _add(self, name: str, value: float) -> None:
@@ -247,6 +247,11 @@ def _parse_features(words: Sequence[str]) -> _Values:
         if value == []:
             raise ValueError(f"the feature '{name}' has no value")
     return found
+
+
+def value_names(name: str, count: int) -> list[str]:
+    """Return the names of the features whose values follow ``name=``."""
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 def _parse_json(line: str) -> _Parsed:

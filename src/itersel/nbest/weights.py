@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from itersel.errors import InputError
 from itersel.limits import parse_number
-from itersel.nbest.lists import named_numbers, parse_object
+from itersel.nbest.lists import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.vectors import weights as own
@@ -81,11 +81,6 @@ def _read_object(path: FilePath) -> dict[str, float]:
         return dict(named_numbers(parse_object("\n".join(read_lines(path)))))
     except ValueError as error:
         raise InputError(str(error), path) from None
-
-
-def value_names(name: str, count: int) -> list[str]:
-    """Return the names of the features whose values follow ``name=`` in a list."""
-    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 def write_weights(
