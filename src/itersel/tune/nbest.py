@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from itersel.nbest.rescore import score_lists
 from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import offsets_of, take_rows
-from itersel.tune.accumulate import Pool, SparseRows, check_matches
+from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
 from itersel.tune.generate import DIGITS, HASH_DIGITS
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
@@ -215,8 +214,7 @@ def tune_nbest(
         values = read_quality(quality, len(read.text))[kept.row]
     elif quality != "bleu":
         values = metric_quality(kept, texts, quality)
-    name = os.fspath(lists[0]) + (f" and {len(lists) - 1} more" if len(lists) > 1 else "")
-    is_dense, count = isinstance(tuner, Mert), kept.name.count
+    name, is_dense, count = name_of(lists), isinstance(tuner, Mert), kept.name.count
     if is_dense and count > MAX_SEARCHED:
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
         raise InputError(f"has {count} features; {why}", name)
