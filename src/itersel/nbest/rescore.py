@@ -1,4 +1,4 @@
-"""n-best lists in a new order, by given weights."""
+"""Reorder n-best lists by given weights."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def best_texts(lists: NBest, score: NDArray[np.float64]) -> Iterator[str]:
 
 
 def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[str]:
-    """Yield the `k_best` best translations of each sentence as they came in, with the new scores.
+    """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
 
     Features that were added to the lists are not written.
     """

@@ -79,7 +79,7 @@ SUM = "sparse features"
 
 
 def read_start(path: str | None, iteration: int) -> Weights:
-    """Return the weights for decoding: those in a file, which only the first iteration does not need."""
+    """Return the weights for decoding from a file; only the first iteration has default weights."""
     if path is not None:
         return read_weights(path)
     if iteration > 1:
@@ -103,7 +103,7 @@ def generate_lists(
     path, shard, decoder, weights
         The file to write; sentences with references, a decoder for them, and the weights for decoding.
     settings, iteration, number
-        Recorded in the file: those of the decoder, and the numbers of the iteration, from 1, and the shard.
+        Recorded in the file: settings of the decoder, number of the iteration (from 1), number of the shard.
     """
     dense_weights, sparse_weights = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()

@@ -36,7 +36,7 @@ class NBestLists(NamedTuple):
 
     name: str
     lists: NBest  # without duplicates
-    is_dense: bool  # whether all features are dense, or all are sparse
+    is_dense: bool  # all features are dense; otherwise, all are sparse
     made: Pool
 
     @property
@@ -72,7 +72,7 @@ def by_key(lists: NBest) -> NBest:
 def pool_of(
     lists: NBest, is_dense: bool, references: Sequence[Sequence[list[str]]], quality: NDArray[np.float64]
 ) -> Pool:
-    """Return lists as tuners need them; `references` are the words of those of each sentence, if needed."""
+    """Return lists as tuners need them; `references` are the words of each sentence's, needed for BLEU only."""
     words = [split_words(text) for text in lists.text]
     length = np.array([len(one) for one in words], np.int32)
     matches = np.zeros((length.shape[0], ORDER), np.int32)
@@ -104,7 +104,7 @@ def _numbered(
 
 
 def without_duplicates(lists: NBest) -> NBest:
-    """Return the first of all translations of a sentence that have the same words and features."""
+    """Keep only the first of a sentence's translations that have the same words and features."""
     value = np.round(lists.value, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
     seen, kept = set[tuple[int, str, bytes, bytes]](), []
     for row, (sentence, text) in enumerate(zip(lists.sentence.tolist(), lists.text, strict=True)):
@@ -141,7 +141,7 @@ class TunedLists(NamedTuple):
     sizes
         Number of values of each name that ended in ``=`` in the lists; see `write_weights`.
     absent
-        Features with a start weight that no list has. They keep it.
+        Features that have a start weight, but are in no list; they keep it.
     """
 
     weights: Weights
