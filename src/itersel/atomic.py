@@ -28,10 +28,10 @@ def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
     """Yield a temporary name next to `path`; rename it to `path` on success, remove it on failure.
 
     The temporary name is unique to the process, so two attempts at the same output (such as a retry of a job
-    that the scheduler wrongly believes dead) never write to the same file. File and folder are flushed to
-    disk, so a power failure never leaves a partial file, unless it need not be `durable`. If `path` is a
-    link, its target is replaced; a pipe or device receives everything at the end. An OSError names `path`
-    (errors on a full disk name no file).
+    that the scheduler wrongly believes dead) never write to the same file. If `durable`, file and folder
+    are flushed to disk, so a power failure never leaves a partial file. If `path` is a link, its target is
+    replaced; a pipe or device receives everything at the end. An OSError names `path` (errors on a full disk
+    name no file).
     """
     target = Path(os.path.realpath(path))
     folder = temporary_folder(path)

@@ -45,7 +45,7 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
 
 
 def _digest(folder: FilePath, of_contents: bool) -> str:
-    """Return the digest of all code, always in the same order; none if the folder is not on this machine."""
+    """Return the digest of all code, in a fixed order; a folder that is not on this machine has none."""
     digest = hashlib.sha256()
     for parent, folders, names in os.walk(folder):
         folders.sort()

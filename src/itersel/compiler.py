@@ -234,7 +234,7 @@ _left_out = False
 
 
 def leave_out_linear_algebra() -> None:
-    """Keep numba from importing scipy's linear algebra for the first kernel: a tenth of a second.
+    """Keep numba from importing scipy's linear algebra for the first kernel, which takes a tenth of a second.
 
     numba imports it to find out whether `np.dot` can be compiled. Call this only in processes of the command
     line: no kernel uses it, but other programs may compile functions that need it.

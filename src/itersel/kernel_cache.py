@@ -177,7 +177,7 @@ def remove_unused(root: Path) -> None:
 
 @functools.cache
 def make_writable(folder: Path) -> None:
-    """Make a folder for compiled kernels, which must be writable; if it is new, remove unused ones."""
+    """Make a folder for compiled kernels, and check that it is writable; if it is new, remove unused ones."""
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)

@@ -26,9 +26,9 @@ KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 
 
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
-    """Yield the results of a function for blocks, in order; one process is this process.
+    """Yield the results of a function for blocks, in order; one process means this one.
 
-    Several are sent `make` and blocks, and send results, which are neither None nor exceptions. Errors of
+    Several get `make` and blocks, and send back results, which are neither None nor exceptions. Errors of
     `blocks`, `make` and the function are raised again; if a process was killed, it is an InputError.
     """
     if processes == 1:

@@ -54,8 +54,8 @@ def _digest(files: Iterable[tuple[str, Path]]) -> str:
 def used_modules(command: str) -> list[str]:
     """Return the names of all modules that a command uses, sorted.
 
-    Its module in `itersel.cli`, which `STEPS` names, has the function `_train`, or for ``grammar extract``
-    and the like `_extract`; without it, there is a LookupError.
+    The command starts at a function of the module in `itersel.cli` that `STEPS` names: ``train`` at `_train`,
+    ``grammar extract`` at `_extract`. Raises a LookupError if there is no such function.
     """
     step, function = command.split()[0], command.split()[-1]
     root, function = f"itersel.cli.{_modules_of_steps()[step]}", f"_{function.replace('-', '_')}"

@@ -96,7 +96,7 @@ class OracleDecoder(Decoder):
     dense_names = DENSE_NAMES
 
     def __init__(self, sentences: Sequence[Sentence], shard: Shard) -> None:
-        self.sentences = sentences
+        self.sentences, self.shard = sentences, shard
         self.names = shard.feature_name.to_list()
 
     def decode(

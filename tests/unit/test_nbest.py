@@ -71,8 +71,8 @@ def test_several_files_are_merged_by_sentence(tmp_path):
     [
         ([], "contains no translations"),
         (["0 ||| a"], "list:1: expected 'number ||| text ||| features ||| score', or a JSON object"),
-        (["x ||| a ||| f=1"], "list:1: 'x' is not the number of a sentence, from 0"),
-        (["-1 ||| a ||| f=1"], "list:1: '-1' is not the number of a sentence, from 0"),
+        (["x ||| a ||| f=1"], "list:1: 'x' is not a sentence number; sentences are numbered from 0"),
+        (["-1 ||| a ||| f=1"], "list:1: '-1' is not a sentence number; sentences are numbered from 0"),
         (["99999999999999999999999 ||| a ||| f=1"], "is not between 0 and 100,000,000"),
         (["0 ||| a ||| f=1", "2 ||| a ||| f=1"], "list: has no translation of sentence 1 (of 0 to 2)"),
         (["0 ||| a ||| f=nan"], "list:1: the value of 'f' is nan; it must be finite"),

@@ -37,7 +37,7 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_p
     for noise in (0.0, 1e-15):
 
         class Noisy:
-            dense_names = decoder.dense_names
+            dense_names, weight_vectors = decoder.dense_names, decoder.weight_vectors
 
             def decode(self, *arguments: Any) -> KBest:
                 found = decoder.decode(*arguments)

@@ -1,1 +1,1 @@
-"""Word alignment: sampling, symmetrisation, Pharaoh files."""
+"""Word alignment: sampling, its models, symmetrisation."""

@@ -84,8 +84,8 @@ DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
 class Decoder:
     """Decodes the sentences of one shard with one language model in one thread.
 
-    With ``dense`` features, the search ignores sparse ones. Raises an `InputError` if it has templates, but
-    others than the shard was read with.
+    With ``dense`` features, the search ignores sparse ones. Raises an `InputError` if it has other templates
+    than the shard was read with.
     """
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:

@@ -1,4 +1,4 @@
-"""Outputs of any systems compared with a baseline: all metrics, intervals and tests of significance."""
+"""Compare outputs of any systems with a baseline: all metrics, with intervals and significance tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SystemScore(NamedTuple):
     score
         0 to 100; TER may be higher.
     interval
-        Of 95 %, by bootstrap.
+        95 % confidence interval, by bootstrap.
     difference, p
         Difference from the baseline and its p-value by approximate randomization; None for the baseline.
     """

@@ -142,7 +142,7 @@ def without_empty(references: Sequence[References]) -> list[list[str | None]]:
 
 
 def read_translations(path: FilePath, references: Sequence[References], reference: FilePath) -> list[str]:
-    """Read the translations of one system, one per line, as many as there are references (in a file)."""
+    """Read the translations of one system, which must have as many lines as the file `reference`."""
     lines, count = read_lines(path), len(references[0])
     if len(lines) != count:
         raise InputError(

@@ -23,7 +23,7 @@ from itersel.vectors.features import feature_keys, unique_features
 # a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
-# of a side that alignment points, stored as uint8, can name
+# symbols of a side that alignment points, stored as uint8, can refer to
 POSITIONS = 256
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals

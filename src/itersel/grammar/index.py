@@ -138,7 +138,7 @@ def load_index(path: FilePath) -> GrammarIndex:
 def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
     """Return an index from arrays of a file that have been checked against `FORMAT`.
 
-    An `InputError` if extraction could read beyond a sentence or fail to terminate.
+    Raises an `InputError` if extraction could read beyond a sentence or fail to terminate.
     """
     content = dict(arrays)
     words = StringTable(content.pop("words_data"), content.pop("words_offset"))

@@ -122,8 +122,8 @@ class Shard:
     rule_kind
         `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
     rule_feature, rule_feature_value, rule_feature_offset, feature_key, feature_name
-        Sparse features of the rules, rows of the feature table. As long as `add_features` has not computed
-        the others, those that an import lists; the offsets may have no rows.
+        Sparse features of the rules, rows of the feature table. Until `add_features` computes the others,
+        only those that an import lists; the offsets may have no rows.
     grammar_dense
         Dense features, one column each; no rows if `dense` computes them.
     dense_names

@@ -84,7 +84,7 @@ class Start(NamedTuple):
 
 
 class Steps:
-    """How the weights of a learner move, and the numbers of the last step before this epoch and so far.
+    """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
 
     Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
     a `Memory` of these steps; if not, cumulative l1 starts at 0.
@@ -137,7 +137,7 @@ class ShardWeights:
     def refresh(
         self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
     ) -> None:
-        """Update the weights of some rules' features to the present; see `parameter_kernels.refresh`."""
+        """Bring the weights of some rules' features up to date; see `parameter_kernels.refresh`."""
         steps = self._steps
         if steps.rule.regularizer != NONE:
             refresh(steps.rule, self.sparse.weights, grammar, feature, offset, steps.now)
@@ -179,7 +179,7 @@ class WeightTable:
     def open(self, shard: Shard, dense_names: tuple[str, ...]) -> ShardWeights:
         """Return the weights of a shard.
 
-        An `InputError` if a dense and a sparse feature have the same name, or two features have the same key.
+        Raises an `InputError` if a dense and a sparse feature share a name, or two features share a key.
         """
         names = string_table(dense_names)
         keys = feature_keys(names)

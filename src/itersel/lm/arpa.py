@@ -54,8 +54,8 @@ class Arpa(NamedTuple):
 def parse_arpa(pieces: Iterable[bytes], path: FilePath) -> Arpa:
     r"""Parse an ARPA file that arrives in pieces; `path` is its name in messages.
 
-    A model without ``<unk>`` gets one with log10 probability -100. Counts, numbers, and the words of n-grams
-    are checked, and that no n-gram is listed twice.
+    A model without ``<unk>`` gets one with log10 probability -100. Raises an `InputError` if counts, numbers
+    or words are wrong, or an n-gram is listed twice.
     """
     return _Parser(pieces, path).parse()
 
@@ -306,7 +306,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
 def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
 
-    Except for numbers between two that are equally near.
+    A number halfway between two may be rounded the other way.
     """
     size = np.abs(numbers, out=np.ones(numbers.shape[0]), where=numbers != 0)
     # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number

@@ -1,4 +1,4 @@
-"""Compiled language models: the content of an ARPA file in arrays that processes map read-only; scoring."""
+"""Compiled language models: the content of an ARPA file in arrays that processes map read-only."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LanguageModel:
 
 
 def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
-    """Map a compiled model; an `InputError` if it is not of this order."""
+    """Map a compiled model; raises an `InputError` if it is not of this order."""
     arrays, attributes = map_arrays(path, FORMAT)
     model = model_of(arrays, attributes, path)
     found = model.order
@@ -94,7 +94,7 @@ def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
 def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:
     """Make a model from the arrays and attributes of a file; the arrays must be as declared.
 
-    An `InputError` if a look-up could loop forever or return a number that is not finite.
+    Raises an `InputError` if a look-up could loop forever or return a number that is not finite.
     """
     order = attributes.get("order")
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
@@ -137,7 +137,7 @@ def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: F
 def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> None:
     """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
-    An `InputError` if it is damaged (see `itersel.lm.arpa.parse_arpa`), or not of this order.
+    Raises an `InputError` if it is damaged (see `itersel.lm.arpa.parse_arpa`), or not of this order.
     """
     checksum = hashlib.sha256()
     model = parse_arpa(_hashed(arpa, checksum), arpa)

@@ -1,1 +1,1 @@
-"""n-best lists of any decoder: read, rescored, and written in the form that they came in."""
+"""n-best lists of any decoder: reading, rescoring, and writing in their original format."""

@@ -8,7 +8,7 @@ A line is a translation::
 Sentences are numbered from 0. ``Name=`` is followed by one or more values (features ``Name``, or ``Name_0``,
 ``Name_1``, ...), ``name=value`` is a single one; values without any name are ``F_0``, ``F_1``, ... A feature
 that a line does not have is 0. Score and further fields are optional, and so are ``features`` and ``score``
-in JSON. A translation without features, as neural decoders give them, has its score as the feature ``score``.
+in JSON. A translation without features, as from neural decoders, gets its score as the feature ``score``.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ class _Parser:
         """Add the values after ``name=``, and return their number."""
         if self._sizes.setdefault(name, len(values)) != len(values):
             raise ValueError(f"'{name}' has {len(values)} values here, but {self._sizes[name]} before")
-        for number, value in enumerate(values):
-            self._add(name if len(values) == 1 else f"{name}_{number}", value)
+        for one, value in zip(value_names(name, len(values)), values, strict=True):
+            self._add(one, value)
         return len(values)
 
     def _add(self, name: str, value: float) -> None:
@@ -163,7 +163,7 @@ class _Parser:
         found = []
         for name, path in scores.items():
             if name in self._numbers or name in self._sizes:
-                raise InputError(f"the lists have a feature '{name}' already; give it another name", path)
+                raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
             if split_words(name) != [name] or find_control(name):
                 raise InputError(f"{name!r} cannot be the name of a feature", path)
             found.append(read_numbers(path, len(self._text)))
@@ -215,16 +215,16 @@ _Parsed = tuple[int, str, _Values]
 
 
 def _parse_fields(line: str) -> _Parsed:
-    """Parse a line with fields; a ValueError has a message for the user."""
+    """Parse a line with fields; raises a ValueError with a message for the user."""
     fields = line.split(SEPARATOR)
     if len(fields) < 3:
         raise ValueError("expected 'number ||| text ||| features ||| score', or a JSON object")
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
-        raise ValueError(f"'{number}' is not the number of a sentence, from 0")
+        raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
     values = _parse_features(split_words(fields[2]))
     if not values and fields[3:]:
-        values.append((SCORE, _number(fields[3].strip())))
+        values.append((SCORE, parse_number(fields[3].strip())))
     return int(number[:20]), " ".join(split_words(fields[1])), values
 
 
@@ -236,9 +236,9 @@ def _parse_features(words: Sequence[str]) -> _Values:
         if not equals:
             if values is None:
                 found.append((UNNAMED, values := []))
-            values.append(_number(word))
+            values.append(parse_number(word))
         elif number:
-            found.append((name, _number(number)))
+            found.append((name, parse_number(number)))
         else:
             found.append((name, values := []))
         if not name and equals:
@@ -249,11 +249,9 @@ def _parse_features(words: Sequence[str]) -> _Values:
     return found
 
 
-def _number(text: str) -> float:
-    try:
-        return parse_number(text)
-    except ValueError:
-        raise ValueError(f"'{text}' is not a number") from None
+def value_names(name: str, count: int) -> list[str]:
+    """Return the names of the features whose values follow ``name=``."""
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 def _parse_json(line: str) -> _Parsed:
@@ -261,7 +259,7 @@ def _parse_json(line: str) -> _Parsed:
     content = parse_object(line)
     sentence, text, features = (content.get(name) for name in ("id", "text", "features"))
     if type(sentence) is not int:
-        raise ValueError("'id' is missing, or not the number of a sentence, from 0")
+        raise ValueError("'id' is missing, or not a sentence number; sentences are numbered from 0")
     if not isinstance(text, str):
         raise ValueError("'text' is missing, or not a string")
     if not isinstance(features, dict | None):
@@ -272,7 +270,7 @@ def _parse_json(line: str) -> _Parsed:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Parse a JSON object; a ValueError, with a message for the user, if it is none or has a key twice."""
+    """Parse a JSON object; a ValueError with a message for the user if it is not one, or repeats a key."""
     try:
         content = json.loads(text, object_pairs_hook=_unique, parse_int=_parse_int)
         if "\\u" in text:  # half of a surrogate pair could not be written
@@ -294,7 +292,7 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse_int(digits: str) -> int | float:
-    """Parse a whole number; those beyond floating point are infinite."""
+    """Parse a whole number; one too large for floating point becomes infinite."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 
@@ -309,7 +307,7 @@ def named_numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def read_numbers(path: FilePath, count: int) -> list[float]:
-    """Read a file with a number for each translation, a line each."""
+    """Read one number for each translation, each on its own line."""
     lines = read_lines(path)
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)

@@ -1,4 +1,4 @@
-"""The quality of each translation in n-best lists: sentence-level scores, or numbers of the user's own."""
+"""The quality of each translation in n-best lists: sentence-level scores, or the user's own numbers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""n-best lists in a new order, by given weights."""
+"""Reorder n-best lists by given weights."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,25 +46,24 @@ def rescore(
     return list(best_texts(read, score_lists(read, as_weights(weights))))
 
 
-def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield each sentence and its `k_best` best translations, best first; ties keep the order of the list."""
-    for sentence in range(lists.sentence_count):
-        begin, end = lists.offset[sentence : sentence + 2]
-        yield sentence, begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
+def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the `k_best` best translations of each sentence, best first; ties keep the order of the list."""
+    for begin, end in pairwise(lists.offset):
+        yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
 
 
 def best_texts(lists: NBest, score: NDArray[np.float64]) -> Iterator[str]:
     """Yield the best translation of each sentence."""
-    for _, rows in ranked(lists, score, 1):
+    for rows in ranked(lists, score, 1):
         yield lists.text[rows[0]]
 
 
 def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[str]:
-    """Yield the `k_best` best translations of each sentence as they came in, with the new scores.
+    """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
 
     Features that were added to the lists are not written.
     """
-    for _, rows in ranked(lists, score, k_best):
+    for rows in ranked(lists, score, k_best):
         for row in rows.tolist():
             yield _with_score(lists.line[row], float(score[row]))
 

@@ -1,4 +1,4 @@
-"""Weights in the forms of other decoders: Moses's ``[weight]`` block and JSON, beside those of itersel."""
+"""Weights in the formats of other decoders, Moses's ``[weight]`` block and JSON, besides those of itersel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from itersel.errors import InputError
 from itersel.limits import parse_number
-from itersel.nbest.lists import named_numbers, parse_object
+from itersel.nbest.lists import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.vectors import weights as own
@@ -43,7 +43,7 @@ def read_weights(path: FilePath) -> Weights:
 
 
 def as_weights(values: Weights | Mapping[str, float]) -> Weights:
-    """Return weights given by name, or as they are."""
+    """Make weights of a mapping by name; weights are returned as they are."""
     return values if isinstance(values, Weights) else make_weights(values)
 
 
@@ -52,7 +52,7 @@ def _kind(path: FilePath) -> str:
 
 
 def _read_moses(path: FilePath) -> dict[str, float]:
-    """Read the block ``[weight]`` of a configuration of Moses; other blocks are ignored."""
+    """Read the ``[weight]`` block of a Moses configuration; other blocks are ignored."""
     values: dict[str, float] = {}
     section = None
     for number, line in enumerate(read_lines(path), 1):
@@ -83,26 +83,21 @@ def _read_object(path: FilePath) -> dict[str, float]:
         raise InputError(str(error), path) from None
 
 
-def value_names(name: str, count: int) -> list[str]:
-    """Return the names of the features whose values follow ``name=`` in a list."""
-    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
-
-
 def write_weights(
     path: FilePath,
     weights: Weights,
     attributes: Mapping[str, object] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> None:
-    """Write weights in the form that the name says; see `read_weights`.
+    """Write weights in the format that the file name implies; see `read_weights`.
 
     Parameters
     ----------
     attributes
         Stored in ``.h5``.
     sizes
-        For ``.ini``: number of weights of each name with a line in the block. Without it, ``TM_0``, ``TM_1``
-        and so on become the line of ``TM``.
+        For ``.ini``: number of weights on the line of each name. Without it, ``TM_0``, ``TM_1`` and so on
+        become the line of ``TM``.
 
     Raises
     ------

@@ -90,7 +90,7 @@ CHOICES = {"select": largest, "threshold": above, "relative_threshold": at_least
 class Selection:
     """Selects features by their norms: sees each feature once, by ascending key.
 
-    Keeps not many more than twice the features that a part can select, given all features so far.
+    Keeps at most about twice as many features as can still be selected.
 
     `choose` is one of `CHOICES`, with its `limit`: the features that it chooses from all are among those that
     it chooses from any part. `keep` are names of features and of `GROUPS` that are selected regardless of

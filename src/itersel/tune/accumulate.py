@@ -98,8 +98,13 @@ class Lists(Protocol):
         ...
 
     def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
-        """Return the scores of their sparse features; features that are not in `weights` have weight 0."""
+        """Return the scores of these translations' sparse features; those not in `weights` have weight 0."""
         ...
+
+
+def name_of(paths: Sequence[FilePath]) -> str:
+    """Return a short name of one or more files."""
+    return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
 
 class FileLists(NamedTuple):
@@ -110,8 +115,7 @@ class FileLists(NamedTuple):
     @property
     def name(self) -> str:
         """A short name of all files."""
-        others = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
-        return f"{os.fspath(self.files[0].path)}{others}"
+        return name_of([file.path for file in self.files])
 
     @property
     def dense_names(self) -> Sequence[str]:

@@ -24,9 +24,7 @@ from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers
 from itersel.storage.hdf5_rows import RowWriter, write_rows
-from itersel.storage.strings import string_table
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights
+from itersel.vectors.weights import Weights, make_weights, read_weights
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -81,7 +79,7 @@ SUM = "sparse features"
 
 
 def read_start(path: str | None, iteration: int) -> Weights:
-    """Return the weights for decoding: those in a file, which only the first iteration does not need."""
+    """Return the weights for decoding from a file; only the first iteration has default weights."""
     if path is not None:
         return read_weights(path)
     if iteration > 1:
@@ -105,10 +103,9 @@ def generate_lists(
     path, shard, decoder, weights
         The file to write; sentences with references, a decoder for them, and the weights for decoding.
     settings, iteration, number
-        Recorded in the file: those of the decoder, and the numbers of the iteration, from 1, and the shard.
+        Recorded in the file: settings of the decoder, number of the iteration (from 1), number of the shard.
     """
-    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
-    sparse_weights = find_weights(weights, shard.feature_key)
+    dense_weights, sparse_weights = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
     table = _FeatureTable(shard.feature_key)
     with write_shard_rows(

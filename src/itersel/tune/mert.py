@@ -35,17 +35,19 @@ MAX_ROUNDS = 100
 class Candidates(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
-    `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence.
+    `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence;
+    `quality` is that of `Pool`.
     """
 
     intercept: NDArray[np.float64]
     slope: NDArray[np.float64]
     offset: NDArray[np.int64]
     statistics: Statistics
+    quality: NDArray[np.float64] = np.zeros(0)
 
 
 class LineSearch(ABC):
-    """Corpus BLEU of the best translations under given weights."""
+    """Corpus BLEU, or mean quality, of the best translations under given weights."""
 
     # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
     scale: NDArray[np.float64]
@@ -57,10 +59,12 @@ class LineSearch(ABC):
     def intervals(
         self, weights: NDArray[np.float64], direction: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return BLEU at all points weights + x * direction, both float64 (C); see `bleu_along_line`."""
+        """Return the score at all points weights + x * direction, both float64 (C); see `bleu_along_line`."""
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
+        if found.quality.shape[0]:
+            return quality_along_line(start, place[order], lines[order], found.quality)
         return bleu_along_line(start, place, lines, order, found.statistics)
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
@@ -83,23 +87,6 @@ class ListSearch(LineSearch):
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def intervals(
-        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return BLEU, or the mean quality, at all points weights + x * direction."""
-        quality = self._pool.quality
-        if not quality.shape[0]:
-            return super().intervals(weights, direction)
-        found = self.candidates(weights, direction)
-        start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
-        order = np.argsort(place, kind="stable")
-        place, gain = place[order], (quality[lines[:, 1]] - quality[lines[:, 0]])[order]
-        # after all bends in the same place
-        last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
-        first = mean(quality[start])
-        value = first + np.cumsum(gain)[last] / start.shape[0]
-        return np.append(-np.inf, place[last]), np.append(first, value)
-
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU, or the mean quality, of the best translations under `weights`."""
         return self._pool.best(self.candidates(weights, np.zeros_like(weights)).intercept)
@@ -109,7 +96,23 @@ class ListSearch(LineSearch):
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
         slope = project(self._columns, direction)
-        return Candidates(self._last_scores, slope, self._pool.sentence_offset, self._pool.statistics)
+        pool = self._pool
+        return Candidates(self._last_scores, slope, pool.sentence_offset, pool.statistics, pool.quality)
+
+
+def quality_along_line(
+    start: NDArray[np.int64],
+    place: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    quality: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the begin of each interval and its mean quality; bends are sorted from left to right."""
+    gain = quality[lines[:, 1]] - quality[lines[:, 0]]
+    # after all bends in the same place
+    last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
+    first = mean(quality[start])
+    value = first + np.cumsum(gain)[last] / start.shape[0]
+    return np.append(-np.inf, place[last]), np.append(first, value)
 
 
 def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> float:
@@ -118,8 +121,8 @@ def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> 
     `offset`, int64 (N + 1), is where each sentence begins; it has at least one value.
     """
     counts = np.diff(offset)
-    mean = np.add.reduceat(value, offset[:-1]) / counts
-    return float(np.sum((value - np.repeat(mean, counts)) ** 2))
+    means = np.add.reduceat(value, offset[:-1]) / counts
+    return float(np.sum((value - np.repeat(means, counts)) ** 2))
 
 
 def choose_point(begin: NDArray[np.float64], bleu: NDArray[np.float64]) -> tuple[float, float]:

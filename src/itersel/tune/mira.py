@@ -28,10 +28,10 @@ def mean_weights(state: MiraState) -> NDArray[np.float64]:
 def tune_mira(
     pool: Pool, sparse: SparseRows, start: NDArray[np.float64], settings: KBestMira, seed: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], float]:
-    """Run all passes, and keep the averaged weights of the pass with the highest corpus BLEU.
+    """Run all passes, and keep the averaged weights of the pass with the best translations (`Pool.best`).
 
     `sparse` has a row for every translation in `pool`; `start`, float64 (C + F), are weights of dense and
-    sparse features. Returns weights and BLEU between 0 and 1; of equally good passes, those of the first.
+    sparse features. Returns weights and `Pool.best`; of equally good passes, those of the first.
     """
     state = start_state(start)
     bits = np.random.PCG64(list(seed))

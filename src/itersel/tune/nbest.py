@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from itersel.nbest.rescore import score_lists
 from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import offsets_of, take_rows
-from itersel.tune.accumulate import Pool, SparseRows, check_matches
+from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
 from itersel.tune.generate import DIGITS, HASH_DIGITS
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
@@ -37,7 +36,7 @@ class NBestLists(NamedTuple):
 
     name: str
     lists: NBest  # without duplicates
-    is_dense: bool  # whether all features are dense, or all are sparse
+    is_dense: bool  # all features are dense; otherwise, all are sparse
     made: Pool
 
     @property
@@ -73,7 +72,7 @@ def by_key(lists: NBest) -> NBest:
 def pool_of(
     lists: NBest, is_dense: bool, references: Sequence[Sequence[list[str]]], quality: NDArray[np.float64]
 ) -> Pool:
-    """Return lists as tuners need them; `references` are the words of those of each sentence, if needed."""
+    """Return lists as tuners need them; `references` are the words of each sentence's, needed for BLEU only."""
     words = [split_words(text) for text in lists.text]
     length = np.array([len(one) for one in words], np.int32)
     matches = np.zeros((length.shape[0], ORDER), np.int32)
@@ -105,7 +104,7 @@ def _numbered(
 
 
 def without_duplicates(lists: NBest) -> NBest:
-    """Return the first of all translations of a sentence that have the same words and features."""
+    """Keep only the first of a sentence's translations that have the same words and features."""
     value = np.round(lists.value, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
     seen, kept = set[tuple[int, str, bytes, bytes]](), []
     for row, (sentence, text) in enumerate(zip(lists.sentence.tolist(), lists.text, strict=True)):
@@ -142,7 +141,7 @@ class TunedLists(NamedTuple):
     sizes
         Number of values of each name that ended in ``=`` in the lists; see `write_weights`.
     absent
-        Features with a start weight that no list has. They keep it.
+        Features that have a start weight, but are in no list; they keep it.
     """
 
     weights: Weights
@@ -215,8 +214,7 @@ def tune_nbest(
         values = read_quality(quality, len(read.text))[kept.row]
     elif quality != "bleu":
         values = metric_quality(kept, texts, quality)
-    name = os.fspath(lists[0]) + (f" and {len(lists) - 1} more" if len(lists) > 1 else "")
-    is_dense, count = isinstance(tuner, Mert), kept.name.count
+    name, is_dense, count = name_of(lists), isinstance(tuner, Mert), kept.name.count
     if is_dense and count > MAX_SEARCHED:
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
         raise InputError(f"has {count} features; {why}", name)

@@ -1,9 +1,7 @@
-"""The input of tuners, and the sparse features summed to one dense feature, for tuning on held-out text.
+"""The input of tuners. On held-out text, sparse features are summed to a dense one, so few weights are tuned.
 
-Few weights are tuned there. Besides its dense features, a translation has the score of its sparse features
-under given weights; the weight of this column is a factor for all sparse weights.
-
-Exact line searches along given directions of these columns are those of Flanigan, Dyer & Carbonell (2013).
+The column of this sum is the score of a translation's sparse features under given weights; its weight is a
+factor for all sparse weights. Flanigan, Dyer & Carbonell (2013) search along directions of such columns.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from itersel.vectors.weights import Weights, find_weights, take_weights
 class Task(NamedTuple):
     """The input of every tuner.
 
-    The C columns are the dense features and, on held-out text, the sparse features summed to one or two.
+    The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
     Otherwise, the F sparse features of the lists are tuned one by one.
     """
 
@@ -134,7 +132,7 @@ class Task(NamedTuple):
 
 
 def elsewhere(weights: Weights, key: NDArray[np.uint64], name: StringTable) -> Weights:
-    """Return the weights of other features than these."""
+    """Return the weights of all features except these."""
     is_elsewhere = np.ones(weights.key.shape[0], bool)
     order = np.argsort(key, kind="stable")
     is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False

@@ -125,7 +125,7 @@ def weights_of(arrays: Arrays, path: FilePath) -> Weights:
 def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
     """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
-    An `InputError` if a name could not be read back from text. Names made by `itersel` always can.
+    Raises an `InputError` if a name could not be read back from text. Names made by `itersel` always can.
     """
     if not os.fspath(path).endswith(".h5"):
         values = sorted(weights.to_dict().items())
