@@ -29,7 +29,7 @@ WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "red"]
 
 @pytest.fixture
 def files(tmp_path):
-    """Lists of 20 sentences, and two references; `good` is right, `bad` misleads, `rare` is sparse."""
+    """Return a folder with lists of 20 sentences and two references; `good` is right, `bad` misleads."""
     random = np.random.default_rng(5)
     lines, references = [], ([], [])
     for sentence in range(20):
