@@ -192,8 +192,8 @@ def test_pairs_for_quality():
 def test_errors(files, monkeypatch, settings, options, message):
     monkeypatch.chdir(files)
     (files / "equal").write_text("1\n" * 201)
+    options = {"references": references_of(files)} | options
     with pytest.raises(InputError, match=message):
-        options = {"references": references_of(files)} | options
         tune_nbest(["list"], *options.pop("references"), tuner=settings, **options)
 
 
