@@ -56,6 +56,18 @@ def put(
     return change
 
 
+def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[Path], None]:
+    """Return a function that removes an array of a file, or replaces it by `array` of its values."""
+
+    def change(path: Path) -> None:
+        with resealed(path) as stream:
+            values = stream.pop(name)[:]
+            if array is not None:
+                stream[name] = array(values)
+
+    return change
+
+
 def set_attributes(**values: object) -> Callable[[Path], None]:
     """Return a function that changes attributes of a file."""
 
