@@ -47,7 +47,7 @@ def reseal(stream: h5py.File) -> None:
 def put(
     name: str, place: object, value: float, opened: Callable[[Path], Any] = resealed
 ) -> Callable[[Path], None]:
-    """Return a change of a file: a value of an array."""
+    """Return a function that changes a value of an array in a file."""
 
     def change(path: Path) -> None:
         with opened(path) as stream:
@@ -56,8 +56,20 @@ def put(
     return change
 
 
+def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[Path], None]:
+    """Return a function that removes an array of a file, or replaces it by `array` of its values."""
+
+    def change(path: Path) -> None:
+        with resealed(path) as stream:
+            values = stream.pop(name)[:]
+            if array is not None:
+                stream[name] = array(values)
+
+    return change
+
+
 def set_attributes(**values: object) -> Callable[[Path], None]:
-    """Return a change of a file: values of attributes."""
+    """Return a function that changes attributes of a file."""
 
     def change(path: Path) -> None:
         with resealed(path) as stream:
@@ -86,7 +98,7 @@ def _arrays(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
 
 
 def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the header of an array file; moves the arrays accordingly and corrects the checksum."""
+    """Change the header of an array file, move the arrays accordingly, and correct its checksum."""
     content = path.read_bytes()
     length = int.from_bytes(content[8:16], "little")
     header = json.loads(content[16 : 16 + length])

@@ -1,4 +1,4 @@
-"""Small text grammars, and shards made from them."""
+"""Text files, and the rules and features of shards, lists and text grammars."""
 
 import gzip
 import itertools
@@ -7,10 +7,9 @@ from pathlib import Path
 
 from tests.naive import extractor as naive
 
-from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures
-from itersel.grammar.text import import_grammars
 from itersel.storage.files import read_lines
 
 
@@ -19,13 +18,6 @@ def write(path: Path, *lines: str) -> Path:
     text = "".join(line + "\n" for line in lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
-
-
-def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
-    """Import one sentence with a grammar consisting of these lines."""
-    write(folder / "g" / "grammar.0", *lines)
-    import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
-    return read_shard(folder / "shard.h5")
 
 
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
@@ -40,12 +32,6 @@ def rule_of(shard: Shard, rule: int) -> naive.Rule:
     )
     source, target = (tuple(symbol if symbol < 0 else words[symbol] for symbol in side) for side in sides)
     return source, target
-
-
-def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
-    """Return the kind, source and target side of the rules of a sentence, as words."""
-    rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])].tolist()
-    return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:

@@ -71,7 +71,7 @@ class Cluster:
         return done.stdout
 
     def snakemake(self, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake in a folder; what it writes to both streams is its `stdout`."""
+        """Run Snakemake in a folder; `stdout` of the result has both streams."""
         return subprocess.run(
             [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
             cwd=folder,
@@ -83,7 +83,7 @@ class Cluster:
         )
 
     def tasks_of(self, array: str) -> int:
-        """Return the number of tasks that the scheduler remembers of an array with this number."""
+        """Return how many tasks of an array the scheduler remembers."""
         if self.key == "slurm":
             command = ["squeue", "--noheader", "--array", "--states=all", f"--job={array}", "--format=%K"]
             return len(set(self.ask(*command).split()))

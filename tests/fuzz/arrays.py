@@ -121,9 +121,9 @@ WEIGHTS = {**dict.fromkeys(VALUES, 6), **dict.fromkeys(SHAPES, 3), DECLARED: 10}
 def apply(
     chance: Random, array: AnyArray, name: str, declared: Array, sizes: dict[str, int]
 ) -> AnyArray | None:
-    """Return an array after one of `WEIGHTS`; None if it is impossible, perhaps after other damage.
+    """Return an array after the operation `name` of `WEIGHTS`; None if it cannot be applied.
 
-    `sizes` of the file by name, as returned by `check_arrays`.
+    `sizes` are those of the file, by name, as `check_arrays` returns them.
     """
     if name == DECLARED:
         is_declared = array.dtype.str == declared.dtype and array.ndim == len(declared.shape)

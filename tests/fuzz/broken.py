@@ -35,7 +35,7 @@ def _leaves_a_file(*arguments: Any) -> None:
 
 
 CHECK = "itersel.storage.hdf5.check_digests"
-# What replaces the comparison of checksums, the mode of the cases, and the outcome that some must have.
+# What replaces the comparison of checksums, the mode of the cases, and the outcome of at least one of them.
 FAULTS: dict[str, tuple[Callable[..., object], str, str]] = {
     "raises": (_raises, "damaged", "traceback"),
     "crashes": (lambda *arguments: os.kill(os.getpid(), signal.SIGSEGV), "damaged", "crash"),
@@ -47,7 +47,7 @@ FAULTS: dict[str, tuple[Callable[..., object], str, str]] = {
 
 
 def main() -> None:
-    """Print the outcomes of the cases of each bug that has not the outcome that it must have."""
+    """Print each bug that no case finds, with the outcomes of its cases."""
     from tests.fuzz.cases import Case, runner
 
     with runner(seconds=SECONDS) as cases:

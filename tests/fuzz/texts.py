@@ -182,7 +182,7 @@ WEIGHTS = {
 
 
 def damage(chance: Random, content: bytes, name: str) -> bytes:
-    """Return bytes after one of the operations of `BYTES` or `LINES`; there must be some."""
+    """Return the content, which must not be empty, after an operation of `BYTES` or `LINES`."""
     if name in LINES:
         lines = content.split(b"\n")
         LINES[name](chance, lines, chance.randrange(len(lines)))

@@ -78,7 +78,8 @@ def decode(
 ) -> list[Translation]:
     """Return the k best distinct translations of a sentence, best first, ties in alphabetical order.
 
-    The language model is the log10 probability of a sentence with its end, and whether a word is known.
+    The language model is given by two functions: `log10_probability` of a sentence, including its end, and
+    `is_known` of a word.
     """
     all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
     goal = Chart(words, all_rules, weights, max_span).item("S", 0, len(words))

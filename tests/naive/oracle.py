@@ -91,7 +91,7 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
 
 
 class OracleDecoder(Decoder):
-    """Ranks the fixed lists."""
+    """Ranks fixed lists of translations with the given weights."""
 
     dense_names = DENSE_NAMES
 

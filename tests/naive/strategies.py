@@ -36,7 +36,7 @@ CATEGORIES = ("A", "X", "S", "B")
 class Problem(NamedTuple):
     """The input of a decoder for one sentence: the words, their grammar, and weights by feature name.
 
-    The language model has log10 probability and backoff of n-grams.
+    `model` maps n-grams to log10 probabilities and backoffs.
     """
 
     words: tuple[str, ...]

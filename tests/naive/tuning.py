@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from tests.naive.learning import closest
+from tests.naive.learning import closest, dot
 
 ORDER = 4
 
@@ -45,10 +45,6 @@ def corpus_bleu(chosen: Sequence[Translation], reference_length: int) -> float:
         return 0.0
     penalty = 1.0 if ngrams[0] > reference_length else math.exp(1 - reference_length / ngrams[0])
     return penalty * math.prod(m / n for m, n in zip(matches, ngrams, strict=True)) ** (1 / ORDER)
-
-
-def dot(weights: dict[str, float], features: dict[str, float]) -> float:
-    return sum(weights.get(name, 0.0) * value for name, value in features.items())
 
 
 def best(scores: Sequence[float | Fraction]) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from tests.damage import put, reseal_array, reseal_header, resealed, set_attributes
+from tests.damage import put, replaced, reseal_array, reseal_header, resealed, set_attributes
 
 from itersel.cli.main import main
 from itersel.config.search import Grammar
@@ -151,18 +151,6 @@ def test_values(
     else:
         reseal_array(files / file, name, lambda array: array.__setitem__(place, value))
     refused(reading(files, file), f": {files / file}: damaged: array '{name}' {said}")
-
-
-def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[Path], None]:
-    """Return a change of a file: another array in place of one, or none."""
-
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            content = stream.pop(name)[:] if array is None else array(stream.pop(name)[:])
-            if array is not None:
-                stream[name] = content
-
-    return change
 
 
 def dense_names(*names: object) -> Callable[[Path], None]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
-from tests.text_grammars import import_one, listed_rules, write
+from tests.text_grammars import rule_of, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -49,6 +49,19 @@ def assert_equal(first: Shard, second: Shard) -> None:
             assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), item.name
         elif item.name != "attributes":
             assert a == b, item.name
+
+
+def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
+    """Import one sentence with a grammar consisting of these lines."""
+    write(folder / "g" / "grammar.0", *lines)
+    import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
+    return read_shard(folder / "shard.h5")
+
+
+def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
+    """Return the kind, source and target side of the rules of a sentence, as words."""
+    rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])].tolist()
+    return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
 
 
 @pytest.mark.parametrize(

@@ -194,13 +194,13 @@ MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
-    """A model of no words."""
+    """Return a language model without words."""
     return load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
 
 
 @pytest.fixture(scope="module")
 def shard() -> Shard:
-    """A shard translated into capital letters, with forests far larger than the k-best lists below."""
+    """Return a shard translated into capital letters; its forests are far larger than the lists below."""
     sentences = [tuple(text) for text in ("abba", "", "aabb", "babab", "bb", "aaa", "abab")]
     capital = [tuple(word.upper() for word in sentence) for sentence in sentences]
     capital[4] = ()
@@ -209,7 +209,7 @@ def shard() -> Shard:
 
 @pytest.fixture
 def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
-    """A function that trains on the shard."""
+    """Return a function that trains on the shard."""
 
     def run(threads: int = 1, epochs: int = 1, k: int = 2, **options: Any) -> Training:
         learner, start = dataclasses.replace(MIRA, **options), None

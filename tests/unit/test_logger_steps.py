@@ -194,7 +194,7 @@ def test_long_lines_are_arranged(clock):
 
 
 def test_every_rule_has_a_title(root):
-    """Except those with the same title as the rule that they use."""
+    """Rules made with `use rule` may have the title of the rule that they use."""
     texts = [path.read_text() for path in [root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]]
     docstrings = [re.findall(r'^ *rule\b.*:\n *(?:"""(.*)"""$)?', text, re.M) for text in texts]
     titles = [title for found in docstrings for title in found]

@@ -1,10 +1,10 @@
 """n-best lists of other decoders: the forms they come in, errors, and rescoring."""
 
-import gzip
 import json
 
 import numpy as np
 import pytest
+from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -20,11 +20,6 @@ BARE = "0 ||| a b ||| -1 -2 ||| -4.7"
 NEURAL = "0 ||| a b ||| ||| -4.7"
 JSON = '{"id": 0, "text": "a b", "features": {"LM": -3.5, "n": 2}, "score": -4.7}'
 JSON_SCORE = '{"id": 0, "text": "a b", "score": -4}'
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return path
 
 
 def features(lists, row):
@@ -57,8 +52,7 @@ def test_forms(tmp_path, line, found):
 
 def test_several_files_are_merged_by_sentence(tmp_path):
     first = write(tmp_path / "1", "1 ||| c ||| x=1", "", "0 ||| a ||| x=2", " ")
-    second = tmp_path / "2.gz"
-    second.write_bytes(gzip.compress(b"0 ||| b ||| y=3 x=4\n1 ||| ||| y=5\n"))
+    second = write(tmp_path / "2.gz", "0 ||| b ||| y=3 x=4", "1 ||| ||| y=5")
     lists = read_nbest([first, second], 2)
     assert lists.text == ["a", "b", "c", ""]
     assert lists.offset.tolist() == [0, 2, 4]
@@ -216,7 +210,7 @@ def test_bad_weights(tmp_path, name, content, message):
         read_weights(tmp_path / name)
 
 
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, capsys, refused):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2", "1 ||| c ||| f=1")
     numbers = write(tmp_path / "numbers", "5", "0", "0")
     weights = write(tmp_path / "weights", "f 1", "lm 1")
@@ -229,11 +223,9 @@ def test_command(tmp_path, capsys):
     write(weights, "f 1", "length 1")
     assert main(command) == 0
     assert "weights of features in no list: length\n" in capsys.readouterr().err
-    assert main([*command, "--scores", f"lm={numbers}", "--scores", f"lm={numbers}"]) == 1
-    assert "--scores gives a name twice" in capsys.readouterr().err
+    refused([*command, *[f"--scores=lm={numbers}"] * 2], "--scores gives a name twice")
     write(weights, "g 1")
-    assert main(command) == 1
-    assert "weights: has no weight of any feature in the lists" in capsys.readouterr().err
+    refused(command, "weights: has no weight of any feature in the lists")
 
 
 def test_features_are_ascending(tmp_path):

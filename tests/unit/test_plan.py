@@ -145,7 +145,7 @@ def test_keys_of_an_experiment_win() -> None:
 
 
 def test_options_of_tuning() -> None:
-    """Forests for a step on dev have the sparse features as one; lists get them from the step itself."""
+    """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
     for name, command, made in (
         ("part", "forest", "--features all --pop-limit 200 --max-span 15 --density 50"),
         ("forest-mert", "forest", "--features dense --pop-limit 200 --max-span 15 --density 50"),
@@ -421,7 +421,7 @@ def test_independent_tasks() -> None:
 
 @pytest.mark.parametrize(("names", "labels"), [("np", ("a", "b", "z")), ("npi", ("z", "b")), ("r", ())])
 def test_table_by_task(names: str, labels: tuple[str, ...]) -> None:
-    """The labels of independent tasks, which lack weights for others, or else of all experiments."""
+    """The labels of independent tasks, which have no weights for others, or else of all tasks."""
     tasks = {
         "n": NATURAL,
         "p": {"name": "pooled", "labels": ["z", "a"]},

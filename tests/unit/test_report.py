@@ -124,7 +124,7 @@ def test_table_of_one_system():
     assert tsv_table(table)[1].split("\t")[12] == "-"
 
 
-def test_command_table(tmp_path, capsys):
+def test_command_table(tmp_path, refused):
     arguments = table_command(tmp_path / "test", [system("a"), system("b")], [GOOD, BAD], REFERENCES)
     arguments += ["--trials", "50", "--output"]
     outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
@@ -132,11 +132,9 @@ def test_command_table(tmp_path, capsys):
     assert len(json.loads((tmp_path / "table.json").read_text())["test_sets"][0]["systems"]) == 2
     assert (tmp_path / "table.txt").read_text().startswith("system  experiment")
     assert (tmp_path / "table.tsv").read_text().startswith("test_set\tsystem\texperiment\t")
-    assert main([*arguments, str(tmp_path / "table.pdf")]) == 1
-    assert ".txt, .tsv, .json" in capsys.readouterr().err
+    refused([*arguments, str(tmp_path / "table.pdf")], ".txt, .tsv, .json")
     (tmp_path / "test/1.json").write_text("{}")
-    assert main([*arguments, *outputs]) == 1
-    assert "1.json: is not the description of a system" in capsys.readouterr().err
+    refused([*arguments, *outputs], "1.json: is not the description of a system")
 
 
 @pytest.mark.parametrize(
@@ -148,11 +146,10 @@ def test_command_table(tmp_path, capsys):
         ({"repeat": 2, "bleu": [1.0]}, "in epochs"),
     ],
 )
-def test_systems_with_the_same_name_are_not_merged(tmp_path, capsys, change, message):
+def test_systems_with_the_same_name_are_not_merged(tmp_path, refused, change, message):
     systems = [system("same"), system("same", **change)]
     arguments = table_command(tmp_path / "test", systems, [GOOD, BAD], REFERENCES)
-    assert main([*arguments, "--output", str(tmp_path / "table.txt")]) == 1
-    assert message in capsys.readouterr().err
+    refused([*arguments, "--output", str(tmp_path / "table.txt")], message)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +161,7 @@ def test_systems_with_the_same_name_are_not_merged(tmp_path, capsys, change, mes
         ((), ("one",), "test set 'news' has no reference"),
     ],
 )
-def test_inconsistent_test_sets(tmp_path, text_file, capsys, names, systems, message):
+def test_inconsistent_test_sets(tmp_path, text_file, refused, names, systems, message):
     reference, translation = text_file("ref", REFERENCES), text_file("t", GOOD)
     arguments = ["report", "table", "--output", str(tmp_path / "table.txt")]
     for words in [[name, reference] for name in names] or [["news"]]:
@@ -172,9 +169,7 @@ def test_inconsistent_test_sets(tmp_path, text_file, capsys, names, systems, mes
     for name in systems:
         write_system(tmp_path / f"{name}.json", system(name))
         arguments += ["--systems", str(tmp_path / f"{name}.json"), "--translations", translation]
-    assert main(arguments) == 1
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "table.txt").exists()
+    refused(arguments, message)
 
 
 EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap": 2, "max-samples": 50}

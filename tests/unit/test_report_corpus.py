@@ -76,18 +76,15 @@ COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
         (COUNTS, [1]),
     ],
 )
-def test_left_out_of_wrong_kinds(text_file, tmp_path, capsys, collection, monolingual):
+def test_left_out_of_wrong_kinds(text_file, tmp_path, refused, collection, monolingual):
     files = {
         "statistics.json": {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual},
         "collection.json": collection,
     }
     paths = [text_file(name, [json.dumps(content)]) for name, content in files.items()]
     arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
-    assert main([*arguments, "--output", str(tmp_path / "corpus.txt")]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert f"{paths[collection is not COUNTS]}: is not a statistics file" in error
-    assert not (tmp_path / "corpus.txt").exists()
+    said = f"{paths[collection is not COUNTS]}: is not a statistics file"
+    refused([*arguments, "--output", tmp_path / "corpus.txt"], said)
 
 
 def split(sentences, source, target, **dropped):

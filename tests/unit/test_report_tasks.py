@@ -263,11 +263,7 @@ def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
         ("bad", BAD, ["--output", "tasks.pdf"], "tasks.pdf: the name must end in .txt, .tsv, .json"),
     ],
 )
-def test_errors(tmp_path, text_file, capsys, arguments, name, lines, options, message):
-    path, output = text_file(name, lines), tmp_path / "tasks.txt"
+def test_errors(tmp_path, text_file, refused, arguments, name, lines, options, message):
+    path = text_file(name, lines)
     options = [word.format(bad=path) for word in options]
-    assert main([*arguments, "--tasks", "calc", "--output", str(output), *options]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert message in error
-    assert not output.exists()
+    refused([*arguments, "--tasks", "calc", "--output", tmp_path / "tasks.txt", *options], message)

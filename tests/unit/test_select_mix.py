@@ -20,7 +20,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import put, resealed, set_attributes
+from tests.damage import put, replaced, resealed, set_attributes
 from tests.mixing import FIGURE_2, rows_of, run, write_shards
 from tests.naive.selection import Vector, column_norm
 
@@ -180,16 +180,6 @@ MEAN = ("--mixing", "mean", "--epoch", "1")
 put_without_sealing = functools.partial(put, opened=functools.partial(h5py.File, mode="r+"))
 
 
-def replace(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
-    def damage(path: Path) -> None:
-        with resealed(path) as stream:
-            values = change(stream[name][:])
-            del stream[name]
-            stream[name] = values
-
-    return damage
-
-
 def change_attribute(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
         write_attribute(stream.attrs, "settings", "others")
@@ -220,9 +210,9 @@ BROKEN = [
     (put("v", 0, 1e200), "is beyond 1e+12; train the shard again"),
     (put("v", 0, math.nan), "not finite; train the shard again"),
     (lambda path: os.truncate(path, path.stat().st_size - 100), "recreate it"),
-    (replace("features/key", lambda keys: keys[::-1]), "recreate it"),
-    (replace("v", lambda values: values.astype(np.float32)), "recreate it"),
-    (replace("v", lambda values: values[1:]), "recreate it"),
+    (replaced("features/key", lambda keys: keys[::-1]), "recreate it"),
+    (replaced("v", lambda values: values.astype(np.float32)), "recreate it"),
+    (replaced("v", lambda values: values[1:]), "recreate it"),
     (put("features/name_offset", -1, 10**6), "recreate it"),
     (put("features/name", 0, ord("y")), "has the same 64-bit key as"),
     (put("features/name", 0, 0xFF), "array 'features/name' is not UTF-8"),
@@ -340,7 +330,7 @@ PREVIOUS = [
     (set_attributes(shards=4), "was mixed from 4 shards, not 3"),
     (set_attributes(kind="shard-weights"), "is not of kind 'mixed-weights'"),
     (drop_attributes, "is not of kind 'mixed-weights'"),
-    (replace("v", lambda values: values[1:]), "array 'v' has the shape 1, not 2"),
+    (replaced("v", lambda values: values[1:]), "array 'v' has the shape 1, not 2"),
     (put("features/name", 0, ord("y")), "have the same 64-bit key"),
     (Path.unlink, "no such file"),
     (

@@ -96,7 +96,7 @@ program()
 
 @contextmanager
 def started(folder: Path, code: str, interrupts: Any = signal.SIG_DFL) -> Iterator[subprocess.Popen[str]]:
-    """Start the program, which ends within the block; background processes of a shell ignore Ctrl-C."""
+    """Start the program and wait for its end; as in the background of a shell, it may ignore Ctrl-C."""
     with subprocess.Popen(
         [sys.executable, "-c", START + code + RUN],
         cwd=folder,

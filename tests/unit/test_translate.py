@@ -92,7 +92,7 @@ def stream(system: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def answer(process: subprocess.Popen[str], line: str) -> str:
-    """Return the translation of a line; blocks if more input is needed, and the test run has a time limit."""
+    """Return the translation of a line; waits forever if the program first reads more lines."""
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
     return process.stdout.readline()
