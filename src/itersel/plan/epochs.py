@@ -65,7 +65,7 @@ class Epochs:
         return [f"{epoch.grammars}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
 
     def training_models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each of these files: that of all text, or the one without its text."""
+        """Return the language model for each of these files: that of all text, or one without its text."""
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:

@@ -94,7 +94,7 @@ def suffixes() -> str:
 
 
 def packing_of(content: bytes | bytearray) -> str | None:
-    """Return the error for compressed content in a file whose name does not say so; None for other content."""
+    """Return the error for compressed content in a file whose name does not say so; else None."""
     for signature, (name, suffix) in _SIGNATURES.items():
         if content.startswith(signature):
             advice = f"rename it to end in {suffix}" if suffix else f"unpack it, or use {suffixes()}"

@@ -72,7 +72,7 @@ def by_key(lists: NBest) -> NBest:
 def pool_of(
     lists: NBest, is_dense: bool, references: Sequence[Sequence[list[str]]], quality: NDArray[np.float64]
 ) -> Pool:
-    """Return lists as tuners need them; `references` are the words of each sentence's, needed for BLEU only."""
+    """Return lists as tuners need them; `references` (words of each sentence) are needed only for BLEU."""
     words = [split_words(text) for text in lists.text]
     length = np.array([len(one) for one in words], np.int32)
     matches = np.zeros((length.shape[0], ORDER), np.int32)
