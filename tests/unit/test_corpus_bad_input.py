@@ -12,7 +12,7 @@ from itersel.cli.main import main
 from itersel.storage.files import write_lines
 
 Refused = Callable[..., str]
-GZIP = gzip.compress(b"the house\n" * 500)
+GZIP = gzip.compress(b"the house\n" * 500, mtime=0)
 LANGUAGES = ("--source-language=de", "--target-language=en")
 TRAIN = (*LANGUAGES, "--tokenized", "--split=train")
 
