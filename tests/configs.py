@@ -16,6 +16,10 @@ def experiment(**settings):
     return {"experiments": {"a": settings}}
 
 
+def experiments(**settings):
+    return {"experiments": settings}
+
+
 def learner(name, **settings):
     return experiment(learner={"name": name, **settings})
 

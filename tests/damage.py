@@ -11,7 +11,9 @@ from typing import Any
 import h5py
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
+from itersel.storage.arrayfile import ALIGNMENT, DIGEST_BYTES, MAGIC
 from itersel.storage.formats import digest
 from itersel.storage.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest, write_attribute
 
@@ -97,27 +99,59 @@ def _arrays(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
             yield from ((f"{name}/{inner}", array) for inner, array in _arrays(item))
 
 
+class Parts:
+    """The parts of an array file: its header, and its arrays by name."""
+
+    def __init__(self, content: bytes) -> None:
+        length = int.from_bytes(content[8:16], "little")
+        self.header: dict[str, Any] = json.loads(content[16 : 16 + length])
+        self.arrays = {}
+        start = _align(16 + length + DIGEST_BYTES)
+        for name, entry in self.header["arrays"].items():
+            count = int(np.prod(entry["shape"], dtype=np.int64))
+            flat = np.frombuffer(content, entry["dtype"], count, start + entry["position"])
+            self.arrays[name] = flat.reshape(entry["shape"]).copy()
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Replace an array and its entry in the header."""
+        self.arrays[name] = array
+        self.header["arrays"][name].update(dtype=array.dtype.str, shape=list(array.shape))
+
+    def body(self, *, seal: bool) -> bytes:
+        """Return all arrays in order; the header gets their places and, if `seal`, correct checksums."""
+        body = b""
+        for name, array in self.arrays.items():
+            entry = self.header["arrays"][name]
+            entry["position"] = _align(len(body))
+            body += bytes(entry["position"] - len(body)) + np.ascontiguousarray(array).tobytes()
+            if seal:
+                entry["digest"] = digest(array)
+        self.header["size"] = len(body)
+        return body
+
+
+def container(header: str, body: bytes) -> bytes:
+    """Return an array file with a header and its correct checksum."""
+    text = header.encode(errors="surrogateescape")
+    start = MAGIC + len(text).to_bytes(8, "little") + text + xxhash.xxh3_128_digest(text)
+    return start + bytes(-len(start) % ALIGNMENT) + body
+
+
+def _align(position: int) -> int:
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
 def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the header of an array file, move the arrays accordingly, and correct its checksum."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[8:16], "little")
-    header = json.loads(content[16 : 16 + length])
-    result = change(header)
-    text = json.dumps(result if result == [] else header).encode()
-    body = content[-(-(32 + length) // 64) * 64 :]
-    start = content[:8] + len(text).to_bytes(8, "little") + text + xxhash.xxh3_128_digest(text)
-    path.write_bytes(start + bytes(-len(start) % 64) + body)
+    """Change the header of an array file, and correct its checksum."""
+    parts = Parts(path.read_bytes())
+    body = parts.body(seal=False)
+    change(parts.header)
+    path.write_bytes(container(json.dumps(parts.header), body))
 
 
 def reseal_array(path: Path, name: str, change: Callable[[Any], object]) -> None:
-    """Change an array of an array file in place and correct its checksum."""
-    content = bytearray(path.read_bytes())
-    length = int.from_bytes(content[8:16], "little")
-    entry = json.loads(content[16 : 16 + length])["arrays"][name]
-    begin = -(-(32 + length) // 64) * 64 + entry["position"]
-    dtype, count = np.dtype(entry["dtype"]), int(np.prod(entry["shape"]))
-    array = np.frombuffer(content, dtype, count, begin).reshape(entry["shape"]).copy()
-    change(array)
-    content[begin : begin + array.nbytes] = array.tobytes()
-    path.write_bytes(content)
-    reseal_header(path, lambda header: header["arrays"][name].update(digest=digest(array)))
+    """Change an array of an array file, and correct its checksum."""
+    parts = Parts(path.read_bytes())
+    change(parts.arrays[name])
+    body = parts.body(seal=True)
+    path.write_bytes(container(json.dumps(parts.header), body))

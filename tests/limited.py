@@ -1,4 +1,4 @@
-"""Processes with little memory, or with a limit of file sizes, which acts like a full disk."""
+"""itersel in a process of its own, with little memory or small files if wanted (as on a full disk)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 MEBIBYTE = 2**20
 
@@ -16,8 +17,9 @@ def limited(
     program: Sequence[str] = ("-m", "itersel.cli.main"),
     memory: int | None = None,
     file_size: int | None = None,
+    **settings: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run itersel, or other Python code, with limits in bytes.
+    """Run itersel, or other Python code, with limits in bytes, and with `settings` of `subprocess.run`.
 
     Python ignores the signal for files that are too large, so writing fails.
     """
@@ -28,4 +30,5 @@ def limited(
                 resource.setrlimit(kind, (size, size))
 
     command = [sys.executable, *program, *map(str, arguments)]
-    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.run(command, preexec_fn=limit, check=False, **{**pipes, **settings})

@@ -35,9 +35,14 @@ def rows_of(matrix: list[list[int]]) -> list[Vector]:
     return [{f"x{d}": float(value) for d, value in enumerate(row)} for row in matrix]
 
 
-def run(folder: Path, *options: str, paths: Sequence[str] = ()) -> int:
-    """Run the step on these files, or on the shards of a folder."""
+def command(folder: Path, *options: str, paths: Sequence[str] = ()) -> list[str]:
+    """Return the command that mixes these files, or the shards of a folder."""
     paths = paths or sorted(str(path) for path in folder.glob("shard*.h5"))
     (folder / "list").write_text("".join(path + "\n" for path in paths))
     files = ["--inputs", str(folder / "list"), "--output", str(folder / "v.h5")]
-    return main(["mix", *files, "--shards", str(len(paths)), *options])
+    return ["mix", *files, "--shards", str(len(paths)), *options]
+
+
+def run(folder: Path, *options: str) -> int:
+    """Mix the shards of a folder."""
+    return main(command(folder, *options))

@@ -176,16 +176,17 @@ def write_run(
     return paths
 
 
-def run_tune(
+def tune_command(
     folder: Path, paths: Sequence[Path], *options: str, tuner: str = "mert", iteration: int = 2
-) -> int:
+) -> list[str]:
+    """Return the command that tunes on the lists of two shards."""
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
     shards = ["--shards", "2", "--iteration", str(iteration)]
     if iteration > 1 and "--previous" not in options:
         (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
         shards += ["--previous", str(folder / "previous")]
     files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
-    return main(["tune", "--tuner", tuner, *shards, *files, *options])
+    return ["tune", "--tuner", tuner, *shards, *files, *options]
 
 
 def further_references(

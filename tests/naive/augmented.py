@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tests.naive.decoder import substitute
 from tests.naive.learning import ORDER, Bleu, counts, mean_length
 
 from itersel.decode.decoder import SentenceForest
@@ -109,11 +110,7 @@ def search(
                 if math.prod(rank + 1 for rank in ranks) > beam:
                     continue
                 parts = [kept[one][rank] for one, rank in zip(edge.antecedents, ranks, strict=True)]
-                words = tuple(
-                    word
-                    for symbol in edge.target
-                    for word in (parts[-symbol - 1].words if symbol < 0 else (symbol,))
-                )
+                words = substitute(edge.target, [part.words for part in parts])
                 model = sum((part.model for part in parts), edge.score)
                 value = approximate_bleu(words, references, bleu, covered[item] / covered[-1])
                 one = Partial(words, model, share * model + gain * value)
@@ -130,8 +127,5 @@ def search(
 
 def is_near(one: Partial, other: Partial, references: Sequence[Words]) -> bool:
     """Whether rounding may decide: objectives are nearly equal although the counts differ."""
-    same = (len(one.words), counts(one.words, *references)) == (
-        len(other.words),
-        counts(other.words, *references),
-    )
+    same = counts(one.words, *references) == counts(other.words, *references)
     return not same and abs(one.objective - other.objective) < 1e-12

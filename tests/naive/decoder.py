@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 
@@ -149,8 +149,10 @@ def match(source: tuple[Symbol, ...], words: Sequence[str], begin: int, end: int
                 yield [(begin, middle), *spans]
 
 
-def substitute(target: tuple[Symbol, ...], parts: Sequence[Words]) -> Words:
-    """Return the target side with strings in place of its nonterminals."""
+def substitute(target: tuple[Any, ...], parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the target side, of words or their numbers, with strings in place of its nonterminals."""
     return tuple(
-        word for symbol in target for word in ((symbol,) if isinstance(symbol, str) else parts[-symbol - 1])
+        word
+        for symbol in target
+        for word in (parts[-symbol - 1] if isinstance(symbol, int) and symbol < 0 else (symbol,))
     )

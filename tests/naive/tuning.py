@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from tests.naive.learning import closest, dot
+from tests.naive.decoder import substitute
+from tests.naive.learning import closest, difference, dot
 
 ORDER = 4
 
@@ -118,15 +119,12 @@ class Mira:
         bleu = [self.bleu(one, sentence) for one in sentence.translations]
         hope = best([s + b for s, b in zip(scores, bleu, strict=True)])
         fear = best([s - b for s, b in zip(scores, bleu, strict=True)])
-        good, bad = sentence.translations[hope], sentence.translations[fear]
-        difference = {
-            name: good.features.get(name, 0.0) - bad.features.get(name, 0.0)
-            for name in {**good.features, **bad.features}
-        }
-        loss = bleu[hope] - bleu[fear] - dot(self.weights, difference)
-        norm = sum(value**2 for value in difference.values())
+        good = sentence.translations[hope]
+        moved = difference(sentence.translations, hope, fear)
+        loss = bleu[hope] - bleu[fear] - dot(self.weights, moved)
+        norm = sum(value**2 for value in moved.values())
         if loss > 0 and norm > 0:
-            for name, value in difference.items():
+            for name, value in moved.items():
                 self.weights[name] = self.weights.get(name, 0.0) + min(self.limit, loss / norm) * value
         self.matches = [self.decay * a + b for a, b in zip(self.matches, good.matches, strict=True)]
         self.ngrams = [self.decay * a + max(0, good.length - n) for n, a in enumerate(self.ngrams)]
@@ -155,11 +153,6 @@ def derivations(forest: Sequence[Sequence[Edge]], item: int) -> list[tuple[Line,
     for edge in forest[item]:
         for parts in itertools.product(*(derivations(forest, one) for one in edge.antecedents)):
             lines = [edge.line, *(line for line, _ in parts)]
-            words = [
-                word
-                for symbol in edge.target
-                for word in (parts[-symbol - 1][1] if symbol < 0 else (symbol,))
-            ]
             total = (sum((a for a, _ in lines), Fraction(0)), sum((b for _, b in lines), Fraction(0)))
-            found.append((total, tuple(words)))
+            found.append((total, substitute(edge.target, [words for _, words in parts])))
     return found

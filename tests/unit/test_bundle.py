@@ -1,19 +1,25 @@
-"""Bundles: a system in one self-contained file, which is checked before anything is translated."""
+"""Bundles, a system in one self-contained file that is checked before use, and exported folders for cdec."""
 
 from __future__ import annotations
 
+import gzip
+import os
 import shutil
 import sys
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.damage import reseal_array, reseal_header
-from tests.systems import raw_text, translate
+from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
 from itersel.storage.arrayfile import MAGIC
 from itersel.translate.system import read_bundle
+from itersel.vectors.weights import read_weights
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,7 @@ def bundle(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     path = tmp_path / "raw"
-    path.write_text("".join(line + "\n" for line in raw_text(30)))
+    path.write_text("".join(line + "\n" for line in [*raw_text(12), ""]))
     return path
 
 
@@ -50,7 +56,7 @@ def test_a_bundle_translates_without_the_run(run, system, text, tmp_path):
     other.mkdir()
     (tmp_path / "made").rename(other / "any name")
     assert translate(other / "any name", text, other / "out", *options) == expected
-    assert len(expected) == 30
+    assert len(expected) == 13
 
 
 def test_equal_systems_give_equal_bytes(run, system, made, tmp_path):
@@ -75,92 +81,80 @@ def test_arrays_are_mapped(made):
         assert array.ctypes.data % 64 == 0
 
 
-def refused(bundle: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one-line error that rejects a bundle; check that nothing is written."""
-    before = sorted(bundle.parent.iterdir())
-    output = bundle.parent / "out"
-    arguments = ["--system", str(bundle), "--input", str(text), "--output", str(output)]
-    assert main(["translate", *arguments]) == 1
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert sorted(bundle.parent.iterdir()) == before
-    place = f"itersel translate: {bundle}: "
-    assert captured.err.startswith(place)
-    return captured.err.removeprefix(place)
+def in_header(value: object, *keys: str) -> Callable[[Path], None]:
+    """Return a change of a value in the header, with a correct checksum."""
 
-
-@pytest.mark.parametrize("size", [0, 12, 40_000, -1])
-def test_cut_anywhere(bundle, text, capsys, size):
-    bundle.write_bytes(bundle.read_bytes()[:size])
-    line = refused(bundle, text, capsys)
-    assert "truncated" in line or "is not a file of kind 'bundle'" in line
-
-
-def test_a_changed_byte(bundle, text, capsys):
-    content = bytearray(bundle.read_bytes())
-    content[-1] ^= 1
-    bundle.write_bytes(content)
-    message = "damaged: array 'recaser' does not match its checksum; recreate the file\n"
-    assert refused(bundle, text, capsys) == message
-
-
-@pytest.mark.parametrize(
-    ("keys", "value", "message"),
-    [
-        (("attributes", "settings"), None, "damaged or truncated"),
-        (("attributes", "model"), 3, "damaged or truncated"),
-        (("attributes", "model", "order"), 10**9, "damaged or truncated"),
-        (
-            ("attributes", "settings", "pop_limit"),
-            10**9,
-            "pop_limit is 1000000000; it must be a whole number",
-        ),
-        (("attributes", "settings", "features"), "x", "features is 'x'"),
-        (("attributes", "settings", "extraction", "templates"), ["x"], "templates is 'x'; choose one of"),
-    ],
-)
-def test_wrong_headers(bundle, text, capsys, keys, value, message):
-    def change(header):
+    def change(header: dict[str, Any]) -> None:
         *path, last = keys
-        for key in path:
-            header = header[key]
-        header[last] = value
+        reduce(dict.__getitem__, path, header)[last] = value
 
-    reseal_header(bundle, change)
-    assert refused(bundle, text, capsys).startswith(message)
+    return lambda bundle: reseal_header(bundle, change)
+
+
+def filled(name: str, value: float) -> Callable[[Path], None]:
+    """Return a change of all values of an array, with a correct checksum."""
+    return lambda bundle: reseal_array(bundle, name, lambda array: array.fill(value))
+
+
+def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    return lambda bundle: bundle.write_bytes(change(bundle.read_bytes()))
+
+
+def replaced_by_folder(bundle: Path) -> None:
+    bundle.unlink()
+    bundle.mkdir()
+
+
+DAMAGED = "damaged or truncated"
+NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("change", "message"),
     [
-        ("index/suffix", 10**8, "damaged: array 'index/suffix' holds 100000000 in row 0"),
-        ("index/room", 255, "damaged: array 'room' is not the rest of the sentence"),
-        ("model/slots", 2**64 - 1, "damaged: array 'slots' is too full"),
-        ("model/unigram", np.nan, "damaged: array 'model/unigram' holds"),
-        ("weights/v", np.inf, "the weight of "),
-        ("preparation", ord("["), "is not a preparation.json"),
-        ("recaser", ord("["), "is not a recaser.json"),
+        (rewritten(lambda content: b""), NO_BUNDLE),
+        (rewritten(lambda content: content[:12]), "truncated"),
+        (rewritten(lambda content: content[:40_000]), "truncated"),
+        (rewritten(lambda content: content[:-1]), "truncated"),
+        (
+            rewritten(lambda content: content[:-1] + bytes([content[-1] ^ 1])),
+            "damaged: array 'recaser' does not match its checksum; recreate the file\n",
+        ),
+        (in_header(None, "attributes", "settings"), DAMAGED),
+        (in_header(3, "attributes", "model"), DAMAGED),
+        (in_header(10**9, "attributes", "model", "order"), DAMAGED),
+        (in_header(10**9, "attributes", "settings", "pop_limit"), "pop_limit is 1000000000; it must be a w"),
+        (in_header("x", "attributes", "settings", "features"), "features is 'x'"),
+        (in_header(["x"], "attributes", "settings", "extraction", "templates"), "templates is 'x'; choose"),
+        (filled("index/suffix", 10**8), "damaged: array 'index/suffix' holds 100000000 in row 0"),
+        (filled("index/room", 255), "damaged: array 'room' is not the rest of the sentence"),
+        (filled("model/slots", 2**64 - 1), "damaged: array 'slots' is too full"),
+        (filled("model/unigram", np.nan), "damaged: array 'model/unigram' holds"),
+        (filled("weights/v", np.inf), "the weight of "),
+        (filled("preparation", ord("[")), "is not a preparation.json"),
+        (filled("recaser", ord("[")), "is not a recaser.json"),
+        (
+            lambda bundle: shutil.copy(bundle.parent / "index", bundle),
+            "holds a 'grammar-index', a 'bundle' was expected",
+        ),
+        (rewritten(lambda content: MAGIC[:7] + b"\xff" + content[8:]), "was made by another version of i"),
+        (rewritten(lambda content: b"\x80\x04\x95cos\nsystem\n(S'touch out'\ntR."), NO_BUNDLE),
+        (Path.unlink, "no such file or folder\n"),
+        (replaced_by_folder, "has no resources.json; name a folder"),
     ],
 )
-def test_arrays_that_make_no_system(bundle, text, capsys, name, value, message):
-    """Such a bundle can be made with correct checksums."""
-    reseal_array(bundle, name, lambda array: array.fill(value))
-    assert refused(bundle, text, capsys).startswith(message)
-
-
-def test_other_files(run, bundle, text, capsys, tmp_path):
-    for content, message in (
-        ((run / "index").read_bytes(), "holds a 'grammar-index', a 'bundle' was expected"),
-        (MAGIC[:7] + b"\xff" + bundle.read_bytes()[8:], "was made by another version of itersel"),
-        (b"\x80\x04\x95cos\nsystem\n(S'touch out'\ntR.", "is not a file of kind 'bundle' made by itersel"),
-    ):
-        bundle.write_bytes(content)
-        assert refused(bundle, text, capsys).startswith(message)
-    bundle.unlink()
-    assert refused(bundle, text, capsys) == "no such file or folder\n"
-    bundle.mkdir()
-    assert refused(bundle, text, capsys).startswith("has no resources.json; name a folder")
+def test_files_that_make_no_system(
+    run: Path,
+    bundle: Path,
+    text: Path,
+    refused: Callable[..., str],
+    change: Callable[[Path], object],
+    message: str,
+) -> None:
+    shutil.copy(run / "index", bundle.parent)
+    change(bundle)
+    arguments = ["translate", "--system", bundle, "--input", text, "--output", bundle.parent / "out"]
+    refused(arguments, f"itersel translate: {bundle}: ", message)
 
 
 def test_no_partial_bundle_is_written(run, system, tmp_path, capsys):
@@ -179,3 +173,123 @@ def test_reading_needs_no_pickle(made, monkeypatch):
     monkeypatch.setitem(sys.modules, "pickle", None)
     monkeypatch.setitem(sys.modules, "_pickle", None)
     assert read_bundle(made).settings.pop_limit == 30
+
+
+CONFIG = """\
+formalism=scfg
+add_pass_through_rules=true
+scfg_max_span_limit=15
+intersection_strategy=cube_pruning
+cubepruning_pop_limit=30
+feature_function=WordPenalty
+feature_function=KLanguageModel lm.arpa
+feature_function=RuleIdentityFeatures
+feature_function=RuleSourceBigramFeatures
+feature_function=RuleTargetBigramFeatures
+feature_function=RuleShape
+weights=weights.txt
+input=input.sgm
+"""
+
+
+def command(system: Path, text: Path, output: Path, *options: str) -> list[str]:
+    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), *options]
+    return ["export", "cdec", *arguments]
+
+
+def export(*arguments: Any) -> None:
+    assert main(command(*arguments)) == 0
+
+
+def test_files(system, text, tmp_path):
+    folder = tmp_path / "for cdec"
+    export(system, text, folder)
+    assert sorted(os.listdir(folder)) == ["cdec.ini", "grammars", "input.sgm", "lm.arpa", "weights.txt"]
+    assert (folder / "cdec.ini").read_text() == CONFIG
+    assert read_weights(folder / "weights.txt").to_dict() == WEIGHTS
+    arpa = gzip.decompress((system.parents[2] / "lm.arpa.gz").read_bytes())
+    assert (folder / "lm.arpa").read_bytes() == arpa
+    lines = (folder / "input.sgm").read_text().splitlines()
+    assert len(lines) == 13
+    assert lines[-1] == '<seg grammar="grammars/grammar.12.gz" id="12">  </seg>'
+    assert sorted(os.listdir(folder / "grammars")) == sorted(f"grammar.{i}.gz" for i in range(13))
+
+
+def test_round_trip_gives_the_same_translations(system, text, tmp_path, monkeypatch):
+    """`itersel grammar import` reads the same files as cdec and computes the same features."""
+    export(system, text, tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")  # the paths of grammars are relative, as for cdec
+    data = ["--shard", "x.h5", "--model", "lm.bin", "--weights", "weights.txt"]
+    for step in (
+        ["grammar", "import", "--input", "input.sgm", "--output", "x.h5"],
+        ["lm", "compile", "--input", "lm.arpa", "--output", "lm.bin"],
+        ["decode", *data, "--pop-limit", "30", "--output", "translations"],
+        ["translate", "--system", str(system), "--input", str(text), "--keep-tokens", "--output", "expected"],
+    ):
+        assert main(step) == 0
+    assert Path("translations").read_text() == Path("expected").read_text()
+    assert "ship" in Path("expected").read_text()
+
+
+def test_dense_systems_and_other_templates(tmp_path, text):
+    for features, templates, functions, listed in (
+        ("dense", ("R", "Lex"), [], False),
+        ("all", ("Lex", "RBT"), ["RuleTargetBigramFeatures"], True),
+    ):
+        run = tmp_path / features
+        export(make_system(run, features, templates), text, run / "out")
+        config = (run / "out/cdec.ini").read_text().splitlines()
+        found = [line.removeprefix("feature_function=") for line in config if "feature_function" in line]
+        assert found == ["WordPenalty", "KLanguageModel lm.arpa", *functions]
+        grammar = gzip.decompress((run / "out/grammars/grammar.0.gz").read_bytes()).decode()
+        assert ("Lex:" in grammar) == listed
+        assert "RBT:" not in grammar
+
+
+def test_missing_arpa_file(system, text, tmp_path, refused):
+    run = tmp_path / "run"
+    shutil.copytree(system.parents[2], run)
+    folder, bundle, out = run / system.relative_to(system.parents[2]), tmp_path / "x.bundle", tmp_path / "out"
+    assert main(["bundle", str(folder), str(bundle)]) == 0
+    (run / "lm.arpa.gz").rename(tmp_path / "mine.gz")
+    advice = "name the ARPA file that it was made from with --arpa\n"
+    message = f"{folder}: has no ARPA file beside its language model {run}/lm.bin; {advice}"
+    refused(command(folder, text, out), message)
+    message = "holds the language model in compiled form only; name the ARPA file"
+    refused(command(bundle, text, out), message)
+    content = gzip.decompress((tmp_path / "mine.gz").read_bytes())
+    (tmp_path / "other").write_bytes(content + b"\n")
+    message = "other: is not the ARPA file that the language model of the system"
+    refused(command(bundle, text, out, "--arpa", str(tmp_path / "other")), message)
+    out.mkdir()
+    export(bundle, text, out, "--arpa", str(tmp_path / "mine.gz"))
+    assert (out / "lm.arpa").read_bytes() == content
+
+
+def test_a_failed_export_leaves_nothing_behind(system, tmp_path, refused):
+    text, out = tmp_path / "raw", tmp_path / "out"
+    text.write_text("Boot\nBoot |||\n")
+    refused(command(system, text, out), f"itersel export: {text}:2: '|||' separates")
+    out.mkdir()
+    (out / "mine").touch()
+    text.write_text("Boot\n")
+    message = f"itersel export: {out}: exists, and is not an empty folder; name another one\n"
+    refused(command(system, text, out), message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("das a</seg>b haus", ":2: '</seg>' ends a sentence for cdec; remove it"),
+        ("((('x',1,1),),) haus", ":2: '((('' begins a lattice for cdec; remove it"),
+        ("das [wort] haus", ": '[wort]' in a rule of this text would be a nonterminal of cdec"),
+    ],
+)
+def test_words_with_a_special_meaning_in_cdec(system, tmp_path, refused, line, message):
+    """In tokenised text, since the tokeniser would split them."""
+    run = shutil.copytree(system.parents[2], tmp_path / "run")
+    preparation = run / "preparation.json"
+    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
+    (tmp_path / "raw").write_text(f"haus\n{line}\n")
+    copy = run / system.relative_to(system.parents[2])
+    refused(command(copy, tmp_path / "raw", tmp_path / "out"), f"{tmp_path}/raw{message}\n")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from numba.core import config as numba_config
+from tests.limited import limited
 from tests.needs import missing
 
 import itersel
@@ -63,12 +64,14 @@ def test_main_help_lists_all_steps(capsys):
         ("compare --reference a --trials x b c", "'x' is not a whole number of 1 or more"),
         ("weights export w.h5 --output .", "'.' is not the name of a file"),
         ("weights export w.h5 --output new/", "'new/' is not the name of a file"),
+        ("tune --tuner pro --lists a --shards 1 --iteration 1 --output b --passes 3", "uments: --passes 3"),
         ("decode --shard a --model b --weights c --k-best 1000000000", "'1000000000' is not a whole"),
         ("decode --shard a --model b --weights c --pop-limit 0", "'0' is not a whole number from 1 to 10000"),
         ("decode --shard a --model b --weights c --max-span 0", "'0' is not a whole number of 1 or more"),
         ("train --shard a --model b --output c --learning-rate nan", "'nan' is not a number"),
         ("train --shard a --model b --output c --learning-rate 0", "'0' is not a number above 0"),
         ("train --shard a --model b --output c --epoch 1_0", "'1_0' is not a whole number"),
+        ("train --shard a --model b --output c --pairs some", "invalid choice: 'some'"),
         ("grammar extract --index a --input b --output c --max-span 31", "'31' is not a whole number from 1"),
         ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not a language"),
         ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --threshold inf", "'inf' is not"),
@@ -92,8 +95,7 @@ def test_bad_arguments_are_usage_errors(arguments, message, tmp_path, monkeypatc
 
 
 def test_a_run_in_an_empty_folder(tmp_path):
-    command = [sys.executable, "-m", "itersel.cli.main", "run"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = limited("run", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("itersel run: no config.yaml here; 'itersel init DIR' writes a project")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.limited import limited
 
 from itersel.code_check import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
 
@@ -59,11 +58,10 @@ def test_steps_check_the_code_that_they_run(tmp_path: Path) -> None:
     source = tmp_path / "src"
     shutil.copytree(PACKAGE, source / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
     environment = {**os.environ, "PYTHONPATH": str(source), CODE_VARIABLE: fingerprint()}
-    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "--help"]
-    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    assert limited("weights", "show", "--help", env=environment).returncode == 0
     with (source / "itersel/errors.py").open("a") as stream:
         stream.write("# edited\n")
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = limited("weights", "show", "--help", env=environment)
     said = "has been edited since this run started; stop the run and start it again"
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"itersel weights: {source / 'itersel'}: {said}\n"

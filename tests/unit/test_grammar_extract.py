@@ -316,16 +316,6 @@ def test_bad_text(folder: Path) -> None:
     assert not output.exists()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["max_span=0", "max_span=31", "max_symbols=0", "max_nonterminals=3", "min_gap=0", "max_samples=0"],
-)
-def test_bad_settings(wrong: str) -> None:
-    name, value = wrong.split("=")
-    with pytest.raises(InputError, match=f"{name} is {value}; it must be a whole number, between"):
-        Grammar(**{name: int(value)})
-
-
 @given(problems())
 def test_all_templates_for_every_sentence(folder, problem) -> None:
     """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""

@@ -193,16 +193,6 @@ def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
             read()
 
 
-def test_not_an_index(folder: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        load_index(folder / "missing")
-    index_lines(folder, ["a b"], ["x"], ["0-0"])
-    whole = (folder / "index").read_bytes()
-    (folder / "cut").write_bytes(whole[:-1])
-    with pytest.raises(InputError, match="truncated"):
-        load_index(folder / "cut")
-
-
 def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All words are kept in memory, so a small file must not unpack to any number of them."""
     path = tmp_path / "text.gz"

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.limited import limited
 
 from itersel import kernel_cache
 from itersel.cli import warm_up
@@ -130,13 +131,8 @@ def test_a_cache_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "text").write_text("a b\n")
     options = ["--source", "text", "--target", "text", "--alignment", "text", "--output", "index"]
-    done = subprocess.run(
-        [sys.executable, "-m", "itersel.cli.main", "grammar", "index", *options],
-        cwd=tmp_path,
-        env={**os.environ, "ITERSEL_CACHE": str(tmp_path / "file"), "NUMBA_DISABLE_JIT": "0"},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path / "file"), "NUMBA_DISABLE_JIT": "0"}
+    done = limited("grammar", "index", *options, cwd=tmp_path, env=environment)
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert line.startswith("itersel grammar: compiled kernels cannot be kept in ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -216,10 +215,6 @@ def test_several_files(tmp_path: Path) -> None:
     assert len(found) > 20
 
 
-def truncate(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
-
-
 def put_nan(path: Path) -> None:
     write_weights(path, make_weights({"Glue": 1.0}))
     with resealed(path) as stream:
@@ -233,12 +228,9 @@ def drop_references(path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "damage", "models", "message"),
     [
-        ("0.h5", truncate, 1, "0.h5: damaged or truncated HDF5 file"),
-        ("1.h5", truncate, 1, "1.h5: damaged or truncated HDF5 file"),
-        ("0.h5", Path.unlink, 1, "0.h5: no such file"),
+        ("1.h5", Path.unlink, 1, "1.h5: no such file"),
         ("0.h5", drop_references, 1, "0.h5: has no references to train on; extract it with --references"),
         ("start.h5", put_nan, 1, "start.h5: the weight of 'Glue' is not finite"),
-        ("lm.bin", truncate, 1, "lm.bin: truncated; recreate it"),
         (
             "0.h5",
             Path.exists,
@@ -261,12 +253,3 @@ def test_bad_input(
     files = ["--shard", *(str(tmp_path / f"{z}.h5") for z in range(SHARDS))]
     files += ["--weights", str(tmp_path / "start.h5"), "--model", *[str(tmp_path / "lm.bin")] * models]
     refused(train_command(tmp_path, *files, "--output", str(tmp_path / "w.h5")), message)
-
-
-@pytest.mark.parametrize(
-    "option",
-    ["--k-best 0", "--learning-rate 0", "--learning-rate nan", "--seed -1", "--epoch 0", "--pairs some"],
-)
-def test_values_out_of_bounds_are_usage_errors(option: str) -> None:
-    files = ["--shard", "s.h5", "--model", "lm.bin", "--output", "w.h5"]
-    assert main(["train", *files, *option.split()]) == 2

@@ -118,10 +118,12 @@ def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) 
     assert captured.err == f"itersel lm: warning: {warning}\n"
 
 
-def test_wrong_order_is_an_error(text: Path) -> None:
-    path = build(text)
+def test_wrong_order_is_an_error(text: Path, refused: Callable[..., str]) -> None:
+    path, arpa = build(text), text.with_name("lm.arpa.gz")
     with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, expected order 5"):
         load_model(path, order=5)
+    files = ["--input", arpa, "--output", text.with_name("new.bin")]
+    refused(["lm", "compile", "--order=5", *files], arpa, "is of order 3, expected order 5")
 
 
 @pytest.mark.parametrize("step", ["estimate", "compile"])

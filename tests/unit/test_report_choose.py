@@ -19,25 +19,29 @@ def numbered(name):
 
 
 @pytest.fixture
-def join(tmp_path, text_file):
-    """Return a function that joins translations of tasks; it returns the exit status and the lines."""
+def joining(tmp_path, text_file):
+    """Return a function that returns the command which joins translations of tasks."""
 
-    def run(labels, tasks, *translations):
+    def command(labels, tasks, *translations):
         paths = [text_file(f"model{place}", lines) for place, lines in enumerate(translations)]
-        output = tmp_path / "joined"
         arguments = ["--labels", text_file("labels", labels), "--tasks", *tasks, "--translations", *paths]
-        status = main(["report", "join", *arguments, "--output", str(output)])
-        return status, output.read_text().split("\n") if output.exists() else None
+        return ["report", "join", *arguments, "--output", str(tmp_path / "joined")]
 
-    return run
+    return command
 
 
-def test_join(join):
-    expected = ["b 0", "c 1", "", "c 3", "b 4", "b 5", ""]
-    assert join(LABELS, ["calc", "base"], numbered("c"), numbered("b")) == (0, expected)
-    assert join(LABELS, ["base", "calc"], numbered("b"), numbered("c")) == (0, expected)
-    # a task without a sentence
-    assert join(LABELS, ["draw"], numbered("d")) == (0, [""] * 7)
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (["calc", "base"], ["base 0", "calc 1", "", "calc 3", "base 4", "base 5"]),
+        (["base", "calc"], ["base 0", "calc 1", "", "calc 3", "base 4", "base 5"]),
+        # a task without a sentence
+        (["draw"], [""] * 6),
+    ],
+)
+def test_join(tmp_path, joining, tasks, expected):
+    assert main(joining(LABELS, tasks, *map(numbered, tasks))) == 0
+    assert (tmp_path / "joined").read_text() == "".join(f"{line}\n" for line in expected)
 
 
 def test_packed_labels(tmp_path, text_file):
@@ -58,11 +62,8 @@ def test_packed_labels(tmp_path, text_file):
         (["base", "a\tx", "calc"], ["base"], [numbered("b")[:3]], "labels:2: 'a\\tx' is not a task label"),
     ],
 )
-def test_join_errors(join, capsys, labels, tasks, translations, message):
-    assert join(labels, tasks, *translations) == (1, None)
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert message in error
+def test_join_errors(joining, refused, labels, tasks, translations, message):
+    refused(joining(labels, tasks, *translations), message)
 
 
 def test_choose_epoch():
@@ -82,20 +83,24 @@ EXPERIMENT = ["--name=x", "--learner=mira", "--mixing=none", "--tune-on=dev", "-
 
 
 @pytest.fixture
-def choose(tmp_path, text_file):
-    """Return a function that chooses an epoch with additional options; it returns the system, if any."""
+def choosing(tmp_path, text_file):
+    """Return the command that chooses an epoch."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
     arguments = ["--reference", text_file("ref", REFERENCES), "--weights", *weights, "--translations"]
     arguments += [text_file(f"t{epoch}", lines) for epoch, lines in enumerate(EPOCHS, 1)]
-    output = tmp_path / "system.json"
-    arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(output)]
+    arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
+    return ["report", "choose", *EXPERIMENT, *arguments]
+
+
+@pytest.fixture
+def choose(tmp_path, choosing):
+    """Return a function that chooses an epoch with additional options, and returns the system."""
 
     def run(*options):
-        status = main(["report", "choose", *EXPERIMENT, *arguments, *options])
-        assert output.exists() == (tmp_path / "best.h5").exists() == (status == 0)
-        return read_system(output) if status == 0 else None
+        assert main([*choosing, *options]) == 0
+        return read_system(tmp_path / "system.json")
 
     return run
 
@@ -128,7 +133,7 @@ def test_choose_with_several_references(text_file, choose):
     assert system.signature.startswith("nrefs:2|")
 
 
-def test_choose_by_another_score(tmp_path, text_file, choose, capsys):
+def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused):
     """Of detokenised text; the third epoch is that of the raw references."""
     raw = [line.capitalize() + "." for line in EPOCHS[2]]
     given = ["--raw-references", text_file("raw", raw), *write_detokenizer(tmp_path, raw)]
@@ -137,10 +142,8 @@ def test_choose_by_another_score(tmp_path, text_file, choose, capsys):
         assert (system.chosen_by, system.epoch) == (by, 3)
         assert len(set(system.devtest_scores)) == 3
         assert system.devtest_bleu[1] == max(system.devtest_bleu)
-    for path in ("system.json", "best.h5"):
-        (tmp_path / path).unlink()
-    assert choose("--by", "ter", *given[:2]) is None
-    assert "--by ter needs --raw-references, --preparation and --recaser" in capsys.readouterr().err
+    message = "--by ter needs --raw-references, --preparation and --recaser"
+    refused([*choosing, "--by", "ter", *given[:2]], message)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +156,5 @@ def test_choose_by_another_score(tmp_path, text_file, choose, capsys):
         (["--task", "base", "--labels"], ["base"] * 5, "labels: has 5 lines, "),
     ],
 )
-def test_choose_errors(text_file, capsys, choose, options, labels, message):
-    assert choose(*options, text_file("labels", labels)) is None
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert message in error
+def test_choose_errors(text_file, refused, choosing, options, labels, message):
+    refused([*choosing, *options, text_file("labels", labels)], message)

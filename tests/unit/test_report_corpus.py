@@ -92,19 +92,15 @@ def split(sentences, source, target, **dropped):
     return {"sentences": sentences, **sides, "dropped": dropped}
 
 
-def test_command_corpus_errors(tmp_path, text_file, capsys):
+def test_command_corpus_errors(tmp_path, text_file, refused):
     preparation = text_file("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
     output = str(tmp_path / "x.txt")
     arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
     broken = text_file("rules.json", ["[]"])
-    assert main([*arguments, "--collection", broken]) == 1
-    assert "is not a statistics file of itersel corpus" in capsys.readouterr().err
-    assert main([*arguments, "--rules", "test", broken]) == 1
-    assert "no statistics of test" in capsys.readouterr().err
+    refused([*arguments, "--collection", broken], "is not a statistics file of itersel corpus")
+    refused([*arguments, "--rules", "test", broken], "no statistics of test")
     for content in ([], *({"rules": rules} for rules in (-1, 10**300, 1.5, "3", None, True))):
         broken = text_file("rules.json", [json.dumps(content)])
-        assert main([*arguments, "--rules", "dev", broken]) == 1
-        assert "rules.json: is not a count of rules" in capsys.readouterr().err
-    assert main(["report", "rules", "--shards", text_file("list", [broken]), "--output", output]) == 1
-    assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
-    assert not (tmp_path / "x.txt").exists()
+        refused([*arguments, "--rules", "dev", broken], "rules.json: is not a count of rules")
+    rules = ["report", "rules", "--shards", text_file("list", [broken]), "--output", output]
+    refused(rules, "rules.json: damaged or truncated HDF5 file")

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from tests.mixing import FIGURE_2, attributes_of, rows_of, run
+from tests.mixing import FIGURE_2, attributes_of, command, rows_of, run
 from tests.naive import oracle, selection
 from tests.naive.learning import PAIRS, Bleu
 from tests.naive.selection import Vector
@@ -128,25 +128,27 @@ def shards(tmp_path):
     return write
 
 
-def mix_epoch(folder: Path, epoch: int, *more: str) -> int:
-    previous = ["--previous", str(folder / "v.h5")] if epoch > 1 else []
-    limits = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
-    return run(folder, *PATH, *limits, "--epoch", str(epoch), *previous, *more)
+def mixing(folder: Path, epoch: int, *more: str, **limits: str) -> list[str]:
+    """Return the command that mixes an epoch, without an output of the epoch before."""
+    previous = ["--previous", str((folder / "v.h5").rename(folder / "previous.h5"))] if epoch > 1 else []
+    limits = {"threshold": "6", "epsilon": "2", "minimum": "1"} | limits
+    words = [word for name, value in limits.items() for word in (f"--{name}", value)]
+    return command(folder, *PATH, *words, "--epoch", str(epoch), *previous, *more)
 
 
 def test_figure_2(shards):
     """Columns with norms 7 and 5: the threshold falls from 6 to 4, and to 0.5, which ends the path."""
     folder = shards(1, (10.0, 20.0, 30.0))
-    assert mix_epoch(folder, 1) == 0
+    assert main(mixing(folder, 1)) == 0
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx({"x0": 11 / 3})
     shards(2, (12.0, 15.0, 25.0))
-    assert mix_epoch(folder, 2) == 0
+    assert main(mixing(folder, 2)) == 0
     found = attributes(folder / "v.h5")
     assert (found["threshold"], found["lambda"]) == (6, (60 - 52) / 2)
     both = {"x0": 11 / 3, "x1": 7 / 3}
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
     shards(3, (12.0, 15.0, 24.0))
-    assert mix_epoch(folder, 3) == 0
+    assert main(mixing(folder, 3)) == 0
     found = attributes(folder / "v.h5")
     assert (found["lambda"], found["loss"], found["stopped"]) == (4.0, 51.0, 1)
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
@@ -160,61 +162,51 @@ def test_figure_2(shards):
         ((1.0, 1.0, -1.0), 0, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
 )
-def test_inconsistent_shards(shards, capsys, losses, stopped, message):
-    folder = shards(1, losses, stopped=stopped)
-    assert mix_epoch(folder, 1) == 1
-    assert message in capsys.readouterr().err
-    assert not (folder / "v.h5").exists()
+def test_inconsistent_shards(shards, refused, losses, stopped, message):
+    refused(mixing(shards(1, losses, stopped=stopped), 1), message)
 
 
-def test_shard_that_was_trained_after_the_end(shards, capsys):
-    folder = shards(1, (1.0, 1.0, 1.0))
-    assert mix_epoch(folder, 1) == 0
-    shards(2, (1.0, 1.0, 1.0))
-    assert mix_epoch(folder, 2) == 0
+def test_shard_that_was_trained_after_the_end(shards, refused):
+    for epoch in (1, 2):
+        folder = shards(epoch, (1.0, 1.0, 1.0))
+        assert main(mixing(folder, epoch)) == 0
     assert has_stopped(folder / "v.h5")
     shards(3, (1.0, 1.0, 1.0))
-    assert mix_epoch(folder, 3) == 1
-    assert "shard0.h5: was trained although the path has ended" in capsys.readouterr().err
+    refused(mixing(folder, 3), "shard0.h5: was trained although the path has ended")
 
 
 @pytest.mark.parametrize(
     ("changed", "value"),
     [("threshold", "7"), ("epsilon", "3"), ("minimum", "2"), ("norm", "l0"), ("keep", "dense")],
 )
-def test_another_path(shards, capsys, changed, value):
+def test_another_path(shards, refused, changed, value):
     folder = shards(1, (10.0, 20.0, 30.0))
-    assert mix_epoch(folder, 1) == 0
+    assert main(mixing(folder, 1)) == 0
     shards(2, (1.0, 1.0, 1.0))
-    limits = {"threshold": "6", "epsilon": "2", "minimum": "1", changed: value}
-    words = [word for name, one in limits.items() for word in (f"--{name}", one)]
-    assert run(folder, *PATH, *words, "--epoch", "2", "--previous", str(folder / "v.h5")) == 1
-    assert f"v.h5: was mixed with a different --{changed}; mix that epoch again" in capsys.readouterr().err
+    message = f"previous.h5: was mixed with a different --{changed}; mix that epoch again"
+    refused(mixing(folder, 2, **{changed: value}), message)
 
 
-def test_threshold_that_nothing_exceeds(shards, capsys):
+def test_threshold_that_nothing_exceeds(shards, refused):
     """Without weights, the next epoch would not learn anything either."""
     folder = shards(1, (10.0, 20.0, 30.0))
-    limits = ["--threshold", "7", "--epsilon", "2", "--minimum", "1"]
-    assert run(folder, *PATH, *limits, "--epoch", "1", "--matrix", str(folder / "W.h5")) == 1
-    assert "no feature has a norm above 7; the largest is 7: choose a smaller" in capsys.readouterr().err
-    assert not (folder / "W.h5").exists()
-    assert run(folder, *PATH, *limits, "--epoch", "1", "--keep", "x1") == 0
+    message = "no feature has a norm above 7; the largest is 7: choose a smaller"
+    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold="7"), message)
+    assert main(mixing(folder, 1, "--keep", "x1", threshold="7")) == 0
 
 
 @pytest.mark.parametrize("name", ["lambda", "loss"])
 @pytest.mark.parametrize("value", [None, "x", -1.0, float("inf"), 3])
-def test_weights_without_the_state_of_the_path(shards, capsys, name, value):
+def test_weights_without_the_state_of_the_path(shards, refused, name, value):
     folder = shards(1, (10.0, 20.0, 30.0))
-    assert mix_epoch(folder, 1) == 0
+    assert main(mixing(folder, 1)) == 0
     found = attributes(folder / "v.h5")
     del found[name]
     if value is not None:
         found[name] = value
     write_weights(folder / "v.h5", read_weights(folder / "v.h5"), found)
     shards(2, (1.0, 1.0, 1.0))
-    assert mix_epoch(folder, 2) == 1
-    assert "v.h5: has no valid lambda or loss; mix that epoch again" in capsys.readouterr().err
+    refused(mixing(folder, 2), "previous.h5: has no valid lambda or loss; mix that epoch again")
 
 
 @pytest.mark.parametrize("name", ["adagrad", "margin-perceptron"])

@@ -46,26 +46,6 @@ def test_text_is_prepared_and_restored(system, tmp_path):
     ]
 
 
-def test_the_steps_of_a_run_give_the_same_result(system, text, tmp_path):
-    """The steps that prepare, extract, decode and detokenise files."""
-    run = system.parents[2]
-    prepared, shard, tokens, restored = (str(tmp_path / name) for name in ("text", "x.h5", "tokens", "out"))
-    translator = Translator(load_system(system))
-    [block] = read_blocks(text)
-    lines = [" ".join(words) for words in translator.prepare(block, text)]
-    Path(prepared).write_text("".join(line + "\n" for line in lines))
-    model = ["--model", f"{run}/lm.bin", "--weights", f"{system}/weights.h5", "--pop-limit", "30"]
-    files = ["--preparation", f"{run}/preparation.json", "--recaser", f"{run}/recaser.json"]
-    for step in (
-        ["grammar", "extract", "--index", f"{run}/index", "--input", prepared, "--output", shard],
-        ["decode", "--shard", shard, *model, "--output", tokens],
-        ["detokenize", *files, "--input", tokens, "--output", restored],
-    ):
-        assert main(step) == 0
-    assert translate(system, text, tmp_path / "one") == Path(restored).read_text().splitlines()
-    assert len(set(Path(restored).read_text().splitlines())) > SENTENCES // 2
-
-
 @pytest.mark.parametrize("size", [1, 7])
 def test_translations_do_not_depend_on_other_sentences(system, text, size):
     translator = Translator(load_system(system))
@@ -140,13 +120,12 @@ def test_a_killed_process(system, victim):
     assert error.endswith("a process was killed; is there enough memory? Try fewer --jobs\n")
 
 
-def test_a_process_that_cannot_be_started_is_reported(system, text, capsys):
+def test_a_process_that_cannot_be_started_is_reported(system, text, refused):
     """It is not said to have been killed."""
-    refused = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-    with mock.patch("multiprocessing.context.SpawnContext.Pipe", side_effect=refused):
-        assert main(["translate", "--system", str(system), "--input", str(text), "--jobs", "2"]) == 1
-    error = "itersel translate: cannot start another process (Too many open files); try fewer --jobs\n"
-    assert capsys.readouterr().err == error
+    error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    message = "cannot start another process (Too many open files); try fewer --jobs\n"
+    with mock.patch("multiprocessing.context.SpawnContext.Pipe", side_effect=error):
+        refused(["translate", "--system", system, "--input", text, "--jobs", "2"], message)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -163,13 +142,11 @@ def test_a_process_that_cannot_be_started_is_reported(system, text, capsys):
     ],
     ids=["reserved", "bytes", "words"],
 )
-def test_no_partial_output(system, tmp_path, capsys, line, message, jobs):
+def test_no_partial_output(system, tmp_path, refused, line, message, jobs):
     text, output = tmp_path / "text", tmp_path / "out"
     text.write_text(f"Boot\nBoot\n{line}\n")
-    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), "--jobs", jobs]
-    assert main(["translate", *arguments]) == 1
-    assert capsys.readouterr().err.startswith(f"itersel translate: {text}:3: {message}")
-    assert os.listdir(tmp_path) == ["text"]
+    arguments = ["--system", system, "--input", text, "--output", output, "--jobs", jobs]
+    refused(["translate", *arguments], f"itersel translate: {text}:3: {message}")
 
 
 @pytest.fixture(scope="module")
@@ -284,10 +261,10 @@ def test_words_of_a_stream_are_forgotten(system):
         assert (len(translator._extractor._ids), len(translator._extractor._words)) == before
 
 
-def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
-    for jobs in ("1", "2"):
-        assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1
-        assert capsys.readouterr().err == f"itersel translate: {tmp_path}/none: no such file or folder\n"
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, refused, jobs):
+    command = ["translate", "--system", tmp_path / "none", "--jobs", jobs, "--input", "none"]
+    refused(command, f"{tmp_path}/none: no such file or folder")
 
 
 def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):
@@ -301,7 +278,7 @@ def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):
     assert shown[0] == shown[1] == shown[2] != []
 
 
-def test_a_copied_folder_is_no_system(system, tmp_path, text, capsys):
-    shutil.copytree(system, tmp_path / "a/b/copy")
-    assert main(["translate", "--system", str(tmp_path / "a/b/copy"), "--input", str(text)]) == 1
-    assert "or copy a bundle (itersel bundle) instead of the folder" in capsys.readouterr().err
+def test_a_copied_folder_is_no_system(system, tmp_path, text, refused):
+    copy = shutil.copytree(system, tmp_path / "a/b/copy")
+    message = "or copy a bundle (itersel bundle) instead of the folder"
+    refused(["translate", "--system", copy, "--input", text], message)

@@ -14,7 +14,7 @@ from tests.damage import put
 from tests.examples import MANY
 from tests.naive import learning
 from tests.naive import tuning as naive
-from tests.naive.strategies import Problem, small_grammars, solve, to_arpa, to_shard
+from tests.naive.strategies import Problem, load_arpa, make_decoder, small_grammars, solve, to_arpa
 from tests.naive.tuning import Edge, Translation
 from tests.tuning import make_decodable, write_decoded
 
@@ -24,7 +24,7 @@ from itersel.config.tuners import ForestMert
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.lm.binary import compile_model, load_model
+from itersel.lm.binary import load_model
 from itersel.storage.strings import offsets_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.forests import (
@@ -171,10 +171,7 @@ def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
 
 def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
     """Return a decoder without pruning, and the problem without sparse weights."""
-    (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
-    compile_model(folder / "lm.arpa", folder / "lm.bin")
-    shard = to_shard(problem, ("x", "a", "y"))
-    decoder = Decoder(shard, load_model(folder / "lm.bin"), Search("dense", pop_limit=5000))
+    decoder = make_decoder(problem, folder, Search("dense", pop_limit=5000), ("x", "a", "y"))
     dense = {name: value for name, value in problem.weights.items() if name in decoder.dense_names}
     return decoder, problem._replace(weights=dense)
 
@@ -215,12 +212,8 @@ def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list
 def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
     rules = [Rule((s,), (t,), {"CountEF": v}) for s, t, v in
              (("a", "x", 4.0), ("a", "y", 1.0), ("b", "x", 2.0), ("b", "z", 0.0))]  # fmt: skip
-    (tmp_path / "lm.arpa").write_text(
-        "\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n\\end\\\n"
-    )
-    compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
-    shard = make_shard([("a", "b")], [("x", "x")], [rules])
-    decoder = Decoder(shard, load_model(tmp_path / "lm.bin"), Search("dense"))
+    model = load_arpa(to_arpa(dict.fromkeys([("<unk>",), ("<s>",), ("</s>",)], (-1.0, 0.0)), 1), tmp_path)
+    decoder = Decoder(make_shard([("a", "b")], [("x", "x")], [rules]), model, Search("dense"))
     weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
     _, found = decoder.search(0, *weights)
     # best derivation: one rule for a, one for b, two glue rules and the goal

@@ -135,14 +135,6 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
     assert expected.score > 0
 
 
-def test_shard_without_references(
-    decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert write_decoded("kbest", decodable, tmp_path / "1.h5", shard="plain.h5") == 1
-    assert "plain.h5: has no references to tune on" in capsys.readouterr().err
-    assert not (tmp_path / "1.h5").exists()
-
-
 @pytest.mark.parametrize("name", ["LanguageModel", "feature1"])
 def test_features_that_are_not_finite(tmp_path: Path, name: str) -> None:
     sentences = [oracle.Sentence(((1, 2),), ((1, 2),), ({one: value},)) for one, value in

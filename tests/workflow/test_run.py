@@ -10,6 +10,7 @@ import sys
 import zipfile
 
 import pytest
+from tests.limited import limited
 from tests.workflow.conftest import NATURAL
 
 from itersel.cli.main import main
@@ -100,15 +101,12 @@ def test_report_of_snakemake(copy):
 def test_system_translates_raw_text(finished):
     """Raw test sentences get the same translations as in the run."""
     system = finished.results / "experiments/selected/best"
-    command = [sys.executable, "-m", "itersel.cli.main", "translate", "--system", str(system)]
     source = (finished.folder / "test.source").read_text()
     for options, expected in (
         ([], finished.results / "evaluation/test/selected.txt"),
         (["--keep-tokens"], system / "test.txt"),
     ):
-        result = subprocess.run(
-            [*command, *options], input=source, capture_output=True, text=True, check=True
-        )
+        result = limited("translate", "--system", system, *options, input=source)
         assert result.stdout == expected.read_text()
 
 
@@ -285,13 +283,6 @@ def test_systems_with_some_of_the_templates_are_explained(copy, tmp_path):
         path.write_text(json.dumps({**json.loads(path.read_text()), "features": "R, Shape"}))
     shards = tmp_path / "shards"
     shards.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("shards/test/1/*.h5"))))
-    files = [
-        "--results",
-        str(copy.results),
-        "--shards",
-        str(shards),
-        "--model",
-        str(copy.results / "lm/lm.bin"),
-    ]
+    files = [f"--results={copy.results}", f"--shards={shards}", f"--model={copy.results / 'lm/lm.bin'}"]
     assert main(["explain", *files, "--output", str(tmp_path / "derivations.json")]) == 0
     assert json.loads((tmp_path / "derivations.json").read_text())["sentences"]

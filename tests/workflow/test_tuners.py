@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+from tests.workflow import conftest
 from tests.workflow.conftest import NATURAL
 
 from itersel.vectors.weights import read_weights
@@ -14,12 +15,8 @@ from itersel.vectors.weights import read_weights
 pytestmark = pytest.mark.xdist_group("tuners")
 
 DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
-# also learned by `selected` of the finished project
-SELECTED = {
-    "tasks": {"shards": 2, "language_model_folds": 1},
-    "epochs": 2,
-    "mixing": {"name": "selection", "select": 300},
-}
+# what the finished project has learned
+SELECTED = conftest.EXPERIMENTS["selected"]
 EXPERIMENTS = {
     "mert": {**DEV, "features": "dense", "learner": {"name": "mert"}},
     "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},

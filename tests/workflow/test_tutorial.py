@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.limited import limited
 
 RUN = "itersel run --configfile toy.yaml\n"
 
@@ -54,10 +55,5 @@ def test_commands_after_the_run_have_arguments_that_exist(blocks: list[str], roo
     commands = re.findall(r"itersel (translate|weights show|config check|init)(.*)", "".join(blocks))
     assert {name for name, _ in commands} == {"translate", "weights show", "config check", "init"}
     for name, arguments in commands:
-        shown = subprocess.run(
-            [sys.executable, "-m", "itersel.cli.main", *name.split(), "--help"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        shown = limited(*name.split(), "--help").stdout
         assert all(option in shown for option in re.findall(r"--[a-z-]+", arguments))

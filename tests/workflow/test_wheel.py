@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.limited import limited
 
 from itersel.cli.main import main
 
@@ -35,14 +36,7 @@ def site(wheel: Path) -> Path:
 
 
 def itersel(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "itersel.cli.main", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return limited(*arguments, cwd=folder, env={**os.environ, "PYTHONPATH": str(site)})
 
 
 def test_wheel_has_the_whole_workflow(root: Path, wheel: Path) -> None:

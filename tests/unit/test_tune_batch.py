@@ -1,23 +1,31 @@
-"""MERT's line search, compared with evaluating all intervals between crossings, and its outer search."""
+"""The batch tuners: MERT's line search against all intervals between crossings, and its outer search; k-best
+MIRA against plain Python that stores the weights of every step; PRO: sampling, objective, gradient, optimum.
+"""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from tests.examples import MANY
+from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
-from tests.tuning import DENSE_NAMES, dense, make_pool, random_sentences
+from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_pool, random_sentences
 
-from itersel.config.tuners import Mert
+from itersel.config.tuners import LIST_BLEUS, KBestMira, Mert, Pro
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import Statistics
+from itersel.learn.bleu_kernels import Statistics, best_bleu
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
+from itersel.tune.mira import mean_weights, start_state, tune_mira
+from itersel.tune.mira_kernels import mira_pass, score_rows
+from itersel.tune.pro import Objective, fit_ranking, pair_matrix, sample_pairs
 
 START = np.array([1.0, -0.5, 0.25])
 small = st.integers(-4, 4)
@@ -177,3 +185,125 @@ def test_units_of_features_do_not_matter() -> None:
         again, same = tune_mert(ListSearch(other), START / unit, Mert(directions=4, restarts=2), (1,))
         assert same == bleu
         assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.5, 0.999, 1.0]))
+def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None:
+    sentences = random_sentences(seed)
+    pool, sparse = make_pool(sentences)
+    start = {name: 0.5 - i for i, name in enumerate((*DENSE_NAMES, *SPARSE_NAMES))}
+    names = [*DENSE_NAMES, *sparse.name.to_list()]
+    state = start_state(np.array([start[name] for name in names]))
+    plain = naive.Mira(start, limit, decay)
+    random = np.random.default_rng(seed)
+    for _ in range(3):
+        order = random.permutation(len(sentences))
+        mira_pass(pool, sparse, state, order, limit, decay)
+        for i in order:
+            plain.step(sentences[i])
+        weights, expected = mean_weights(state), plain.mean()
+        found = dict(zip(names, weights.tolist(), strict=True))
+        assert found == pytest.approx({**start, **expected}, rel=1e-9, abs=1e-9)
+        bleu = best_bleu(score_rows(pool.dense, sparse, weights), pool.sentence_offset, pool.statistics)
+        assert bleu == pytest.approx(naive.bleu_of_weights(sentences, found), abs=1e-12)
+
+
+def test_separable_lists_are_separated() -> None:
+    good = Translation((6, 5, 4, 3), 6, {"feature1": 1.0})
+    bad = Translation((1, 0, 0, 0), 6, {"feature2": 1.0})
+    pool, sparse = make_pool([Sentence((6,), [bad, good])] * 3)
+    names = [*DENSE_NAMES, *sparse.name.to_list()]
+    start = np.where(np.array(names) == "feature2", 1.0, 0.0)
+    weights, bleu = tune_mira(pool, sparse, start, KBestMira(), (1,))
+    assert bleu == pytest.approx(1.0)
+    assert weights[names.index("feature1")] > weights[names.index("feature2")]
+
+
+@given(st.integers(0, 2**32))
+def test_the_best_pass_is_kept(seed: int) -> None:
+    pool, sparse = make_pool(random_sentences(seed))
+    start = np.zeros(len(DENSE_NAMES) + sparse.key.shape[0])
+    passes = [tune_mira(pool, sparse, start, KBestMira(passes=n), (seed,)) for n in (1, 2, 3, 4)]
+    assert [bleu for _, bleu in passes] == sorted(bleu for _, bleu in passes)
+    again = tune_mira(pool, sparse, start, KBestMira(passes=4), (seed,))
+    assert again[0].tolist() == passes[-1][0].tolist()
+
+
+def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:
+    """Return sentence BLEU of words with these counts, by the naive implementation."""
+
+    class Counted(learning.Bleu):
+        def score(self, hypothesis: object, reference: object) -> float:
+            learning_counts = learning.counts
+            learning.counts = lambda *_: (list(one.matches), [max(0, one.length - n) for n in range(4)])
+            try:
+                return super().score(range(one.length), *map(range, reference_lengths))
+            finally:
+                learning.counts = learning_counts
+
+    return Counted(variant).score(None, None)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
+def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
+    sentences = random_sentences(seed)
+    pool, _ = make_pool(sentences)
+    bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
+    sentence = np.repeat(np.arange(len(sentences)), np.diff(pool.sentence_offset))
+    try:
+        pairs = sample_pairs(pool, Pro(bleu=variant, max_difference=most), (seed,))
+    except InputError:
+        pairs = np.zeros((0, 2), np.int64)
+    assert (np.bincount(sentence[pairs[:, 0]], minlength=1) <= 50).all()
+    for better, worse in pairs:
+        assert sentence[better] == sentence[worse]
+        assert 0.05 - 1e-9 <= bleu[better] - bleu[worse] <= most + 1e-9
+
+
+def test_differences_of_pairs() -> None:
+    sentences = random_sentences(4)
+    every = [one for sentence in sentences for one in sentence.translations]
+    pool, sparse = make_pool(sentences)
+    pairs = sample_pairs(pool, Pro(), (1,))
+    found = pair_matrix(pool, sparse, np.arange(len(every)), pairs).toarray()
+    for row, (better, worse) in zip(found, pairs, strict=True):
+        for name, value in zip((*DENSE_NAMES, *sparse.name.to_list()), row, strict=True):
+            assert value == every[better].features.get(name, 0.0) - every[worse].features.get(name, 0.0)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 3.0]))
+def test_objective_and_gradient(seed: int, strength: float) -> None:
+    random = np.random.default_rng(seed)
+    matrix = random.normal(size=(7, 4)) * (random.random((7, 4)) < 0.6)
+    weights = random.normal(size=4)
+    objective = Objective(csr_array(matrix), strength)
+    # both signs of every pair, as in the paper: (x, 1) and (-x, 0)
+    expected = sum(
+        math.log1p(math.exp(-sign * (sign * float(x @ weights)))) for x in matrix for sign in (1, -1)
+    )
+    value, gradient = objective(weights)
+    assert value == pytest.approx(expected + strength / 2 * float(weights @ weights))
+    for i in range(4):
+        step = np.zeros(4)
+        step[i] = 1e-5
+        slope = (objective(weights + step)[0] - objective(weights - step)[0]) / 2e-5
+        assert gradient[i] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def test_the_gradient_is_zero_at_the_optimum() -> None:
+    matrix = csr_array(np.random.default_rng(2).normal(size=(200, 6)))
+    weights = fit_ranking(matrix, 0.5)
+    assert np.abs(weights).min() > 0
+    assert Objective(matrix, 0.5)(weights)[1] == pytest.approx(0.0, abs=1e-2)
+
+
+def test_large_margins_do_not_overflow() -> None:
+    value, gradient = Objective(csr_array(np.array([[1e6]])), 1.0)(np.array([-1e3]))
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+def test_nothing_to_rank() -> None:
+    pool, _ = make_pool([Sentence((6,), [Translation((6, 5, 4, 3), 6, {})] * 5)])
+    with pytest.raises(InputError, match="no two translations of a sentence are at least"):
+        sample_pairs(pool, Pro(), (1,))

@@ -1,4 +1,4 @@
-"""The synthetic lists and corpora for benchmarks."""
+"""The synthetic lists, shards and corpora for benchmarks: the steps accept them, and a seed decides."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.made_up_lists import make_lists
+from benchmarks.made_up_shards import make_shards
 from benchmarks.scale import grow, variants
 
+from itersel.cli.main import main
 from itersel.config.tuners import KBestMira
 from itersel.corpus.columns import read_alignment
 from itersel.learn.bleu_kernels import best_bleu
@@ -20,6 +24,7 @@ from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
 from itersel.tune.tuner import tune
+from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
 
 SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
@@ -51,11 +56,31 @@ def test_tuners_learn_from_them(tmp_path: Path) -> None:
     assert tuned.score > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
 
 
-def test_seeds(tmp_path: Path) -> None:
+def test_mix_accepts_shards(tmp_path: Path) -> None:
+    paths = make_shards(tmp_path, 6, 500)
+    command = ["mix", "--inputs", str(paths), "--shards", "6", "--mixing", "selection", "--epoch", "1"]
+    assert main([*command, "--select", "50", "--output", str(tmp_path / "v.h5")]) == 0
+    assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
+    shards = [read_weights(tmp_path / f"{z}.h5") for z in range(6)]
+    for weights in shards:
+        assert 400 < weights.key.shape[0] < 600
+        assert np.array_equal(feature_keys(weights.name), weights.key)
+    # Zipf: some features are in all shards, most only in one
+    _, times = np.unique(np.concatenate([weights.key for weights in shards]), return_counts=True)
+    assert (times == 6).sum() > 50
+    assert (times == 1).sum() > 500
+
+
+@pytest.mark.parametrize(
+    "make",
+    [partial(make_lists, **SIZES), partial(make_shards, shards=2, weights=100)],
+    ids=["lists", "shards"],
+)
+def test_seeds(tmp_path: Path, make: Callable[..., Path]) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         (tmp_path / name).mkdir()
-        make_lists(tmp_path / name, **SIZES, seed=seed)
-    a, b, c = ((tmp_path / name / "2.h5").read_bytes() for name in "abc")
+        make(tmp_path / name, seed=seed)
+    a, b, c = ((tmp_path / name / "1.h5").read_bytes() for name in "abc")
     assert a == b
     assert a != c
 
