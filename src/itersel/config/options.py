@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
 from typing import Any, NoReturn
 
@@ -31,7 +31,7 @@ def option(
     explanation: str,
     default: Any = None,
     *,
-    choices: tuple[str, ...] = (),
+    choices: Collection[str] | None = None,
     minimum: float | None = None,
     above: float | None = None,
     maximum: float | None = None,
@@ -48,7 +48,7 @@ def option(
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list.
     """
     bounds = {
-        "choices": choices or None,
+        "choices": choices,
         "minimum": minimum,
         "above": above,
         "maximum": maximum,

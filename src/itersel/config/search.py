@@ -14,8 +14,8 @@ from itersel.limits import (
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
-    TEMPLATES,
 )
+from itersel.plugins import TEMPLATES
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Grammar:
     templates: tuple[str, ...] = option(
         "Templates of the sparse features of rules (docs/features.md).",
         DEFAULT_TEMPLATES,
-        choices=tuple(TEMPLATES),
+        choices=TEMPLATES,
     )
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Search:
     templates: tuple[str, ...] = option(
         "With features: all, use only these templates of grammar.templates; empty: all of them.",
         (),
-        choices=tuple(TEMPLATES),
+        choices=TEMPLATES,
     )
     pop_limit: int = option(
         "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
