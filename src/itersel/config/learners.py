@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_type_hints
 
-from itersel.config.options import option, option_of
+from itersel.config.options import documented, option, option_of
 from itersel.config.tuners import TUNERS
 from itersel.plugins import Extensible, Plugin
 
@@ -61,6 +61,7 @@ class Online:
         raise NotImplementedError
 
 
+@documented
 @dataclass(frozen=True)
 class Perceptron(Online):
     """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
@@ -81,11 +82,13 @@ class Perceptron(Online):
     )
 
 
+@documented
 @dataclass(frozen=True)
 class MarginPerceptron(Perceptron):
     """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
 
+@documented
 @dataclass(frozen=True)
 class AdaGrad(Online):
     """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
@@ -100,6 +103,7 @@ class AdaGrad(Online):
     strength: float = option_of(Online, "strength", default=0.0001)
 
 
+@documented
 @dataclass(frozen=True)
 class Mira(Online):
     """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import check_section, option, option_of
+from itersel.config.options import check_section, documented, option, option_of
 from itersel.limits import (
     DEFAULT_TEMPLATES,
     FEATURE_SETS,
@@ -45,6 +45,7 @@ class Grammar:
         check_section(self)
 
 
+@documented
 @dataclass(frozen=True)
 class Search:
     """The search for translations; `max_span` is that of the grammar."""

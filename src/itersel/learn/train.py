@@ -36,6 +36,8 @@ class TrainSettings(Search):
 
     Attributes
     ----------
+    features, templates, pop_limit, max_span
+        As in `itersel.Search`.
     k_best
         Size of the k-best list used for training.
     learner
