@@ -71,8 +71,9 @@ def _plain_pipes(row: re.Match[str]) -> str:
 
 
 def api_reference() -> str:
-    """Return the page of all names that `itersel` exports, for mkdocstrings."""
+    """Return the page of all names that `itersel` exports, for mkdocstrings, and the keys of settings."""
     import itersel
+    from itersel.config.rendering import key_table
 
     names = sorted(name for exported in itersel._MODULES.values() for name in exported)
     functions = [name for name in names if name[0].islower()]
@@ -85,9 +86,11 @@ def api_reference() -> str:
     ]
     for title, members in (("Functions", functions), ("Classes", classes)):
         lines += [f"## {title}", ""]
-        if title == "Classes":
-            lines += ["[Configuration](config.md) explains the keys of the learners.", ""]
-        lines += [f"::: {getattr(itersel, name).__module__}.{name}\n" for name in members]
+        for name in members:
+            module = getattr(itersel, name).__module__
+            lines += [f"::: {module}.{name}", ""]
+            if module.startswith("itersel.config."):
+                lines += [*key_table(getattr(itersel, name)), ""]
     return "\n".join(lines)
 
 

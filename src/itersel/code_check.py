@@ -22,7 +22,7 @@ class CodeChangedError(InputError):
 
 
 def fingerprint(folder: FilePath = PACKAGE) -> str:
-    """Return digests of the times and sizes, and of the contents, of all code in a folder."""
+    """Return digests of the times and sizes, and of the contents, of all code in a folder, or of a file."""
     return f"{_digest(folder, of_contents=False)} {_digest(folder, of_contents=True)}"
 
 
@@ -47,7 +47,8 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
 def _digest(folder: FilePath, of_contents: bool) -> str:
     """Return the digest of all code, in a fixed order; a folder that is not on this machine has none."""
     digest = hashlib.sha256()
-    for parent, folders, names in os.walk(folder):
+    place, name = os.path.split(folder)
+    for parent, folders, names in [(place, [], [name])] if os.path.isfile(folder) else os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(parent, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -49,10 +49,10 @@ class CombinedInputError(InputError):
         return type(self), (self.errors,)
 
 
-def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise an InputError if an argument is not one of the choices."""
-    if value not in (known := list(choices)):
-        raise InputError(f"{name} is {value!r}; choose one of {', '.join(known)}")
+    if value not in choices:
+        raise InputError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
 
 
 def errors_of(error: InputError) -> Sequence[InputError]:

@@ -32,6 +32,7 @@ from itersel.compiler import (
     widened,
 )
 from itersel.kernel_cache import PACKAGE, KernelCache, Rebuild, Reduce
+from itersel.plugins import code_of
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -173,6 +174,7 @@ class _Kernel(CPUDispatcher):
 
 
 def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> Any:
-    """Return the cache of a kernel; kernels outside the package have none, as no folder depends on them."""
-    is_known = function.__module__.split(".")[0] == PACKAGE.name
+    """Return the cache of a kernel; only those of the package and of plugins have one."""
+    module = function.__module__
+    is_known = module.split(".")[0] == PACKAGE.name or code_of(module) is not None
     return KernelCache(function, use, reduce, rebuild) if is_known else NullCache()

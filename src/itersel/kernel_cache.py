@@ -36,6 +36,7 @@ from numba.core.runtime.nrt import rtsys
 
 from itersel.atomic import atomic_path
 from itersel.errors import InputError
+from itersel.plugins import code_of
 
 CACHE_VARIABLE = "ITERSEL_CACHE"
 ADVICE = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
@@ -93,11 +94,16 @@ def kernel_sources(package: Path) -> list[Path]:
 
 
 class KernelCache(NullCache):
-    """The compiled versions of one kernel on disk; `use` is the way in which it is compiled."""
+    """The compiled versions of one kernel on disk; `use` is the way in which it is compiled.
+
+    The folder depends on the kernels of itersel; the names of those of a plugin depend on its code.
+    """
 
     def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
         module = function.__module__.removeprefix(f"{PACKAGE.name}.")
-        self._name = f"{module}.{function.__qualname__}-{use}"
+        code = code_of(function.__module__)
+        version = f"-{code.digest}" if code is not None else ""
+        self._name = f"{module}.{function.__qualname__}{version}-{use}"
         self._reduce, self._rebuild = reduce, rebuild
 
     @property

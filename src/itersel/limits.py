@@ -98,8 +98,10 @@ GRAMMAR_FEATURES = (
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 FEATURE_SETS = ("dense", "all")
+# Groups of features without a template; those in "other" come from imported grammars.
+DENSE, OTHER = "dense", "other"
 # Sparse feature templates and the prefixes of their feature names; see itersel.grammar.template_kernels.
-TEMPLATES = {
+BUILT_IN_TEMPLATES = {
     "R": "R:",
     "RBS": "RBS:",
     "RBT": "RBT:",

@@ -2,7 +2,8 @@
 
 Imports, including those inside functions, are followed through the whole package without running anything. In
 the step's own module, only the function that the step runs and the functions it calls there are followed:
-``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports.
+``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports. A step also depends on the
+plugins that the config uses, if it has the module that calls them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from itersel.plugins import imported_code
+
 PACKAGE = Path(__file__).parent
+# The modules that call plugins, by group of entry points.
+CALLERS = {"itersel.learners": "itersel.learn.learners", "itersel.templates": "itersel.grammar.sparse"}
 
 # Fields of a statement that hold other statements.
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -25,6 +30,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.errors",
         "itersel.progress",
         "itersel.cli.arguments",
+        "itersel.code_check",
         # what they declare reaches the steps as options
         "itersel.config.options",
         "itersel.config.search",
@@ -35,7 +41,10 @@ WITHOUT_INFLUENCE = frozenset(
 @functools.cache
 def step_digest(command: str) -> str:
     """Return a short digest of all modules that a command uses, such as ``train`` or ``grammar extract``."""
-    return _digest((module, _file(module)) for module in used_modules(command))
+    modules = used_modules(command)
+    digest = _digest((module, _file(module)) for module in modules)
+    called = [group for group, module in CALLERS.items() if module in modules]
+    return "-".join([digest, *(code.digest for group in called for code in imported_code(group))])
 
 
 @functools.cache

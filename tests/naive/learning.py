@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from itersel.config.learners import Learner
+from itersel.config.learners import Online
 
 ORDER = 4
 Vector = dict[str, float]
@@ -200,7 +200,7 @@ def mira_step(
 class EagerWeights:
     """Weights that are all regularised and summed after every step."""
 
-    def __init__(self, weights: Vector, names: Sequence[str], learner: Learner) -> None:
+    def __init__(self, weights: Vector, names: Sequence[str], learner: Online) -> None:
         self.weights = {name: weights.get(name, 0.0) for name in names}
         self.learner, self.count = learner, 0
         self.squares = dict.fromkeys(names, 0.0)

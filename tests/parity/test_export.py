@@ -11,7 +11,7 @@ from tests.systems import make_system
 from tests.text_grammars import read_kbest
 
 from itersel.cli.main import main
-from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.limits import BUILT_IN_TEMPLATES, DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.translate.cdec import FEATURE_FUNCTIONS
 
@@ -67,7 +67,7 @@ def test_feature_functions_give_the_features_of_the_templates(parity):
     """The recorded features are those of all templates, and those that the decoder adds."""
     lists = read_kbest(parity / "decode/kbest20.sparse.gz")
     found = {name for _, _, features, _ in lists for name in features}
-    prefixes = {template: TEMPLATES[template] for template in FEATURE_FUNCTIONS}
+    prefixes = {template: BUILT_IN_TEMPLATES[template] for template in FEATURE_FUNCTIONS}
     for prefix in prefixes.values():
         assert any(name.startswith(prefix) for name in found)
     others = {name for name in found if not name.startswith(tuple(prefixes.values()))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import json
 import re
@@ -51,6 +52,12 @@ def test_every_name_exists_and_is_documented_and_typed() -> None:
     assert listed | {"__version__"} == set(itersel.__all__) <= set(dir(itersel))
     for name in listed:
         assert inspect.getdoc(getattr(itersel, name)), name
+        # settings have the explanations of their keys
+        for item in (
+            dataclasses.fields(kind) if dataclasses.is_dataclass(kind := getattr(itersel, name)) else ()
+        ):
+            if "explanation" in item.metadata and name != "TrainSettings":
+                assert item.metadata["explanation"] in " ".join(kind.__doc__.split()), (name, item.name)
     tree = ast.parse(Path(inspect.getfile(itersel)).read_text())
     (block,) = (
         node for node in tree.body if isinstance(node, ast.If) and not isinstance(node.test, ast.UnaryOp)

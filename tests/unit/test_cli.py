@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -25,7 +26,7 @@ from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
 from itersel.cli.completion import SHELLS
-from itersel.cli.main import STEPS, main
+from itersel.cli.main import FOR_PEOPLE, STEPS, main
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
 
@@ -47,7 +48,9 @@ def test_help_explains_every_option(step, capsys):
 def test_main_help_lists_all_steps(capsys):
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    assert all(step in out for step in STEPS)
+    people, _, workflow = out.partition("\ncommands:\n")[2].partition("\nsteps of the workflow:\n")
+    assert re.findall(r"(?m)^  (\S+)", people) == list(FOR_PEOPLE)
+    assert sorted([*re.findall(r"(?m)^  (\S+)", workflow), *FOR_PEOPLE]) == sorted(STEPS)
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"itersel {itersel.__version__}\n"
 

@@ -23,7 +23,7 @@ from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.storage.strings import StringTable
 
 SOURCE_WORDS = "abc"
@@ -321,7 +321,7 @@ def test_all_templates_for_every_sentence(folder, problem) -> None:
     """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
     corpus, sentences, own, _ = problem
     index_corpus(folder, corpus)
-    everything = tuple(TEMPLATES)
+    everything = tuple(BUILT_IN_TEMPLATES)
     shard = extract(folder, sentences, own, Grammar(templates=everything))
     features = features_by_rule(shard)
     for sentence in range(len(sentences)):

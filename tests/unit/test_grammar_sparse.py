@@ -14,7 +14,7 @@ from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
 from itersel.grammar.template_kernels import NO_CODE, Rules, bigram_code
-from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
+from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 
@@ -85,7 +85,9 @@ def aligned_rules(draw: st.DrawFn) -> tuple:
     return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
 
 
-@given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(TEMPLATES)), unique=True))
+@given(
+    st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(BUILT_IN_TEMPLATES)), unique=True)
+)
 def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
@@ -114,14 +116,14 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", BUILT_IN_TEMPLATES)
 def test_each_template(template: str, root) -> None:
     """The example of docs/features.md."""
     names = EXAMPLES[template]
     [found] = features_by_rule(compute([RULE], [template]))
     assert set(found) == names
     assert set(found.values()) == {1.0}
-    assert all(name.startswith(TEMPLATES[template]) for name in names)
+    assert all(name.startswith(BUILT_IN_TEMPLATES[template]) for name in names)
     page = (root / "docs/features.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
     assert all(f"`{name}`" in row for name in names)

@@ -1,4 +1,4 @@
-"""The Makefile, and the installation into a conda environment."""
+"""The Makefile, projects with the installed workflow, and the installation into a conda environment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+
+from itersel.cli.main import main
+from itersel.config import read_config
 
 
 @pytest.mark.parametrize("is_checkout", [True, False])
@@ -59,3 +63,34 @@ def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
         command, cwd=root, env={"PATH": str(folder)}, capture_output=True, text=True, check=True
     )
     assert f'"python3.12" -m venv "{tmp_path}/venv"' in result.stdout
+
+
+def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The config and its schema are there; a language pair has two files, for one run."""
+    folder = root / "experiments"
+    paths = [path.relative_to(folder) for path in folder.rglob("*.yaml") if path.name != "base.yaml"]
+    assert len(paths) > 10
+    for path in paths:
+        name = path.with_suffix("").as_posix()
+        project = tmp_path / name
+        assert main(["init", "--experiment", name, str(project)]) == 0
+        command = capsys.readouterr().out.splitlines()[-1].split()
+        assert command[:3] == ["itersel", "run", "--configfile"]
+        content: dict[str, dict[str, object]] = {}
+        for file in command[3:]:
+            text = (project / file).read_text()
+            schema = text.partition("$schema=")[2].partition("\n")[0]
+            assert (project / file).parent.joinpath(schema).is_file()
+            for key, value in yaml.safe_load(text).items():
+                content[key] = {**content.get(key, {}), **value} if isinstance(value, dict) else value
+        assert content["name"] == read_config(content).name
+        assert not (project / "config.yaml").exists()
+
+
+def test_init_with_an_unknown_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("whole", "base", "language-pairs/base", "../config"):
+        assert main(["init", "--experiment", name, str(tmp_path / "new")]) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"itersel init: there is no experiment '{name}'")
+        assert "there are europarl, language-pairs/cs, " in line
+        assert not (tmp_path / "new").exists()

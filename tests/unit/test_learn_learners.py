@@ -22,9 +22,9 @@ from itersel.config.learners import (
     SENTENCE_BLEUS,
     UPDATES,
     AdaGrad,
-    Learner,
     MarginPerceptron,
     Mira,
+    Online,
     Perceptron,
 )
 from itersel.errors import InputError
@@ -284,7 +284,7 @@ STEEP: Any = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "
         (Mira(c=1e300), 1e-150, "C"),
     ],
 )
-def test_overflow_names_sentence_and_feature(learner: Learner, value: float, advice: str) -> None:
+def test_overflow_names_sentence_and_feature(learner: Online, value: float, advice: str) -> None:
     corpus = [oracle.Sentence(((1,),), ((1,), (2,)), ({"feature3": value}, {"feature3": -value}))]
     message = f"sentence 1 of the shard: the weight of 'feature3' overflows; choose a smaller {advice}$"
     with pytest.raises(InputError, match=message):

@@ -59,7 +59,6 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
         "itersel.cli.main",
         "itersel.cli.signals",
         "itersel.cli.warm_up",
-        "itersel.code_check",
     }
 
 

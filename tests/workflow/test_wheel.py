@@ -41,7 +41,7 @@ def itersel(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedPr
 
 def test_wheel_has_the_whole_workflow(root: Path, wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("workflow", "profiles", "envs"):
+    for folder in ("experiments", "workflow", "profiles", "envs"):
         for path in (root / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"itersel/_project/{path.relative_to(root)}" in names

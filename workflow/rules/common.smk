@@ -19,6 +19,7 @@ from itersel.plan import Plan
 from itersel.plan.requests import preparation_processes, requests
 from itersel.plan.texts import SHARDS_PATTERN
 from itersel.plan.texts import raw_columns
+from itersel.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.sources import assets_digest
 from itersel.atomic import remove_leftovers, remove_stale_lists
@@ -35,6 +36,8 @@ try:
         check_code()
         check_code(RULES_VARIABLE, RULES)
     CONFIG = expanded(read_config(config))
+    if workflow.is_main_process:
+        os.environ.update({code.variable: code.fingerprint for code in imported_code()})
     HELP_FILES = help_files(CONFIG)
     # jobs on other machines need not see them
     if workflow.is_main_process:

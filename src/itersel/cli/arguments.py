@@ -134,7 +134,7 @@ def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
 
     def parse(text: str) -> tuple[str, ...]:
         found = names(text)
-        if len(set(found)) != len(found) or not set(found) <= set(known):
+        if len(set(found)) != len(found) or not all(name in known for name in found):
             refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
         return found
 
@@ -171,24 +171,26 @@ def add_section_arguments(
             continue
         kind, bounds = types[item.name], item.metadata
         chosen: Any = item.default
-        choices, explanation = bounds.get("choices", ()), bounds["explanation"].replace("%", "%%")
-        settings: dict[str, Any] = {"default": chosen, "help": f"{explanation} (default: %(default)s)"}
+        choices, explanation = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
+        settings: dict[str, Any] = {"default": chosen}
+        shown = f"{explanation} (default: %(default)s)"
         if kind is bool:
-            settings = {"action": "store_true", "help": explanation}
+            settings, shown = {"action": "store_true"}, explanation
         elif typing.get_origin(kind) is tuple:
-            known = f" Known: {', '.join(choices)}." if choices else ""
-            shown = ",".join(chosen) or ("all" if choices else "none")
-            settings["help"] = f"{explanation}{known} Separate them with commas (default: {shown})."
-            settings["type"] = different_names(choices) if choices else _no_empty_names
+            known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
+            shown = f"{explanation}{known} Separate them with commas (default: {','.join(chosen) or none})."
+            settings["type"] = _no_empty_names if choices is None else different_names(choices)
             settings["metavar"] = "NAMES"
-        elif choices:
+        elif choices is not None:
             settings["choices"] = choices
         else:
             limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
             parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
             settings["type"] = parse
             settings["metavar"] = "N"
-        parser.add_argument("--" + item.name.replace("_", "-"), **settings)
+        action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
+        # what packages add to the choices is looked up only when help is shown
+        action.known, action.help = choices, shown  # type: ignore[attr-defined]
 
 
 def add_chosen_section(
@@ -201,10 +203,14 @@ def add_chosen_section(
     """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
+    name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
-        if name in choices:
+    if name is not None and name in choices:
+        try:
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+        except argparse.ArgumentError as error:
+            raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -8,11 +8,9 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_section_arguments,
-    different_names,
 )
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
-from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 
 SUBSTEPS = {
     "grammar": {
@@ -89,14 +87,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser.add_mutually_exclusive_group(), grammars)
     _add_shard(parser)
-    parser.add_argument(
-        "--templates",
-        type=different_names(TEMPLATES),
-        default=DEFAULT_TEMPLATES,
-        metavar="A,B,..",
-        help="templates of the sparse features (Count cannot be computed): "
-        f"{', '.join(TEMPLATES)} (default: {','.join(DEFAULT_TEMPLATES)})",
-    )
+    add_section_arguments(parser, Grammar, ["templates"])
 
 
 def _index(options: argparse.Namespace) -> None:

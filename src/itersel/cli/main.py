@@ -25,6 +25,15 @@ DESCRIPTION = "Discriminative training of hierarchical translation systems on wh
 STEPS = {
     "init": ("run", "write a project that uses the installed workflow"),
     "run": ("run", "run the workflow; all arguments are Snakemake's"),
+    "config": ("config", "check a config; print its schema, documentation and a template"),
+    "translate": ("translate", "translate raw text with a trained system"),
+    "bundle": ("translate", "write a trained system to one file that translates elsewhere"),
+    "report": ("report", "choose the best epochs and make tables of experiments"),
+    "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
+    "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
+    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
+    "weights": ("weights", "show and export weights"),
+    "export": ("translate", "write a trained system in the format of another decoder"),
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
@@ -34,21 +43,26 @@ STEPS = {
     "train": ("train", "train one shard for one epoch"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
-    "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
-    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
-    "weights": ("weights", "show and export weights"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
     "bleu": ("bleu", "compute BLEU of one or more systems"),
-    "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
-    "report": ("report", "choose the best epochs and make tables of experiments"),
     "explain": ("decode", "show how two systems translated the sentences on which they differ most"),
-    "translate": ("translate", "translate raw text with a trained system"),
-    "bundle": ("translate", "write a trained system to one file that translates elsewhere"),
-    "export": ("translate", "write a trained system in the format of another decoder"),
-    "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
 }
+# The others are run by the workflow, seldom by hand.
+FOR_PEOPLE = (
+    "init",
+    "run",
+    "config",
+    "translate",
+    "bundle",
+    "report",
+    "compare",
+    "tune",
+    "rescore",
+    "weights",
+    "export",
+)
 # Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
 WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
 
@@ -126,8 +140,13 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
         help=f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit",
     )
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    # listed in two groups instead
+    parser._positionals._group_actions.remove(steps)
+    people, workflow = map(parser.add_argument_group, ("commands", "steps of the workflow"))
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)
+        group = people if name in FOR_PEOPLE else workflow
+        group._group_actions.append(steps._choices_actions[-1])
         if arguments[:1] == [name]:
             command = add_step(step, name, module)
             # options that depend on the values of others

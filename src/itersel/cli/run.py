@@ -16,19 +16,26 @@ _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefi
 
 def _add_init(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Write config.yaml, the profiles for Slurm and Grid Engine, and a Snakefile that includes the "
-        "workflow of the installed itersel. Existing files are never replaced."
+        "Write a config, the profiles for Slurm and Grid Engine, and a Snakefile that includes the workflow "
+        "of the installed itersel. Existing files are never replaced."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
+    experiment = (
+        "write the config of one of itersel's own experiments, such as whole-corpus or language-pairs/fr, "
+        "instead of config.yaml, which explains every key"
+    )
+    parser.add_argument("--experiment", metavar="NAME", help=experiment)
 
 
 def _init(options: argparse.Namespace) -> None:
-    from itersel.project import create_project
+    from itersel.project import CONFIG, config_files, create_project
 
-    create_project(options.folder)
-    print("To run the experiments in config.yaml:")
+    configs = [CONFIG] if options.experiment is None else config_files(options.experiment)
+    create_project(options.folder, configs)
+    names = " ".join(map(str, configs))
+    print(f"To run the experiments in {names}:")
     print(f"  cd {shlex.quote(str(options.folder))}")
-    print("  itersel run")
+    print("  itersel run" if configs == [CONFIG] else f"  itersel run --configfile {names}")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -54,7 +54,9 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         "--learner",
         choices=LEARNERS,
         default="perceptron",
-        help="learner (default: %(default)s); 'itersel train --learner NAME --help' shows its own options",
+        metavar="NAME",
+        help="%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows the options of "
+        "one",
     )
     learning.add_argument(
         "--measure-loss",

@@ -26,7 +26,8 @@ from itersel.config.tasks import (
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
-from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES
+from itersel.limits import DENSE_FEATURES, MAX_SEED
+from itersel.plugins import TEMPLATES
 
 DEFAULT_FOLDS = 10
 # Labels that are part of the names of experiments.
@@ -168,6 +169,9 @@ def _check_templates(config: Config, name: str) -> None:
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     check_unique(key, experiment.templates)
+    for template in config.grammar.templates:
+        if plugin := TEMPLATES.plugin(template):
+            _ = plugin.value  # can be imported
     if experiment.features == "all" and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates and experiment.features == "dense":

@@ -1,15 +1,18 @@
 """The learners and their keys: how a shard learns from its sentences in one epoch.
 
 A learner is a dataclass here, an entry in `LEARNERS`, and a class in `itersel.learn.learners` that
-`make_learner` knows. The config, its documentation and the options of ``itersel train`` follow.
+`make_learner` knows. The config, its documentation and the options of ``itersel train`` follow. Installed
+packages add others (docs/plugins.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, get_type_hints
 
-from itersel.config.options import option, option_of
+from itersel.config.options import documented, option, option_of
+from itersel.config.tuners import TUNERS
+from itersel.plugins import Extensible, Plugin
 
 PAIRS = ("multipartite", "all", "pro")
 UPDATES = ("sequential", "sentence")
@@ -28,6 +31,9 @@ class Online:
 
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
+    # Of learners without such keys, as MIRA, whose step size is the solution of an optimisation problem.
+    learning_rate = 1.0
+    schedule = "constant"
 
     bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "liang", choices=SENTENCE_BLEUS)
     average: bool = option(
@@ -50,7 +56,12 @@ class Online:
         maximum=1000,
     )
 
+    def make_learner(self) -> Any:
+        """Return the `OnlineLearner` of a plugin; `itersel.learn.learners` makes the built-in ones."""
+        raise NotImplementedError
 
+
+@documented
 @dataclass(frozen=True)
 class Perceptron(Online):
     """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
@@ -71,11 +82,13 @@ class Perceptron(Online):
     )
 
 
+@documented
 @dataclass(frozen=True)
 class MarginPerceptron(Perceptron):
     """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
 
+@documented
 @dataclass(frozen=True)
 class AdaGrad(Online):
     """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
@@ -90,13 +103,10 @@ class AdaGrad(Online):
     strength: float = option_of(Online, "strength", default=0.0001)
 
 
+@documented
 @dataclass(frozen=True)
 class Mira(Online):
     """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
-
-    # the step size is the solution of an optimisation problem
-    learning_rate: ClassVar[float] = 1.0
-    schedule: ClassVar[str] = "constant"
 
     bleu: str = option_of(
         Online,
@@ -130,9 +140,10 @@ class Mira(Online):
     )
 
 
-Learner = Perceptron | MarginPerceptron | AdaGrad | Mira
+# Types of keys, and what their options need besides an explanation.
+NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
 
-LEARNERS: dict[str, type[Learner]] = {
+BUILT_IN: dict[str, type[Online]] = {
     "perceptron": Perceptron,
     "margin-perceptron": MarginPerceptron,
     "adagrad": AdaGrad,
@@ -140,7 +151,28 @@ LEARNERS: dict[str, type[Learner]] = {
 }
 
 
-def find_conflict(learner: Learner) -> tuple[str, str] | None:
+def _from_plugin(plugin: Plugin) -> type[Online]:
+    """Return the settings of a learner that a package adds; raises an `InputError` if they cannot be used."""
+    kind = plugin.value
+    if not (isinstance(kind, type) and issubclass(kind, Online) and "__dataclass_fields__" in vars(kind)):
+        raise plugin.error("must be a dataclass derived from itersel.config.learners.Online")
+    if kind.make_learner is Online.make_learner:
+        raise plugin.error("lacks the method make_learner")
+    types = get_type_hints(kind)
+    for item in fields(kind):
+        needed = NEEDED_BOUNDS.get(types[item.name])
+        if needed is None or item.name == "name" or not {"explanation", *needed} <= item.metadata.keys():
+            raise plugin.error(
+                f"has a key that no config can have, '{item.name}': declare it with option() as float, int "
+                "(with a minimum), str (with choices) or bool, and do not call it 'name'"
+            )
+    return kind
+
+
+LEARNERS = Extensible("itersel.learners", BUILT_IN, _from_plugin, TUNERS.__contains__)
+
+
+def find_conflict(learner: Online) -> tuple[str, str] | None:
     """Return a key that conflicts with another, and why; None if there is no conflict."""
     is_regular = learner.regularization != "none"
     if is_regular and learner.schedule != "constant":

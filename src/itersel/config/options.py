@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import operator
+import textwrap
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from itersel.errors import InputError, check_choice, suggest
 
@@ -18,6 +19,9 @@ EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
+
+INDENT = "    "
+T = TypeVar("T")
 
 # Bounds of numbers: what a value must be, and which values are out of them.
 BOUNDS = {
@@ -31,7 +35,7 @@ def option(
     explanation: str,
     default: Any = None,
     *,
-    choices: tuple[str, ...] = (),
+    choices: Collection[str] | None = None,
     minimum: float | None = None,
     above: float | None = None,
     maximum: float | None = None,
@@ -48,7 +52,7 @@ def option(
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list.
     """
     bounds = {
-        "choices": choices or None,
+        "choices": choices,
         "minimum": minimum,
         "above": above,
         "maximum": maximum,
@@ -79,6 +83,21 @@ def paths(explanation: str) -> Any:
 def section(default: Any, explanation: str = "") -> Any:
     """Return a field for a nested section, made by `default`, whose docstring is the default explanation."""
     return field(default_factory=default, metadata={"explanation": explanation or default.__doc__})
+
+
+def documented(kind: type[T]) -> type[T]:
+    """Add the keys of a section to its docstring, for `help`."""
+    lines = [str(kind.__doc__), "", "Parameters", "----------"]
+    for item in fields(kind):  # type: ignore[arg-type]
+        choices = item.metadata.get("choices")
+        # packages add to others
+        allowed = item.type if not isinstance(choices, tuple) else f"{{{', '.join(map(repr, choices))}}}"
+        lines += [f"{item.name} : {allowed}, default: {item.default!r}"]
+        lines += textwrap.wrap(
+            item.metadata["explanation"], 100, initial_indent=INDENT, subsequent_indent=INDENT
+        )
+    kind.__doc__ = "\n".join(lines)
+    return kind
 
 
 def check_section(values: Any) -> None:

@@ -41,7 +41,7 @@ from itersel.storage.files import read_bytes
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # Sections with several forms, distinguished by their key 'name'.
 CHOICES: dict[str, Mapping[str, Any]] = {
-    "learner": {**LEARNERS, **TUNERS},
+    "learner": LEARNERS.joined(TUNERS),
     "mixing": MIXINGS,
     "tasks": TASKS,
     "tuner": HELD_OUT_TUNERS,

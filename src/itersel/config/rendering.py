@@ -122,9 +122,14 @@ def documentation() -> str:
         if not fields(kind):
             lines.append("No further keys.")
             continue
-        lines += ["| key | default | values | meaning |", "| --- | --- | --- | --- |"]
-        lines += [_table_row(item, types_of(kind)[item.name]) for item in fields(kind) if _is_option(item)]
+        lines += key_table(kind)
     return "\n".join(lines) + "\n"
+
+
+def key_table(kind: Any) -> list[str]:
+    """Return the documentation of the keys of a section, as a Markdown table."""
+    rows = [_table_row(item, types_of(kind)[item.name]) for item in fields(kind) if _is_option(item)]
+    return ["| key | default | values | meaning |", "| --- | --- | --- | --- |", *rows]
 
 
 def _is_option(item: Field[Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import check_section, option, option_of
+from itersel.config.options import check_section, documented, option, option_of
 from itersel.limits import (
     DEFAULT_TEMPLATES,
     FEATURE_SETS,
@@ -14,8 +14,8 @@ from itersel.limits import (
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
-    TEMPLATES,
 )
+from itersel.plugins import TEMPLATES
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,14 @@ class Grammar:
     templates: tuple[str, ...] = option(
         "Templates of the sparse features of rules (docs/features.md).",
         DEFAULT_TEMPLATES,
-        choices=tuple(TEMPLATES),
+        choices=TEMPLATES,
     )
 
     def __post_init__(self) -> None:
         check_section(self)
 
 
+@documented
 @dataclass(frozen=True)
 class Search:
     """The search for translations; `max_span` is that of the grammar."""
@@ -55,7 +56,7 @@ class Search:
     templates: tuple[str, ...] = option(
         "With features: all, use only these templates of grammar.templates; empty: all of them.",
         (),
-        choices=tuple(TEMPLATES),
+        choices=TEMPLATES,
     )
     pop_limit: int = option(
         "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import option, option_of, section
+from itersel.config.options import documented, option, option_of, section
 
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
 LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
@@ -21,6 +21,7 @@ class Batch:
     """The keys shared by all batch tuners."""
 
 
+@documented
 @dataclass(frozen=True)
 class Mert(Batch):
     """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
@@ -48,6 +49,7 @@ class ForestMert(Mert):
     restarts: int = option_of(Mert, "restarts", default=0)
 
 
+@documented
 @dataclass(frozen=True)
 class Pro(Batch):
     """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
@@ -69,6 +71,7 @@ class Pro(Batch):
     )
 
 
+@documented
 @dataclass(frozen=True)
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.learners import Learner, Perceptron
+from itersel.config.learners import Online, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
@@ -154,7 +154,7 @@ class Experiment:
         maximum=100,
     )
     tasks: Tasks = section(RandomTasks, "How the tuning corpus is split into Z shards.")
-    learner: Learner | Batch = section(
+    learner: Online | Batch = section(
         Perceptron,
         "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
         "how weights are tuned on the k-best lists or forests of all shards and epochs.",

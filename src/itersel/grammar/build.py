@@ -15,7 +15,8 @@ from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.references import join_references
 from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES
+from itersel.plugins import TEMPLATES
 from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -69,7 +70,7 @@ def make_shard(
     sentences, see `itersel.grammar.references.join_references`. The grammars, the rules of each sentence, are
     read one sentence at a time. A rule listed twice is two rules, as in cdec: derivations may use either. The
     shard keeps rules with the same source side together. `attributes` are the provenance of the shard,
-    `templates` those of the sparse features to compute from the rules; see `itersel.limits.TEMPLATES`.
+    `templates` those of the sparse features to compute from the rules; see `itersel.plugins.TEMPLATES`.
 
     Raises an `InputError` if there are more than `MAX_DENSE` dense features, feature keys collide, a rule is
     aligned outside itself, or lists a feature of `templates`.

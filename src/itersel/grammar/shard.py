@@ -38,11 +38,11 @@ from itersel.grammar.shard_kernels import (
 )
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import MAX_BIN, Rules
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, OTHER
+from itersel.plugins import TEMPLATES
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
-from itersel.vectors.features import OTHER
 
 
 def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
@@ -129,7 +129,7 @@ class Shard:
     dense_names
         The names of the columns.
     templates
-        Templates of the sparse features, from `itersel.limits.TEMPLATES`. Imports may have other features.
+        Templates of the sparse features, from `itersel.plugins.TEMPLATES`. Imports may have other features.
     computed
         Those of `templates` whose features follow from the rules.
     attributes
@@ -376,7 +376,8 @@ def _check_templates(attribute: str, templates: Any, path: FilePath) -> None:
         why = "is not a list of different names"
         raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
-        raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
+        why = "install the package that adds it, or recreate the file"
+        raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:

@@ -17,14 +17,21 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
-from itersel.grammar.sparse_kernels import count_features, renumber, take_names
+from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import MAX_BIN, Rules
-from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
+from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
+from itersel.plugins import TEMPLATES, Plugin
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
-from itersel.vectors.features import GROUPS, find_groups, first_difference, unique_features
+from itersel.vectors.features import (
+    feature_groups,
+    feature_keys,
+    find_groups,
+    first_difference,
+    unique_features,
+)
 
 # Features that text grammars do not list because cdec also computes them.
-COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
+COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name] for name in DEFAULT_TEMPLATES))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
 # Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.
@@ -82,14 +89,18 @@ def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str
     # kernels would be compiled again for read-only arrays
     arrays: Iterator[Any] = (np.require(array, None, ("C", "W")) for array in rules[2:])
     rules = Rules(_escape(rules.words), _escape(rules.names), *arrays)
-    numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
+    built_in = [list(BUILT_IN_TEMPLATES).index(name) for name in templates if name in BUILT_IN_TEMPLATES]
     longest = _longest_name(rules)
-    rows, identity, names, other_count, collision = count_features(rules, numbers, longest)
+    rows, identity, names, count, collision = count_features(rules, np.array(built_in, np.int64), longest)
     if collision.size:
         raise _collision(collision.tobytes().decode())
-    stored = StringTable(names.data[: names.offset[other_count]], names.offset[: other_count + 1])
-    key = np.concatenate([identity, names.key[:other_count]])
-    place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(other_count)])
+    stored = StringTable(names.data[: names.offset[count]], names.offset[: count + 1])
+    for plugin in filter(None, map(TEMPLATES.plugin, templates)):
+        rows, stored = _with_plugin(plugin, rules, rows, stored)
+    longest = max(longest, int(np.diff(stored.offset).max(initial=0)))
+    own = feature_keys(stored.take(np.arange(count, stored.count)))
+    key = np.concatenate([identity, names.key[:count], own])
+    place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(stored.count)])
     order = np.argsort(key)
     is_new = np.ones(key.shape[0], bool)
     is_new[1:] = key[order[1:]] != key[order[:-1]]
@@ -103,13 +114,54 @@ def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str
     return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
 
 
+def _with_plugin(
+    plugin: Plugin, rules: Rules, rows: Occurrences, names: StringTable
+) -> tuple[Occurrences, StringTable]:
+    """Append the features of a plugin's template; `rows` are indices into `names`."""
+    own, rule, number = _call_plugin(plugin, rules)
+    pair, value = np.unique(rule * own.count + number, return_counts=True)
+    rule, number = np.divmod(pair, max(1, own.count))
+    total = rows.offset.shape[0] - 1
+    both = np.concatenate([np.repeat(np.arange(total), np.diff(rows.offset)), rule])
+    # merges two ascending runs
+    order = np.argsort(both, kind="stable")
+    feature = np.concatenate([rows.feature, (names.count + number).astype(np.int32)])[order]
+    values = np.concatenate([rows.value, value.astype(np.float32)])[order]
+    offset = np.searchsorted(both[order], np.arange(total + 1))
+    return Occurrences(feature, values, offset), concatenate([names, own])
+
+
+def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, NDArray[np.int64], NDArray[np.int64]]:
+    """Return what the function of a plugin returns (docs/plugins.md), checked.
+
+    The names of features, and the rule and the index of the name of each occurrence.
+    """
+    template = plugin.entry.name
+    try:
+        names, rule, number = plugin.value(rules)
+        names = [str(name) for name in names]
+        rule, number = np.asarray(rule, np.int64), np.asarray(number, np.int64)
+    except Exception as error:
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise plugin.error(f"must return names, rules and indices of names: {why}") from error
+    form = re.compile(rf"{template}:[^\s=;\x00-\x1f\x7f-\x9f]+")
+    if wrong := [name for name in names if not form.fullmatch(name)]:
+        raise plugin.error(f"returns the name {wrong[0]!r}; it must be '{template}:' and a word")
+    if len(set(names)) < len(names):
+        raise plugin.error("returns a name twice")
+    bounds = (rule, rules.source_offset.shape[0] - 1), (number, len(names))
+    if rule.shape != number.shape or any(((one < 0) | (one >= most)).any() for one, most in bounds):
+        raise plugin.error("must return a rule and the index of a name for each occurrence")
+    return string_table(names), rule, number
+
+
 def _collision(name: str) -> InputError:
     return InputError(f"feature '{name}' has the 64-bit key of another one; change a word of it")
 
 
 def select_features(features: SparseFeatures, groups: Collection[str]) -> SparseFeatures:
-    """Return only the features of some groups (`itersel.vectors.features.GROUPS`)."""
-    wanted = [GROUPS.index(name) for name in groups]
+    """Return only the features of some groups (`itersel.vectors.features.feature_groups`)."""
+    wanted = [feature_groups().index(name) for name in groups]
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)
     rows = is_kept[features.rule_feature]

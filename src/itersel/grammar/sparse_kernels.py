@@ -26,7 +26,7 @@ from itersel.grammar.template_kernels import (
 from itersel.jit import inline_kernel, kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
-# Numbers of the templates: their indices in itersel.limits.TEMPLATES.
+# Numbers of the templates: their indices in itersel.limits.BUILT_IN_TEMPLATES.
 IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
 COLLISION = -1

@@ -1,7 +1,7 @@
 """Templates of sparse features (docs/features.md): kernels that find a rule's features and write their names.
 
 A *slot* is an occurrence of a feature in a rule. `itersel.grammar.sparse_kernels` knows the templates by
-number, their place in `itersel.limits.TEMPLATES`. Names are written byte by byte.
+number, their place in `itersel.limits.BUILT_IN_TEMPLATES`. Names are written byte by byte.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES, parse_number
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, parse_number
+from itersel.plugins import TEMPLATES
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import AdaGrad, Learner, MarginPerceptron, Mira, Perceptron
+from itersel.config.learners import AdaGrad, MarginPerceptron, Mira, Online, Perceptron
 from itersel.decode.decoder import DerivationFinder, KBest
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner_kernels import (
@@ -229,12 +229,14 @@ class MiraLearner(OnlineLearner):
         return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
 
 
-def make_learner(settings: Learner) -> OnlineLearner:
+def make_learner(settings: Online) -> OnlineLearner:
     """Return the learner for the settings."""
-    makers: dict[type[Learner], Callable[[Any], OnlineLearner]] = {
+    makers: dict[type[Online], Callable[[Any], OnlineLearner]] = {
         Perceptron: PairLearner,
         MarginPerceptron: PairLearner,
         AdaGrad: LogisticLearner,
         Mira: MiraLearner,
     }
-    return makers[type(settings)](settings)
+    make = makers.get(type(settings))
+    learner: OnlineLearner = settings.make_learner() if make is None else make(settings)
+    return learner

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
-from itersel.config.learners import Learner
+from itersel.config.learners import Online
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard
 from itersel.learn.learner_kernels import combine
@@ -90,7 +90,7 @@ class Steps:
     a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    def __init__(self, settings: Learner, before: int, goes_on: bool) -> None:
+    def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
         self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
         self._schedule, self._before = settings.schedule, before
@@ -170,7 +170,7 @@ class WeightTable:
     is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
     """
 
-    def __init__(self, start: Start, settings: Learner, before: int) -> None:
+    def __init__(self, start: Start, settings: Online, before: int) -> None:
         weights, memory, _ = start
         self._steps = Steps(settings, before, goes_on=memory is not None)
         self._key, self._name = weights.key, weights.name

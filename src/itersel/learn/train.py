@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import LEARNERS, Learner, Perceptron
+from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
@@ -36,6 +36,8 @@ class TrainSettings(Search):
 
     Attributes
     ----------
+    features, templates, pop_limit, max_span
+        As in `itersel.Search`.
     k_best
         Size of the k-best list used for training.
     learner
@@ -46,7 +48,7 @@ class TrainSettings(Search):
     """
 
     k_best: int = option_of(ListSettings, "k_best")
-    learner: Learner = field(default_factory=Perceptron)
+    learner: Online = field(default_factory=Perceptron)
     seed: int = 1
     epoch: int = 1
     shard: int = 0

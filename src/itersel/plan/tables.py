@@ -7,9 +7,9 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.experiments import repeat_name, split_repeat
-from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in, options_of
+from itersel.config.reading import CHOICES
 from itersel.config.search import Search
 from itersel.config.tasks import (
     TASKS,
@@ -20,7 +20,6 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
-from itersel.config.tuners import TUNERS
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
@@ -128,7 +127,7 @@ class Tables:
         words = options(
             name=name,
             repeat=repeat,
-            learner=name_in({**LEARNERS, **TUNERS}, experiment.learner),
+            learner=name_in(CHOICES["learner"], experiment.learner),
             mixing=name_in(MIXINGS, experiment.mixing),
             tune_on=experiment.tune_on,
             features=", ".join(experiment.templates) or experiment.features,

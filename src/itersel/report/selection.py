@@ -15,7 +15,7 @@ from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
-from itersel.vectors.features import GROUPS, find_groups
+from itersel.vectors.features import feature_groups, find_groups
 
 ALL = "all"
 # These must be the same in all epochs.
@@ -26,7 +26,7 @@ class MatrixColumns(NamedTuple):
     """The D columns of an epoch's matrix W, by ascending key."""
 
     key: NDArray[np.uint64]
-    group: NDArray[np.int8]  # a position in `GROUPS`
+    group: NDArray[np.int8]  # a position in `feature_groups`
     norm: NDArray[np.float64]
     shards: NDArray[np.int64]  # number of shards in which the weight is not 0
     selected: NDArray[np.bool_]
@@ -36,8 +36,8 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
     `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json:
-    ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features`` with a weight in at least one
-    shard, of those ``selected`` and of those that were also selected after the previous epoch
+    ``epoch``; ``group``, one of `feature_groups` or `ALL`; number of ``features`` with a weight in at least
+    one shard, of those ``selected`` and of those that were also selected after the previous epoch
     (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected features with a weight in
     1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the selected features, or None; for
     path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`.
@@ -58,7 +58,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
             step = read_step(found, path)
             state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
         groups = {ALL: np.ones_like(columns.selected)}
-        groups |= {group: columns.group == place for place, group in enumerate(GROUPS)}
+        groups |= {group: columns.group == place for place, group in enumerate(feature_groups())}
         for group, members in groups.items():
             if group == ALL or members.any():
                 counts = _describe(columns, members, before, found["shards"])

@@ -24,7 +24,7 @@ from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import GROUPS, feature_keys, find_groups
+from itersel.vectors.features import feature_groups, feature_keys, find_groups
 from itersel.vectors.weights import FORMAT, Weights
 
 DATASETS = {
@@ -93,8 +93,8 @@ class Selection:
     Keeps at most about twice as many features as can still be selected.
 
     `choose` is one of `CHOICES`, with its `limit`: the features that it chooses from all are among those that
-    it chooses from any part. `keep` are names of features and of `GROUPS` that are selected regardless of
-    their norms, and do not compete with the others.
+    it chooses from any part. `keep` are names of features and of `feature_groups` that are selected
+    regardless of their norms, and do not compete with the others.
     """
 
     def __init__(
@@ -104,8 +104,9 @@ class Selection:
         keep: Sequence[str] = (),
     ) -> None:
         self._choose, self._limit = choose, limit
-        self._groups = [GROUPS.index(name) for name in keep if name in GROUPS]
-        self._names = feature_keys(string_table(name for name in keep if name not in GROUPS))
+        groups = feature_groups()
+        self._groups = [groups.index(name) for name in keep if name in groups]
+        self._names = feature_keys(string_table(name for name in keep if name not in groups))
         self._kept: list[Features] = []
         self._chosen: list[Features] = []
         self._size = self._size_before = 0

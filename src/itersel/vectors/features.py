@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.limits import DENSE_FEATURES, TEMPLATES
+from itersel.limits import DENSE, DENSE_FEATURES, OTHER
+from itersel.plugins import TEMPLATES
 from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
 
-DENSE, OTHER = "dense", "other"
-# Dense features, and sparse features by template; by number. Features in "other" come from imported grammars.
-GROUPS = (DENSE, *TEMPLATES, OTHER)
+
+def feature_groups() -> tuple[str, ...]:
+    """Return the groups of features: dense ones, sparse ones by template, and others."""
+    return DENSE, *TEMPLATES, OTHER
 
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:
@@ -26,15 +28,16 @@ def feature_key(name: str) -> int:
 
 
 def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
-    """Return the group of each feature, as its position in `GROUPS`."""
-    group = np.full(key.shape[0], GROUPS.index(OTHER), np.int8)
-    group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = GROUPS.index(DENSE)
+    """Return the group of each feature, as its position in `feature_groups`."""
+    groups = feature_groups()
+    group = np.full(key.shape[0], groups.index(OTHER), np.int8)
+    group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = groups.index(DENSE)
     begin, length = name.offset[:-1], np.diff(name.offset)
     for template, prefix in TEMPLATES.items():
         found = np.flatnonzero(length >= len(prefix))
         for place, letter in enumerate(prefix.encode()):
             found = found[name.data[begin[found] + place] == letter]
-        group[found] = GROUPS.index(template)
+        group[found] = groups.index(template)
     return group
 
 

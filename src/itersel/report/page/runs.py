@@ -15,7 +15,7 @@ from itersel.report.page.folder import Run, read_optional
 from itersel.report.system import System, read_system, score_epochs
 from itersel.select.selection import MATRIX
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
-from itersel.vectors.features import GROUPS, find_groups
+from itersel.vectors.features import feature_groups, find_groups
 from itersel.vectors.weights import FORMAT, Weights, read_weights
 
 Record = dict[str, Any]
@@ -125,7 +125,7 @@ def read_features(run: Run) -> dict[str, Any] | None:
     shards = _shards(run, weights)
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
-        for place, name in enumerate(GROUPS)
+        for place, name in enumerate(feature_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
     return {"groups": groups, "selection": read_optional(run.folder / "selection.json") or []}

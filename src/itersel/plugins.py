@@ -1,0 +1,177 @@
+"""What installed packages add to itersel, found by their entry points (docs/plugins.md).
+
+Packages are searched only for a name that is not built in, or if all names are listed, because that takes
+tens of milliseconds. A package is imported only if its name is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from itersel.code_check import CODE_VARIABLE, check_code, fingerprint
+from itersel.errors import InputError
+from itersel.limits import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of an imported package: the package, its folder or file, and its fingerprint."""
+
+    package: str
+    place: Path
+    fingerprint: str
+
+    @property
+    def digest(self) -> str:
+        """The digest of the contents."""
+        return self.fingerprint.split()[1]
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that tells jobs which code the run has."""
+        return f"{CODE_VARIABLE}_{re.sub(r'[^A-Za-z0-9]', '_', self.package)}"
+
+
+# The imported packages, by group of entry points and name.
+_imported: dict[tuple[str, str], Code] = {}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """An entry point: what an installed package adds under a name."""
+
+    entry: EntryPoint
+
+    @property
+    def package(self) -> str:
+        """The name of the installed package."""
+        return self.entry.dist.name if self.entry.dist is not None else self.entry.module
+
+    def error(self, problem: str) -> InputError:
+        """Return the error for a problem, which continues the sentence."""
+        what = self.entry.group.removeprefix("itersel.").removesuffix("s")
+        return InputError(f"{what} '{self.entry.name}' of the installed package '{self.package}' {problem}")
+
+    @functools.cached_property
+    def value(self) -> Any:
+        """What the entry point names; raises an `InputError` if it cannot be imported."""
+        try:
+            code = _find_code(self.entry.module)
+            # known before the import, because kernels need it (`itersel.kernel_cache`)
+            _imported[self.entry.group, self.entry.name] = code
+            value = self.entry.load()
+        except Exception as error:
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            problem = f"cannot be imported from {self.entry.value}: {why}; repair or uninstall the package"
+            raise self.error(problem) from None
+        check_code(code.variable, code.place)
+        return value
+
+
+class Extensible(Mapping[str, T]):
+    """Values by name: the built-in ones, then those that installed packages add.
+
+    `make` returns the value of a plugin, and `is_taken` tells whether its name is used for something else.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        built_in: Mapping[str, T],
+        make: Callable[[Plugin], T],
+        is_taken: Callable[[str], bool],
+    ) -> None:
+        self.group, self.built_in, self._make, self._is_taken = group, built_in, make, is_taken
+
+    def __getitem__(self, name: str) -> T:
+        plugin = self.plugin(name)
+        return self.built_in[name] if plugin is None else self._make(plugin)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.built_in or name in self.plugins
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.built_in
+        yield from self.plugins
+
+    def __len__(self) -> int:
+        return len(self.built_in) + len(self.plugins)
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+    @functools.cached_property
+    def plugins(self) -> dict[str, Plugin]:
+        """What packages add, by name; raises an `InputError` if a name is wrong or used twice."""
+        # takes longer than all other imports of a config together
+        from importlib.metadata import entry_points
+
+        found: dict[str, Plugin] = {}
+        for plugin in map(Plugin, sorted(entry_points(group=self.group), key=lambda entry: entry.name)):
+            name = plugin.entry.name
+            if not NAME.fullmatch(name):
+                raise plugin.error("must have a name of letters, digits, '_' and '-'; rename it")
+            if name in self.built_in or self._is_taken(name):
+                raise plugin.error("has a name that itersel uses; rename it, or uninstall the package")
+            if name in found:
+                other = found[name].package
+                raise plugin.error(f"has the name of one of '{other}'; uninstall one of the packages")
+            found[name] = plugin
+        return found
+
+    def plugin(self, name: str) -> Plugin | None:
+        """Return what a package adds under a name; None if it is built in."""
+        return None if name in self.built_in else self.plugins[name]
+
+    def joined(self, others: Mapping[str, Any]) -> Extensible[Any]:
+        """Return these and other built-in values."""
+        return Extensible(self.group, {**self.built_in, **others}, self._make, lambda name: False)
+
+
+def _find_code(module: str) -> Code:
+    """Find the outermost package of a module that is not a namespace of several packages."""
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        package = ".".join(parts[:count])
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            place = Path(spec.origin)
+            place = place if spec.submodule_search_locations is None else place.parent
+            return Code(package, place, fingerprint(place))
+    raise ModuleNotFoundError(f"No module named '{module}'")
+
+
+def imported_code(group: str = "") -> list[Code]:
+    """Return the code of the packages imported so far, of one group or all."""
+    return sorted(
+        {code for (kind, _), code in _imported.items() if group in ("", kind)}, key=lambda code: code.package
+    )
+
+
+def code_of(module: str) -> Code | None:
+    """Return the code that a module belongs to, if a plugin's package has it."""
+    return next((code for code in imported_code() if f"{module}.".startswith(f"{code.package}.")), None)
+
+
+def _is_feature_name(name: str) -> bool:
+    prefixes = tuple(BUILT_IN_TEMPLATES.values())
+    return name in (DENSE, OTHER, *DENSE_FEATURES) or f"{name}:".startswith(prefixes)
+
+
+# The prefixes of the features of all templates. Those of a plugin begin with its name and a colon, so that
+# they are known without importing it.
+TEMPLATES: Extensible[str] = Extensible(
+    "itersel.templates", BUILT_IN_TEMPLATES, lambda plugin: f"{plugin.entry.name}:", _is_feature_name
+)

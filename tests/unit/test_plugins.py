@@ -1,0 +1,298 @@
+"""Learners and templates of installed packages; the toy package is that of docs/plugins.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from tests.configs import learner
+from tests.plugins import install, install_toy
+from tests.text_grammars import features_by_rule
+from tests.unit.test_grammar_sparse import GLUE_RULES, compute
+from tests.unit.test_learn_algorithms import make_corpus
+
+from itersel import plugins
+from itersel.code_check import CodeChangedError
+from itersel.config import read_config
+from itersel.config.learners import BUILT_IN, LEARNERS
+from itersel.config.reading import CHOICES
+from itersel.errors import InputError
+from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.limits import BUILT_IN_TEMPLATES
+from itersel.plugins import TEMPLATES, imported_code
+from itersel.sources import step_digest
+from itersel.vectors.weights import read_weights
+
+SEARCHING = (LEARNERS, TEMPLATES, CHOICES["learner"])
+RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
+
+
+def forget() -> None:
+    for names in SEARCHING:
+        vars(names).pop("plugins", None)
+    plugins._imported.clear()
+    step_digest.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("toy", "other")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder for installed packages."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    forget()
+    yield folder
+    forget()
+
+
+@pytest.fixture
+def toy(root: Path, site: Path) -> Path:
+    install_toy(root, site)
+    return site
+
+
+def command(site: Path, folder: Path, *arguments: str, status: int = 0) -> str:
+    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "itersel.cli.main", *arguments],
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_commands(toy: Path, tmp_path: Path) -> None:
+    """The config, its schema and training know the learner and the template."""
+    content = learner("oracle", delay=2) | {"grammar": {"templates": ["R", "Growth"]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
+    schema = json.loads(command(toy, tmp_path, "config", "schema"))
+    jsonschema.validate(content, schema)
+    template = command(toy, tmp_path, "config", "template", "mine.yaml")
+    assert read_config(yaml.safe_load(template)) == read_config(content)
+    make_corpus(tmp_path)
+    (tmp_path / "start").write_text("LanguageModel 1\n")
+    files = ["--shard", "0.h5", "--model", "lm.bin", "--weights", "start", "--output", "weights.h5"]
+    assert "perceptron, margin-perceptron, adagrad, mira, oracle" in " ".join(
+        command(toy, tmp_path, "train", "--help").split()
+    )
+    command(toy, tmp_path, "train", *files, "--learner", "oracle", "--learning-rate", "0.5")
+    moved = read_weights(tmp_path / "weights.h5").to_dict()
+    # a step from one translation to another, by half their features
+    assert {round(2 * value, 9) % 1 for name, value in moved.items() if name.startswith("R:")} == {0}
+    line = command(toy, tmp_path, "train", *files, "--learner", "oracl", status=2).splitlines()[-1]
+    assert line.endswith("invalid choice: 'oracl' (did you mean 'oracle'?)")
+
+
+def test_features(toy: Path) -> None:
+    """They join those of built-in templates, in any order of templates."""
+    found = features_by_rule(compute(RULES, ["RBT", "Growth", "R"]))
+    assert found == features_by_rule(compute(RULES, ["Growth", "R", "RBT"]))
+    built_in = features_by_rule(compute(RULES, ["R", "RBT"]))
+    for rule, (features, others) in enumerate(zip(found, built_in, strict=True)):
+        growth = len(RULES[rule][2]) - len(RULES[rule][1])
+        assert features == {**others, f"Growth:{growth}": 1.0}
+    alone = compute(RULES, ["Growth"])
+    assert features_by_rule(alone)[2:] == [{"Growth:-2": 1.0}, {"Growth:1": 1.0}]
+
+
+SETTINGS = """
+from dataclasses import dataclass
+from itersel.config.learners import Online
+from itersel.config.options import option
+
+@dataclass(frozen=True)
+class Learner(Online):
+    '''A learner.'''
+    {key}
+    {method}
+
+def template(rules):
+    return {returned}
+"""
+METHOD = "def make_learner(self): pass"
+
+
+def other(key: str = "", method: str = METHOD, returned: str = "[], [], []") -> str:
+    return SETTINGS.format(key=key, method=method, returned=returned)
+
+
+def install_other(site: Path, kind: str, name: str, code: str | None) -> None:
+    """Install a package that adds a learner or a template, perhaps without its code."""
+    value = "other:Learner" if kind == "learner" else "other:template"
+    install(site, "other", {f"itersel.{kind}s": {name: value}}, {} if code is None else {"other.py": code})
+
+
+def test_a_feature_that_occurs_twice(site: Path) -> None:
+    install_other(site, "template", "New", other(returned="['New:b', 'New:a'], [2, 3, 2, 2], [0, 1, 0, 1]"))
+    assert features_by_rule(compute(RULES, ["New"])) == [{}, {}, {"New:b": 2.0, "New:a": 1.0}, {"New:a": 1.0}]
+
+
+LOST = "cannot be imported from other:"
+KEY = "has a key that no config can have, "
+RETURNS = "must return names, rules and indices of names: "
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "code", "problem"),
+    [
+        ("learner", "new", None, f"{LOST}Learner: ModuleNotFoundError: No module named 'other'; repair or"),
+        ("learner", "new", "import no", f"{LOST}Learner: ModuleNotFoundError: No module named 'no'; repair"),
+        ("learner", "new", "x = 1", f"{LOST}Learner: AttributeError"),
+        ("learner", "new", "(", f"{LOST}Learner: SyntaxError"),
+        (
+            "learner",
+            "new",
+            "Learner = dict",
+            "must be a dataclass derived from itersel.config.learners.Online",
+        ),
+        ("learner", "new", other(method=""), "lacks the method make_learner"),
+        ("learner", "new", other("c: float = 1.0"), f"{KEY}'c'"),
+        ("learner", "new", other("size: int = option('Size.', 1)"), f"{KEY}'size'"),
+        ("learner", "new", other("kind: str = option('Kind.', 'x')"), f"{KEY}'kind'"),
+        ("learner", "new", other("name: float = option('Name.', 1.0)"), f"{KEY}'name'"),
+        ("learner", "mert", other(), "has a name that itersel uses"),
+        ("learner", "mira", other(), "has a name that itersel uses"),
+        ("learner", "a b", other(), "must have a name of letters"),
+        ("template", "New", None, f"{LOST}template: ModuleNotFoundError: No module named 'other'; repair or"),
+        ("template", "Lex", other(), "has a name that itersel uses"),
+        ("template", "Shape_S", other(), "has a name that itersel uses"),
+        ("template", "dense", other(), "has a name that itersel uses"),
+        ("template", "New", other(returned="1 / 0"), f"{RETURNS}ZeroDivisionError: division by zero"),
+        ("template", "New", other(returned="[]"), f"{RETURNS}ValueError"),
+        ("template", "New", other(returned="['Old:a'], [0], [0]"), "returns the name 'Old:a'; it must be"),
+        (
+            "template",
+            "New",
+            other(returned="['New:a b'], [0], [0]"),
+            "returns the name 'New:a b'; it must be",
+        ),
+        ("template", "New", other(returned="['New:a', 'New:a'], [0], [0]"), "returns a name twice"),
+        ("template", "New", other(returned="['New:a'], [0], [1]"), "must return a rule and the index"),
+        ("template", "New", other(returned="['New:a'], [4], [0]"), "must return a rule and the index"),
+        ("template", "New", other(returned="['New:a'], [-1], [0]"), "must return a rule and the index"),
+        ("template", "New", other(returned="['New:a'], [0, 1], [0]"), "must return a rule and the index"),
+    ],
+)
+def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None, problem: str) -> None:
+    """One line that names the package; it does not matter while nothing of the package is used."""
+    install_other(site, kind, name, code)
+    read_config(learner("mira"))
+    used = name if name in ("new", "New") else "unknown"
+    templates = [used] if kind == "template" else []
+
+    def use() -> None:
+        read_config(learner(used if kind == "learner" else "mira") | {"grammar": {"templates": templates}})
+        compute(RULES, templates)
+
+    with pytest.raises(InputError) as error:
+        use()
+    assert str(error.value).startswith(f"{kind} '{name}' of the installed package 'other' {problem}")
+    assert "\n" not in str(error.value)
+
+
+def test_two_packages_with_the_same_name(toy: Path) -> None:
+    install_other(toy, "learner", "oracle", other())
+    with pytest.raises(
+        InputError, match=r"^learner 'oracle' of the installed package '\w+' has the name of one of"
+    ):
+        read_config(learner("oracle"))
+
+
+def test_a_key_with_the_name_of_an_option_of_train(site: Path, tmp_path: Path) -> None:
+    install_other(site, "learner", "new", other("seed: int = option('Seed.', 1, minimum=1)"))
+    line = command(site, tmp_path, "train", "--learner", "new", status=1)
+    assert line.startswith(
+        "itersel train: learner 'new' cannot have this key: argument --seed: conflicting option"
+    )
+
+
+def test_built_in_names_need_no_search(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+    """Searching all packages takes longer than anything else when a job starts."""
+
+    def search(**_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(metadata, "entry_points", search)
+    for name in BUILT_IN:
+        read_config(learner(name) | {"grammar": {"templates": list(BUILT_IN_TEMPLATES)}})
+    compute(RULES, list(BUILT_IN_TEMPLATES))
+    with pytest.raises(AssertionError):
+        read_config(learner("unknown"))
+
+
+def test_edits_are_noticed(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only steps that use the package run again, and jobs of the run before fail."""
+    config = learner("oracle") | {"grammar": {"templates": ["Growth"]}}
+    steps = ("train", "grammar extract", "decode", "align")
+    without = [step_digest(step) for step in steps]
+    forget()
+    read_config(config)
+    [code] = imported_code()
+    assert code.place == toy / "toy"
+    before = [step_digest(step) for step in steps]
+    assert [a == b for a, b in zip(without, before, strict=True)] == [False, False, False, True]
+    monkeypatch.setenv(code.variable, code.fingerprint)
+    forget()
+    read_config(config)
+    with (toy / "toy/learner.py").open("a") as stream:
+        stream.write("# edited\n")
+    forget()
+    with pytest.raises(CodeChangedError, match="toy: has been edited since this run started"):
+        read_config(config)
+    monkeypatch.delenv(code.variable)
+    forget()
+    read_config(config)
+    after = [step_digest(step) for step in steps]
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, True]
+
+
+KERNEL = """
+from itersel.jit import kernel
+
+@kernel
+def twice(numbers):
+    return 2 * numbers[0]
+
+def template(rules):
+    import numpy as np
+    number = twice(np.array([21]))
+    print(number, sum(twice.stats.cache_hits.values()), sum(twice.stats.cache_misses.values()))
+    return [], [], []
+"""
+CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(None)"
+
+
+@pytest.mark.slow
+def test_kernels_are_kept(site: Path, tmp_path: Path) -> None:
+    install_other(site, "template", "New", KERNEL)
+    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "ITERSEL_CACHE": str(tmp_path),
+        "NUMBA_DISABLE_JIT": "0",
+    }
+
+    def call() -> str:
+        run = [sys.executable, "-c", CALL]
+        return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert (call(), call()) == ("42 0 1\n", "42 1 0\n")
+    (site / "other.py").write_text(KERNEL.replace("2 *", "3 *"))
+    assert call() == "63 0 1\n"

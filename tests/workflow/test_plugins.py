@@ -1,0 +1,38 @@
+"""A run with the learner and the template of docs/plugins.md."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.plugins import install_toy
+from tests.workflow.conftest import Project
+
+from itersel.vectors.weights import read_weights
+
+WEIGHTS = "results/tiny/experiments/selected/epoch-2/weights.h5"
+
+
+def test_run_with_a_plugin(copy: Project, root: Path, tmp_path: Path) -> None:
+    """Texts and models are those of the run before; an edit of the package repeats what depends on it."""
+    site = tmp_path / "site"
+    install_toy(root, site)
+    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    settings = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    content = copy.config()
+    content["experiments"]["selected"]["learner"] = {"name": "oracle", "learning_rate": 0.1}
+    copy.configure(grammar={"templates": ["R", "Growth"]}, experiments=content["experiments"])
+
+    def planned() -> set[str]:
+        output = copy.run("--quiet", "rules", "--dry-run", WEIGHTS, environment=settings, is_forked=False)
+        lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
+        return {line.split()[0] for line in lines}
+
+    copy.run("--cores", "2", WEIGHTS, environment=settings, is_forked=False)
+    names = read_weights(copy.folder / WEIGHTS).to_dict()
+    assert any(name.startswith("Growth:") for name in names)
+    assert planned() == set()
+    with (site / "toy/learner.py").open("a") as stream:
+        stream.write("# edited\n")
+    again = {"list_shards", "extract_shard", "list_trained_shards", "train_shard", "mix"}
+    assert planned() == {*again, "total"}
