@@ -74,6 +74,10 @@ def check_files_exist(config: Config) -> list[str]:
                 named += [(key, path) for path in corpus.files]
                 sides = (corpus.source, corpus.target, corpus.further, corpus.file)
                 text += [(key, path) for side in sides for path in side]
+        for one in texts.values():
+            key = f"data.{split}"
+            text += [(key, path) for path in one.lists]
+            named += [(key, path) for path in (*one.lists, one.quality)]
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
     return _used_twice(text)
 
@@ -143,7 +147,8 @@ def given_splits(config: Config) -> list[str]:
 
 def _check_readable(key: str, path: str) -> None:
     try:
-        with os.scandir(path) if key == FOLDER else open(path, "rb"):
+        # lists may be a folder
+        with os.scandir(path) if key == FOLDER or os.path.isdir(path) else open(path, "rb"):
             pass
     except OSError as error:
         raise wrong(key, f"names {path}: {error.strerror or error}") from None
