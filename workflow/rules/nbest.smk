@@ -11,7 +11,7 @@ for list_split in LIST_TEXTS.splits:
     rule:
         """copy the references"""
         name:
-            f"copy_references_{list_split}".replace(".", "_").replace("-", "_")
+            f"copy_references_{list_split}".replace(".", "_").replace("-", "__")
         input:
             LIST_TEXTS.given_texts(list_split),
         output:

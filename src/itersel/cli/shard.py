@@ -34,8 +34,8 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     lists = {
         "--nbest FILE": "n-best lists of any decoder instead of --source, or folders of them, plain or "
         "compressed",
-        "--dense NAME": "names of the dense features (default: itersel's, and words that may end in a "
-        "number, such as LM0 or TM_1); all others are sparse",
+        "--dense NAME": "names of the dense features; all others are sparse (default: those written "
+        "'Name= value'; in lists without any, itersel's, and words that may end in a number, such as TM_1)",
     }
     add_options(parser, lists, nargs="+", action="extend", default=[])
     quality = (

@@ -208,8 +208,8 @@ class Data:
         "files, lists: the text is already tokenised; use its tokens as they are.", False
     )
     dense: tuple[str, ...] = option(
-        "lists: names of the dense features; all others are sparse. Empty: words that may end in a number, "
-        "such as LM0 or TM_1, and those of itersel are dense.",
+        "lists: names of the dense features; all others are sparse. Empty: those written `Name= value`; in "
+        "lists without any, those of itersel, and words that may end in a number, such as TM_1.",
         (),
     )
     max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)

@@ -122,7 +122,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     # train is compared with the others, so it is last
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
-    attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
+    attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
     warnings = []
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
@@ -206,7 +206,7 @@ def _plain(lines: Iterable[str]) -> list[str]:
     return [" ".join(line.lower().split()) for line in lines]
 
 
-def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
+def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)

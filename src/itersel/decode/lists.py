@@ -24,7 +24,7 @@ from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references, join_references
 from itersel.grammar.shard import FeatureRows
 from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
-from itersel.nbest.sharding import is_dense_name
+from itersel.nbest.sharding import find_dense
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -292,7 +292,7 @@ def import_lists(
     quality
         File with a number from 0 to 1 for each translation; see `make_list_shard`.
     dense
-        File with the names of the dense features; by default, the names decide (`is_dense_name`).
+        File with the names of the dense features; see `find_dense` for the default.
     words
         See `make_list_shard`.
     """
@@ -303,7 +303,7 @@ def import_lists(
         if len(text) != read.sentence_count:
             raise InputError(f"has {len(text)} lines for {read.sentence_count} sentences", path)
     kept = without_duplicates(read)
-    names = list(filter(is_dense_name, kept.name.to_list())) if dense is None else read_lines(dense)
+    names = find_dense(kept.name.to_list(), kept.sizes) if dense is None else read_lines(dense)
     scores = None if quality is None else np.array(read_numbers(quality, len(read.text)))[kept.row]
     if scores is not None and not (scores.min() >= 0 and scores.max() <= 1):
         raise InputError("has a number that is not between 0 and 1", quality)

@@ -135,7 +135,8 @@ class Parser:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._sizes: dict[str, int] = {}
+        # number of values of each name that ended in ``=``
+        self.sizes: dict[str, int] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -186,8 +187,8 @@ class Parser:
 
     def _add_all(self, name: str, values: Sequence[float]) -> int:
         """Add the values after ``name=``, and return their number."""
-        if self._sizes.setdefault(name, len(values)) != len(values):
-            raise ValueError(f"'{name}' has {len(values)} values here, but {self._sizes[name]} before")
+        if self.sizes.setdefault(name, len(values)) != len(values):
+            raise ValueError(f"'{name}' has {len(values)} values here, but {self.sizes[name]} before")
         for one, value in zip(value_names(name, len(values)), values, strict=True):
             self._add(one, value)
         return len(values)
@@ -206,7 +207,7 @@ class Parser:
         """Read further features of all translations, and number their names."""
         found = []
         for name, path in scores.items():
-            if name in self._numbers or name in self._sizes:
+            if name in self._numbers or name in self.sizes:
                 raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
             if split_words(name) != [name] or find_control(name):
                 raise InputError(f"{name!r} cannot be the name of a feature", path)
@@ -243,7 +244,7 @@ class Parser:
             value[order],
             offsets_of(np.bincount(place[line], minlength=lines.shape[0])),
             string_table(self._numbers),
-            self._sizes,
+            self.sizes,
             [self._line[i] for i in row],
             row,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.sharding import new_folder
 from itersel.errors import FilePath, InputError
 from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
-from itersel.nbest.lists import Parser, check_present, translation_lines
+from itersel.nbest.lists import Parser, check_present, translation_lines, value_names
 from itersel.nbest.quality import read_quality
 from itersel.progress import count_up
 from itersel.storage.files import append_lines, read_lines, write_lines
@@ -45,42 +45,46 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
         inside = [os.fspath(path)]
         if os.path.isdir(path):
             inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
-        if not inside:
-            raise InputError("is a folder without files; n-best lists were expected", path)
         found += inside
     return found
 
 
-def is_dense_name(name: str) -> bool:
-    """Tell whether a feature is dense: one of itersel's, or a word that may end in a number."""
-    return name in DENSE_FEATURES or DENSE_NAME.fullmatch(name) is not None
+def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells (see `NBest`).
+
+    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    """
+    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
+    if blocks:
+        return [name for name in names if name in blocks]
+    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
 
 
-def summarise(paths: Sequence[str], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
+def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
     """Check every line of lists.
 
     Parameters
     ----------
-    paths
-        Files of lists.
+    lists
+        Files of lists, or folders of them.
     sentences
         Number of sentences, if it is known.
     dense
-        Names of the dense features; by default, the names decide (`is_dense_name`).
+        Names of the dense features; see `find_dense` for the default.
     """
-    parser, sentence = Parser(), array("i")
+    parser, sentence, paths = Parser(), array("i"), find_lists(lists)
+    if not paths:
+        raise InputError("is a folder without files; n-best lists were expected", lists[0])
     for path, number, line in _translations(paths, "read"):
         sentence.append(parser.add(line, path, number))
         if len(sentence) % PARSED == 0:
             parser.clear()
-    known = set(parser.names)
-    for name in dense:
-        if name not in known:
-            raise InputError(f"no translation has the dense feature '{name}'", paths[0])
-    found = list(dense) or list(filter(is_dense_name, parser.names))
+    if dense and set(parser.names).isdisjoint(dense):
+        raise InputError(f"has none of the dense features, such as '{dense[0]}'", paths[0])
+    found = list(dense) or find_dense(parser.names, parser.sizes)
     if len(found) > MAX_DENSE:
         raise InputError(
-            f"{len(found)} features have names of dense ones, such as '{found[-1]}'; name at most "
+            f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
             f"{MAX_DENSE} with --dense (in a config: data.dense)",
             paths[0],
         )
@@ -120,8 +124,7 @@ def shard_lists(
         if len(text) != len(texts[0]):
             first = f"{os.fspath(references[0])} has {len(texts[0])}"
             raise InputError(f"has {len(text)} lines, {first}", path)
-    paths = find_lists(lists)
-    found = summarise(paths, len(texts[0]) if texts else None, dense)
+    found = summarise(lists, len(texts[0]) if texts else None, dense)
     numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
@@ -134,7 +137,7 @@ def shard_lists(
             for column, text in zip(reference_columns(len(texts)), texts, strict=True):
                 lines = (text[line] for line in ids)
                 write_lines(folder / f"{shard}.{column}.gz", lines, durable=False)
-        _distribute(folder, paths, shard_of[found.sentence], numbers)
+        _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
 
 
 def _distribute(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.data import Split
+from itersel.config.file_checks import Size, check_shards, given_splits
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
-from itersel.nbest.sharding import find_lists
+from itersel.corpus.text import check_line_counts, read_text
+from itersel.nbest.quality import read_quality
+from itersel.nbest.sharding import find_lists, summarise
 from itersel.plan.commands import Files, options
 from itersel.plan.texts import Shards, Texts
 
@@ -93,3 +97,24 @@ class ListTexts:
             language=None if data.tokenized else data.target_language,
             protect=list(data.protected),
         )
+
+
+def describe_lists(config: Config) -> Iterator[str]:
+    """Check all lists and references of a config, and yield a line about each split.
+
+    Raises the first error, or that of experiments with more shards than sentences.
+    """
+    for split in given_splits(config):
+        text = texts_of(config, split)[""]
+        references = {path: read_text(path) for path in text.target}
+        if references:
+            check_line_counts(references)
+        sentences = next((len(lines) for lines in references.values()), None)
+        found = summarise(text.lists, sentences, config.data.dense)
+        translations = found.sentence.shape[0]
+        if text.quality:
+            read_quality(text.quality, translations)
+        for name in config.experiments:
+            check_shards(config, name, {split: Size({1: found.sentences})})
+        dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
+        yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
