@@ -102,7 +102,7 @@ def test_sizes_of_lists(tmp_path: Path) -> None:
     assert text_sizes(config, "") == TextSizes(0, 0, 0, 1500)
     data["devtest"] = {"lists": str(lists), "target": "x"}
     config = read_config({"data": data, "experiments": experiments, "decoder": {"jobs": 3}})
-    assert text_sizes(config, "").lists == (3000 + 3 * 2000) / 3
+    assert text_sizes(config, "").lists == (3000 + 10 * 2000) / 3
     assert requests(config, TextSizes(0, 0, 0, 1e9))["train_shard"]["mem_mb"] > 2000
 
 

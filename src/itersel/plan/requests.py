@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Of tokenised text, with a space; and how much smaller a compressed file is.
 BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
+# The translations of a sentence differ little.
+LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
 DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
@@ -142,7 +144,10 @@ def _list_bytes(config: Config) -> float:
     """Return the bytes of the n-best lists of the largest shard, or piece of a text to translate."""
     tested = [*own_devtests(config).values(), *test_sets(config).values()]
     given = {split: texts_of(config, split)[""].lists for split in ["train", "dev", "devtest", *tested]}
-    size = {split: sum(map(_bytes, find_lists(paths))) for split, paths in given.items()}
+    size = {
+        split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(paths))
+        for split, paths in given.items()
+    }
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
@@ -163,10 +168,10 @@ def _split_words(config: Config, split: str, fetched: str) -> float | None:
     return sum(map(_bytes, paths)) / 2 / BYTES_PER_WORD
 
 
-def _bytes(path: str) -> float:
+def _bytes(path: str, compression: float = COMPRESSION) -> float:
     """Return the size of a file without compression; 0 if it is missing, which others report."""
     try:
-        return os.path.getsize(path) * (COMPRESSION if compression_of(path) else 1)
+        return os.path.getsize(path) * (compression if compression_of(path) else 1)
     except OSError:
         return 0.0
 
