@@ -9,10 +9,20 @@ include: "workflow/rules/config.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/scheduler.smk"
-include: "workflow/rules/corpus.smk"
-include: "workflow/rules/align.smk"
-include: "workflow/rules/lm.smk"
-include: "workflow/rules/grammar.smk"
+
+
+if HAS_LISTS:
+
+    include: "workflow/rules/nbest.smk"
+
+else:
+
+    include: "workflow/rules/corpus.smk"
+    include: "workflow/rules/align.smk"
+    include: "workflow/rules/lm.smk"
+    include: "workflow/rules/grammar.smk"
+
+
 include: "workflow/rules/list.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
@@ -28,7 +38,7 @@ rule all:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
         tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TABLES.task_splits],
-        resources=FILES.experiments(list(CONFIG.experiments), "best/resources.json"),
+        resources=FILES.experiments(TRANSLATING, "best/resources.json"),
         selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
         page=f"{RESULTS}/report/index.html",

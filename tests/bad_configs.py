@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tests.configs import FILES, PAIR, data, experiment, experiments, files, learner, mixing, tasks, train
+from tests.configs import (
+    FILES,
+    LISTED,
+    PAIR,
+    data,
+    experiment,
+    experiments,
+    files,
+    learner,
+    lists,
+    mixing,
+    tasks,
+    train,
+)
 
 ALIGNED = {**FILES, "tokenized": True, "train": {**PAIR, "alignment": "x"}}
 LINE = {"tuner": {"name": "line-search"}}
@@ -254,4 +267,43 @@ INCONSISTENT = [
         "labels' needs data.devtest.task",
     ),
     (experiment(tasks=NATURAL, tune_on="dev") | {"data": FILES}, "tasks.labels' needs data.dev.task, a file"),
+    # lists of other decoders
+    (files(dev={**PAIR, "lists": "l"}), "'data.dev.lists' needs data.kind: lists"),
+    (files(dense=["LM"]), "'data.dense' needs data.kind: lists"),
+    (lists(train=PAIR), "'data.train.source' has no effect with data.kind: lists"),
+    (lists(devtest={"target": "t"}), "'data.devtest.lists' is missing; data.kind: lists needs it"),
+    (lists(test={}), "'data.test.lists' is missing"),
+    (lists(train={"lists": "l"}), "'data.train.target' is missing, or 'quality'; give one of them"),
+    (lists(test={"new": {"lists": "l"}}), "'data.test.new.target' is missing; its translations are scored"),
+    (lists(devtest={**LISTED, "quality": "q"}), "'data.devtest.quality' has no effect: nothing is learned"),
+    (lists(train={"a": LISTED, "b": LISTED}), "'data.train.a': lists are not of named corpora"),
+    (lists(max_train=5), "'data.max_train' has no effect with data.kind: lists"),
+    (lists(protected=["a"], tokenized=True), "'data.protected' has no effect with data.tokenized"),
+    (lists() | {"grammar": {"max_span": 9}}, "'grammar.max_span' has no effect with data.kind: lists"),
+    (lists() | {"language_model": {"order": 5}}, "'language_model.order' has no effect with data.kind"),
+    (lists() | {"decoder": {"pop_limit": 9}}, "'decoder.pop_limit' has no effect with data.kind: lists"),
+    (lists() | {"report": {"derivations": 9}}, "'report.derivations' has no effect with data.kind: lists"),
+    (lists({"templates": ["R"]}), "templates' has no effect with data.kind: lists"),
+    (lists({"tasks": {"language_model_folds": 2}}), "language_model_folds' has no effect with data.kind"),
+    (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates' is forest, but lists have"),
+    (
+        lists({"learner": {"name": "forest-mert"}, "features": "dense"}),
+        "learner.name' is forest-mert, but lists have no forests; use mert",
+    ),
+    (
+        lists({"learner": {"name": "pro"}}, train={"lists": "l", "quality": "q"}),
+        "learner.name' tunes for BLEU, but data.train has no references",
+    ),
+    (
+        lists({"held_out": {"tuner": {"name": "pro"}}}, dev={"lists": "l", "quality": "q"}),
+        "held_out.tuner.name' tunes for BLEU, but data.dev has no references",
+    ),
+    (
+        lists({"held_out": {"tuner": {"name": "line-search"}}}),
+        "held_out.tuner.directions' is missing; name dense features of the lists",
+    ),
+    (
+        lists({"mixing": {"name": "selection", "keep": ["dense"]}}),
+        "mixing.keep' must name features of the lists one by one, not 'dense'",
+    ),
 ]

@@ -12,6 +12,10 @@ PAIR = {"source": "s", "target": "t"}
 FILES = {"kind": "files", **dict.fromkeys(("train", "dev", "devtest", "test"), PAIR)}
 
 
+LISTED = {"lists": "l", "target": "t"}
+LISTS = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), LISTED)}
+
+
 def experiment(**settings):
     return {"experiments": {"a": settings}}
 
@@ -38,6 +42,11 @@ def data(**keys):
 
 def files(**keys):
     return data(**FILES | keys)
+
+
+def lists(settings=None, **keys):
+    """Return a config with lists, with other settings of its experiment or keys of data."""
+    return experiment(**(settings or {})) | {"data": LISTS | keys}
 
 
 def train(**keys):

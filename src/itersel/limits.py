@@ -10,7 +10,10 @@ SPLITS = ("train", *HELD_OUT)
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
-NO_TEST_SETS = (POOLED, "source", "target", "file", "columns", "mtdata", "sacrebleu", "task", "devtest")
+NO_TEST_SETS = (
+    *(POOLED, "source", "target", "file", "columns", "mtdata", "sacrebleu", "task", "devtest"),
+    *("lists", "quality"),
+)
 # Where the LibreOffice Help is downloaded from. The release is fixed so that everyone gets the same text.
 DEBIAN_MIRROR = "https://deb.debian.org/debian"
 DEBIAN_RELEASE = "bookworm"
@@ -97,6 +100,10 @@ GRAMMAR_FEATURES = (
 # Dense features that the decoder adds, for a rule by itself or for a derivation.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
+# Of features that are not itersel's, PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The
+# name alone decides, so all shards of a corpus agree on which features are dense.
+DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
+MAX_DENSE = 64
 FEATURE_SETS = ("dense", "all")
 # Groups of features without a template; those in "other" come from imported grammars.
 DENSE, OTHER = "dense", "other"

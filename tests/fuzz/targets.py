@@ -88,6 +88,13 @@ TARGETS = {
         f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
         "grammar export --shard FILE --output out",
     ),
+    "shard-lists": _target(
+        "listed.h5",
+        "train --learner mira --output out.h5 --shard FILE",
+        "train --learner adagrad --pairs all --features dense --output out.h5 --shard FILE",
+        "decode --weights weights.txt --output out --shard FILE",
+        "kbest --k-best 3 --output out.h5 --shard FILE",
+    ),
     "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
     "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "report selection --matrices FILE --output out.txt"),
     "lists": _target(
@@ -168,6 +175,8 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --references target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
+        "shard --nbest FILE --target target.txt --shards 2 --output out",
+        "lists --nbest FILE --references target.txt --output out.h5",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -235,6 +244,11 @@ TARGETS = {
         "grammar extract --index index --input part.source.gz --leave-one-out FILE --output out.h5",
         "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
         also=("shards: ", "shards/0.target.gz"),
+    ),
+    "sentences": _target(
+        "sentences.ids",
+        "lists --nbest nbest.txt --ids FILE --references target.txt --output out.h5",
+        also=("nbest.txt", "target.txt"),
     ),
     "list": _target("parts.txt", f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9", also=("",)),
     "tasks": _target(

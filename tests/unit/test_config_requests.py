@@ -20,8 +20,8 @@ from itersel.plan.requests import (
     text_sizes,
 )
 
-# 1.66 million pairs, and one of 2,290 shards
-PAPER = TextSizes(47e6, 47e6, 20.5e3)
+# 1.66 million pairs, and one of 2,290 shards; 100 MB of lists
+PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8)
 # peak memory in MB, as in docs/scale.md
 MEASURED = {
     "prepare_train": 5860,
@@ -70,6 +70,8 @@ def test_requests_grow_with_each_size(tmp_path: Path, field: str) -> None:
         assert grown == models
     elif field == "grammars":
         assert grown == readers
+    elif field == "lists":
+        assert grown == {"import_lists", *readers} - {"extract_shard"}
     else:
         assert readers | {"align_direction", "index_corpus", "shard_corpus"} <= grown
         assert not models & grown
@@ -85,6 +87,23 @@ def test_sizes_follow_from_files(tmp_path: Path) -> None:
     sizes = text_sizes(config_of(tmp_path, {"source": str(packed), "target": str(packed)}), "")
     assert 30_000 < sizes.train < 90_000
     assert sizes.grammars == sizes.train / 2
+
+
+def test_sizes_of_lists(tmp_path: Path) -> None:
+    """Of the largest shard: here half of train, and one of the two files of devtest."""
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    (lists / "0").write_bytes(bytes(3000))
+    (lists / "1.gz").write_bytes(bytes(2000))
+    small = {"lists": str(lists / "0"), "target": "x"}
+    data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), small)}
+    experiments = {"x": {"tasks": {"shards": 2}, "learner": {"name": "mira"}}}
+    config = read_config({"data": data, "experiments": experiments, "decoder": {"jobs": 3}})
+    assert text_sizes(config, "") == TextSizes(0, 0, 0, 1500)
+    data["devtest"] = {"lists": str(lists), "target": "x"}
+    config = read_config({"data": data, "experiments": experiments, "decoder": {"jobs": 3}})
+    assert text_sizes(config, "").lists == (3000 + 10 * 2000) / 3
+    assert requests(config, TextSizes(0, 0, 0, 1e9))["train_shard"]["mem_mb"] > 2000
 
 
 def test_text_of_the_language_model(tmp_path: Path) -> None:

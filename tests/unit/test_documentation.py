@@ -20,6 +20,7 @@ from itersel.cli.completion import full_parser
 from itersel.cli.main import STEPS, make_parser
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.tuners import TUNERS
+from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn import state
@@ -41,6 +42,7 @@ FORMATS = {
     "Grammar index": [index.FORMAT],
     "Score counts": [counts.FORMAT],
     "Alignment models": [sampler.FORMAT],
+    "Shards of lists": [lists.FORMAT],
 }
 
 
@@ -92,7 +94,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, selection, system, sampler)
+    modules = (shard, weights, generate, forests, binary, index, counts, selection, system, sampler, lists)
     assert names == {module.__name__ for module in modules}
 
 

@@ -13,7 +13,7 @@ from tests.text_grammars import rule_of, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.grammar.build import DENSE_NAME, MAX_DENSE, Rule, make_shard
+from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
@@ -25,7 +25,7 @@ from itersel.grammar.text import (
     read_grammar,
     read_input,
 )
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.limits import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))

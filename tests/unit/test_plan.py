@@ -75,6 +75,23 @@ HELP = plan_of(
         "compound_splitting": True,
     },
 )
+LISTED = {"lists": ["l's"], "target": ["t", "t2"]}
+LISTS = plan_of(
+    {
+        "selected": {**SELECTED, "tasks": {"shards": 4}, "held_out": {"tuner": {"name": "mert"}}},
+        "tuned": {"tune_on": "dev", "learner": {"name": "pro"}, "k_best": 7},
+    },
+    {
+        "kind": "lists",
+        "target_language": "en",
+        "protected": ["a b"],
+        "dense": ["LM", "TM_0"],
+        "train": {**LISTED, "quality": "q", "task": "labels"},
+        **dict.fromkeys(("dev", "devtest"), LISTED),
+        "test": {"new": {**LISTED, "source": "s", "devtest": LISTED}},
+    },
+    decoder={"jobs": 3},
+)
 READ = ["--shard", "x", "--model", "x"]
 SYSTEM = ["choose", "--weights", "x", "--translations", "x", "--output-weights", "x"]
 
@@ -95,6 +112,21 @@ def commands() -> list[tuple[str, list[str], str]]:
         ("report", ["table"], ALL.tables.comparison_options),
         ("decode", [*READ, "--weights", "x"], ALL.tables.decode_options(job("part"))),
     ]
+    place = job("selected", epoch=2, shard=0, split="train", shards="4")
+    found += [
+        *(
+            ("corpus", ["references"], LISTS.list_texts.text_options(split))
+            for split in LISTS.list_texts.splits
+        ),
+        ("shard", [], LISTS.list_texts.shard_options(place)),
+        ("lists", [], LISTS.list_texts.import_options(place)),
+        ("train", READ[:2], LISTS.epochs.train_options(place)),
+        ("kbest", READ[:2], LISTS.lists.options(place)),
+        ("decode", [*READ[:2], "--weights", "x"], LISTS.tables.decode_options(place)),
+        ("report", ["table"], LISTS.tables.comparison_options),
+        ("report", SYSTEM, LISTS.tables.system_options(place)),
+        ("report", ["corpus"], LISTS.tables.corpus_options),
+    ]
     for name in EXPERIMENTS:
         place = job(name, epoch=2, shard=0)
         found.append(("report", SYSTEM, ALL.tables.system_options(place)))
@@ -112,6 +144,38 @@ def test_commands_know_the_options(step: str, required: list[str], made: str) ->
     arguments = [step, *required, *shlex.split(made)]
     output = [] if "--output" in arguments else ["--output", "x"]
     assert make_parser(arguments).parse_args([*arguments, *output]).output
+
+
+def test_lists_replace_grammars_and_models() -> None:
+    texts, place = LISTS.list_texts, job("selected", epoch=1, shard=2, split="train", shards="4")
+    assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
+    assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
+    assert LISTS.epochs.train_options(place).startswith(
+        "--epoch 1 --shard-number 2 --features all --k-best 100 --seed"
+    )
+    assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
+    assert LISTS.lists.shard(place) == ["out/x/shards/dev/3/2.h5"]
+    assert LISTS.lists.models(place) == LISTS.lists.models(job("tuned", epoch=1, shard=0)) == []
+    assert LISTS.lists.options(job("tuned", epoch=1, shard=0)).endswith("--features all --k-best 7")
+    assert LISTS.tables.decode_options(place) == "--features all"
+    references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
+    assert texts.lists(place) == ["l's", "q", *references]
+    assert shlex.split(texts.shard_options(place)) == [
+        *("--nbest", "l's", "--target", references[0], "--target", references[1], "--quality", "q"),
+        *("--dense", "LM", "--dense", "TM_0", "--shards", "4", "--seed", "1"),
+    ]
+    assert texts.shard_options(job(split="devtest.new", shards="3")).endswith("--shards 3 --keep-order")
+    assert texts.texts("test.new") == [
+        f"out/x/corpus/test.new.{column}"
+        for column in ("target.gz", "target.1.gz", "source.gz", "statistics.json")
+    ]
+    assert (
+        LISTS.texts.raw_references("test.new")
+        == LISTS.texts.references("test.new")
+        == texts.texts("test.new")[:2]
+    )
+    assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
+    assert "--language en --protect 'a b'" in texts.import_options(place)
 
 
 @pytest.mark.parametrize(

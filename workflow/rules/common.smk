@@ -12,6 +12,7 @@ from itersel import __version__, sources
 from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
 from itersel.config import read_config
 from itersel.config.experiments import expanded
+from itersel.config.splits import has_lists
 from itersel.config.file_checks import check_files_exist, help_files
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
@@ -52,6 +53,11 @@ except InputError as error:
 PLAN = Plan(CONFIG)
 FILES, TEXTS, SHARDS = PLAN.files, PLAN.texts, PLAN.shards
 EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
+
+# Without a decoder, there is no language model, and nothing with which a system could translate new text.
+LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(CONFIG)
+MODEL = "" if HAS_LISTS else " --model {input.model:q}"
+TRANSLATING = [] if HAS_LISTS else list(CONFIG.experiments)
 
 RESULTS = FILES.results
 if workflow.is_main_process:

@@ -9,7 +9,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
-        model=FILES.model,
+        model=PLAN.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
@@ -23,8 +23,9 @@ rule decode_shard:
         options=TABLES.decode_options,
         code=step_digest("decode"),
     shell:
-        "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
-        " {params.options} --output {output:q} &> {log:q}"
+        "itersel decode --shard {input.shard:q}"
+        + MODEL
+        + " --weights {input.weights:q} {params.options} --output {output:q} &> {log:q}"
 
 
 # The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double

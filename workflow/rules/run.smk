@@ -150,6 +150,8 @@ def next_steps():
     if page.exists():
         yield f"Report: {page}"
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
+    if HAS_LISTS:
+        return
     names = TABLES.compared or list(CONFIG.experiments)
     systems = {name: Path(FILES.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them

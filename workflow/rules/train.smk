@@ -32,7 +32,9 @@ rule train_shard:
         options=EPOCHS.train_options,
         code=step_digest("train"),
     shell:
-        "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --threads {threads} --output {output:q} &> {log:q}"
+        "itersel train --shard {input.shard:q}"
+        + MODEL
+        + " {params.options} --threads {threads} --output {output:q} &> {log:q}"
 
 
 rule mix:

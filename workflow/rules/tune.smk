@@ -34,8 +34,9 @@ rule write_lists:
         options=LISTS.options,
         code=lambda wildcards: step_digest(LISTS.command(wildcards)),
     shell:
-        "itersel {params.command} --shard {input.shard:q} --model {input.model:q} {params.options}"
-        " --output {output:q} &> {log:q}"
+        "itersel {params.command} --shard {input.shard:q}"
+        + MODEL
+        + " {params.options} --output {output:q} &> {log:q}"
 
 
 rule tune:

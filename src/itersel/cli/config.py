@@ -46,6 +46,8 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
     from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
+    from itersel.config.splits import has_lists
+    from itersel.plan.nbest import describe_lists
     from itersel.plan.requests import estimate
     from itersel.progress import duration
 
@@ -55,13 +57,17 @@ def _check(options: argparse.Namespace) -> None:
     try:
         for warning in check_files_exist(config):
             print(f"{options.config}: warning: {warning}", file=sys.stderr)
-        sizes, suspicious = ({}, []) if options.no_text else read_texts(config)
+        is_read = not (options.no_text or has_lists(config))
+        sizes, suspicious = read_texts(config) if is_read else ({}, [])
         for warning in suspicious:
             print(f"{options.config}: warning: {warning}", file=sys.stderr)
         check_sizes(sizes)
+        lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
     except InputError as error:
         raise located(error, options.config) from None
     print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
+    for line in lists:
+        print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")
     cost = estimate(config, sizes)

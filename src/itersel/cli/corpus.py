@@ -47,6 +47,7 @@ SUBSTEPS = {
         "libreoffice-help": "fetch the LibreOffice Help in two languages",
         "fetch": "fetch a corpus with mtdata, or a test set with sacrebleu",
         "prepare": "tokenise, lowercase, split and filter parallel text",
+        "references": "copy the references of n-best lists under the names of prepared text",
         "statistics": "print statistics of prepared text as a table",
     }
 }
@@ -204,6 +205,27 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         "--max-held-out N": "the same for each of the other splits",
     }
     add_options(parser, sizes, type=positive, default=0)
+
+
+def _add_references(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .task.gz, with their "
+        "statistics; for train also preparation.json and recaser.json, which leave translations as they are."
+    )
+    parser.add_argument("--split", type=split, required=True, help="train, dev, devtest, test or test.NAME")
+    target = {"--target FILE": "references, one sentence per line; may be repeated"}
+    add_options(parser, target, action="append", default=[])
+    add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
+    languages = {"--source-language CODE": "of the source", "--target-language CODE": "of the translations"}
+    add_options(parser, languages, type=language, required=True)
+    add_options(parser, {"--output DIR": "folder to write to"}, type=Path, required=True)
+
+
+def _references(options: argparse.Namespace) -> None:
+    from itersel.corpus.references import write_references
+
+    languages = options.source_language, options.target_language
+    write_references(options.output, options.split, options.target, languages, options.source, options.task)
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
     add_options,
@@ -21,14 +21,19 @@ from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
+if TYPE_CHECKING:
+    from itersel.decode.decoder import SentenceDecoder, Sentences
+
+MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
+
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
     files = {
-        "--shard": "sentences with grammars (HDF5)",
-        "--model": "compiled language model",
+        "--shard": "sentences with grammars, or with lists of another decoder (HDF5)",
         "--weights": "weights: .h5, or text 'name value'",
     }
     add_options(parser, files, required=True)
+    add_options(parser, MODEL)
     parser.add_argument(
         "--k-best",
         type=whole(0, MAX_K_BEST),
@@ -54,6 +59,7 @@ def _decode(options: argparse.Namespace) -> None:
 def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
     """Write the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
+    from itersel.decode.lists import best_texts, read_list_shard
     from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
@@ -62,6 +68,12 @@ def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
 
     weights = read_weights(options.weights)
     search = section_of(Search, options)
+    if options.model is None:
+        if options.k_best:
+            raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
+        lists = read_list_shard(options.shard, search.features, has_text=True)
+        stream.writelines(line + "\n" for line in best_texts(lists, weights))
+        return
     sentences = read_shard(options.shard, search.templates, search.features)
     decoder = Decoder(sentences, load_model(options.model), search)
     vectors = decoder.weight_vectors(weights)
@@ -104,8 +116,9 @@ def _forest(options: argparse.Namespace) -> None:
 
 def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> None:
     files = parser.add_argument_group("files")
-    inputs = {"--shard FILE": "shard.h5 with references", "--model FILE": "compiled language model"}
+    inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
     add_options(files, inputs, required=True)
+    add_options(files, MODEL, required=section is ForestSettings)
     files.add_argument(
         "--weights",
         metavar="FILE",
@@ -122,16 +135,23 @@ def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> N
 
 def _generate(options: argparse.Namespace, section: type, generate: Callable[..., Any]) -> None:
     from itersel.decode.decoder import Decoder
+    from itersel.decode.lists import ListDecoder, read_list_shard
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.tune.generate import read_start
 
     settings = section_of(section, options)
-    shard = read_shard(options.shard, options.templates, options.features)
+    shard: Sentences
+    decoder: SentenceDecoder
+    if options.model is None:
+        shard = lists = read_list_shard(options.shard, options.features)
+        decoder = ListDecoder(lists)
+    else:
+        shard = grammars = read_shard(options.shard, options.templates, options.features)
+        decoder = Decoder(grammars, load_model(options.model), settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
-    weights = read_start(options.weights, options.iteration)
-    decoder = Decoder(shard, load_model(options.model), settings)
+    weights = read_start(options.weights, options.iteration, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, options.iteration, options.shard_number)
 
 

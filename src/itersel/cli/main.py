@@ -39,6 +39,7 @@ STEPS = {
     "lm": ("lm", "estimate, compile and query language models"),
     "grammar": ("grammar", "index a corpus; extract, import and export grammars"),
     "shard": ("shard", "shuffle a corpus and cut it into balanced shards"),
+    "lists": ("lists", "make a shard to learn from of n-best lists of another decoder"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),

@@ -1,13 +1,19 @@
-"""``itersel shard``: cut a corpus into shards."""
+"""``itersel shard``: cut a corpus, or n-best lists, into shards."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, positive, refuse, seed
 from itersel.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
@@ -15,17 +21,28 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
         "the line number (from 0) of each sentence and those of its copies, for 'itersel grammar extract "
         "--leave-one-out'. The sizes of the shards (with --labels: of the shards of a task) differ by at "
-        "most one."
+        "most one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without "
+        "copies, the references, and DIR/dense.txt, the names of the dense features."
     )
-    required = {"--source FILE": "source text, one sentence per line", "--output DIR": "folder to write to"}
-    add_options(parser, required, required=True)
-    parser.add_argument(
-        "--target",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="its translation, one sentence per line; repeat for more references (DIR/z.target.1.gz)",
+    add_options(parser, {"--output DIR": "folder to write to"}, required=True)
+    add_options(parser, {"--source FILE": "source text, one sentence per line"})
+    target = (
+        "its translation, or with --nbest a reference, one sentence per line; repeat for more references "
+        "(DIR/z.target.1.gz)"
     )
+    add_options(parser, {"--target FILE": target}, action="append", default=[])
+    lists = {
+        "--nbest FILE": "n-best lists of any decoder instead of --source, or folders of them, plain or "
+        "compressed",
+        "--dense NAME": "names of the dense features; all others are sparse (default: those written "
+        "'Name= value'; in lists without any, itersel's, and words that may end in a number, such as TM_1)",
+    }
+    add_options(parser, lists, nargs="+", action="extend", default=[])
+    quality = (
+        "with --nbest: a number for each translation, higher is better, to learn from instead of the "
+        "references (DIR/z.quality.gz)"
+    )
+    add_options(parser, {"--quality FILE": quality})
     add_options(parser, {"--shards Z": "number of shards"}, type=positive)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
@@ -77,39 +94,69 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import read_labels, require_label
-    from itersel.corpus.sharding import (
-        NaturalShards,
-        natural_lines,
-        pooled_lines,
-        shard_corpus,
-        shard_tasks,
-    )
+    from itersel.corpus.sharding import shard_corpus, shard_tasks
 
     _check(options)
+    if options.nbest:
+        _shard_lists(options)
+        return
     files, further = (options.source, options.target[0]), options.target[1:]
     if options.task is None:
         chosen = None if options.keep_order else options.seed
         shard_corpus(*files, options.shards, chosen, options.output, further)
         return
+    shard_tasks(*files, options.task, _cut(options), options.output, further)
+
+
+def _cut(options: argparse.Namespace) -> Callable[[Sequence[str]], list[NDArray[np.int64]]]:
+    """Return a function from the labels of all lines to the lines of each shard."""
+    from itersel.corpus.columns import read_labels, require_label
+    from itersel.corpus.sharding import NaturalShards, natural_lines, pooled_lines
+
     if options.pool is not None:
         pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
-        cut = partial(pooled_lines, names=options.pool, **pool)
-        shard_tasks(*files, options.task, cut, options.output, further)
-        return
+        return partial(pooled_lines, names=options.pool, **pool)
     if options.scored is not None:
         scored = read_labels(options.scored)
         for name, _ in options.labels:
             require_label(scored, name, options.scored)
     tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
-    cut = partial(natural_lines, tasks=tasks, seed=options.seed)
-    shard_tasks(*files, options.task, cut, options.output, further)
+    return partial(natural_lines, tasks=tasks, seed=options.seed)
+
+
+def _shard_lists(options: argparse.Namespace) -> None:
+    from itersel.corpus.columns import read_labels
+    from itersel.corpus.sharding import shard_lines
+    from itersel.nbest.sharding import shard_lists
+
+    def cut(sentences: int) -> list[NDArray[np.int64]]:
+        if options.task is not None:
+            return _cut(options)(read_labels(options.task, sentences, options.nbest[0]))
+        if sentences < options.shards:
+            limit = "in a config: decoder.jobs, or shards of an experiment"
+            message = f"has lists of {sentences} sentences, too few for {options.shards} shards ({limit})"
+            raise InputError(message, options.nbest[0])
+        return shard_lines(sentences, options.shards, None if options.keep_order else options.seed)
+
+    references, quality = options.target, options.quality
+    shard_lists(options.nbest, cut, options.output, references, quality, options.dense)
 
 
 def _check(options: argparse.Namespace) -> None:
     """Reject options that exclude or need each other."""
     from itersel.corpus.columns import refuse_repeats
 
+    if options.nbest:
+        if options.source is not None:
+            raise InputError("--source cannot be combined with --nbest")
+        if not options.target and options.quality is None:
+            raise InputError("--nbest needs references (--target) or --quality")
+    else:
+        for name in ("quality", "dense"):
+            if getattr(options, name):
+                raise InputError(f"--{name} needs --nbest")
+        if options.source is None or not options.target:
+            raise InputError("missing: --source and --target (or --nbest)")
     has_labels, has_pool = options.labels is not None, options.pool is not None
     if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored is not None):
         raise InputError("--others, --minimum and --scored need --labels")

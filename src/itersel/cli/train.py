@@ -28,14 +28,14 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         required=True,
         nargs="+",
         metavar="FILE",
-        help="shard.h5 with references; several files are used for training in this order",
+        help="shard.h5 with references, or with lists of another decoder; several files are used for "
+        "training in this order",
     )
     files.add_argument(
         "--model",
-        required=True,
         nargs="+",
         metavar="FILE",
-        help="compiled language model; one for all files of the shard, or one per file",
+        help="compiled language model; one for all files of the shard, or one per file; none for lists",
     )
     add_options(files, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
     add_output(files, "output file for all nonzero weights, .h5 or text")
@@ -88,9 +88,10 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.train import ShardFile, TrainSettings, train_parts
     from itersel.vectors.weights import read_weights, write_weights
 
-    if len(options.model) not in (1, len(options.shard)):
+    models = options.model or [None]
+    if len(models) not in (1, len(options.shard)):
         raise InputError(
-            f"--model names {len(options.model)} files, --shard {len(options.shard)}; name one model for all "
+            f"--model names {len(models)} files, --shard {len(options.shard)}; name one model for all "
             "files of the shard, or one per file"
         )
     learner = section_of(LEARNERS[options.learner], options)
@@ -109,7 +110,7 @@ def _train(options: argparse.Namespace) -> None:
         write_weights(options.output, read_weights(options.weights), attributes)
         return
     start = None if options.weights is None else read_start(options.weights)
-    models = options.model * (len(options.shard) // len(options.model))
+    models *= len(options.shard) // len(models)
     parts = [
         ShardFile(shard, model, options.weights, settings, options.threads)
         for shard, model in zip(options.shard, models, strict=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from itersel.config.data import Data, ReferencedText
+from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import check_unique, name_in, reject, wrong
-from itersel.config.splits import has_labels, is_aligned
+from itersel.config.splits import has_labels, has_lists, is_aligned, is_help
 from itersel.config.tasks import (
     TASKS,
     IndependentTasks,
@@ -73,7 +73,10 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(second, f"cannot be combined with '{first}'; remove one of them")
     if isinstance(mixing, PathFollowing):
         _check_path(experiment, mixing, key)
-    if isinstance(mixing, Selection | PathFollowing):
+    if isinstance(mixing, Selection | PathFollowing) and has_lists(config):
+        if ALL_DENSE in mixing.keep:
+            raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
+    elif isinstance(mixing, Selection | PathFollowing):
         used = experiment.templates or config.grammar.templates
         _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
     conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
@@ -82,7 +85,7 @@ def _check_experiment(config: Config, name: str) -> None:
     _check_templates(config, name)
     _check_start(config, name)
     _check_folds(config, experiment, key)
-    _check_held_out(experiment, f"{key}.held_out")
+    _check_held_out(config, experiment, f"{key}.held_out")
 
 
 def _check_compared(config: Config) -> None:
@@ -141,17 +144,18 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
             if not re.fullmatch(_TASK, label):
                 allowed = "at most 60 letters, digits, '_' and '-'; use other labels"
                 raise wrong(f"{key}.{label}", f": labels of independent tasks may have {allowed}")
-        _check_scored_by_task(config.data, key)
+        _check_scored_by_task(config, key)
         needed.append("devtest")
-    for name in needed if config.data.kind == "files" else []:
+    for name in [] if is_help(config) else needed:
         if not has_labels(config, name):
             raise wrong(key, f"needs data.{name}.task, a file with the label of each line")
 
 
-def _check_scored_by_task(data: Data, key: str) -> None:
+def _check_scored_by_task(config: Config, key: str) -> None:
     """Reject test sets on which independent tasks cannot be compared."""
+    data = config.data
     tested = data.test.values()
-    if data.kind == "files" and not any(one.task or one.columns.task for one in tested):
+    if not is_help(config) and not any(one.task or one.columns.task for one in tested):
         raise wrong(key, "needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
@@ -215,7 +219,7 @@ def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> N
         reject(key, name, f"dense, a template ({', '.join(templates)}), or the name of a feature of one")
 
 
-def _check_held_out(experiment: Experiment, key: str) -> None:
+def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
     """Reject a step on dev if dev is not held out, or if the step would change nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
@@ -236,12 +240,14 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     if held_out.start == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
     if isinstance(held_out.tuner, LineSearch):
-        _check_directions(held_out.tuner.directions, f"{key}.tuner.directions", experiment.epochs)
+        directions = held_out.tuner.directions
+        features = set(directions) - {ALL_DENSE, STEP} if has_lists(config) else DENSE_FEATURES
+        _check_directions(directions, features, f"{key}.tuner.directions", experiment.epochs)
 
 
-def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
-    """Reject unknown directions, and those that add nothing."""
-    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
+def _check_directions(directions: Sequence[str], features: Collection[str], key: str, epochs: int) -> None:
+    """Reject directions that are no dense features, and those that add nothing."""
+    allowed = (ALL_DENSE, STEP, *features)
     if not directions:
         raise wrong(key, "is empty; name at least one")
     for name in directions:
@@ -249,7 +255,7 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
             reject(key, name, f"one of {', '.join(allowed)}")
     check_unique(key, directions)
     for name in directions:
-        if name in DENSE_FEATURES and ALL_DENSE in directions:
+        if name in features and ALL_DENSE in directions:
             raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
     if STEP in directions and epochs == 1:
         raise wrong(key, f": {STEP} has no effect with epochs: 1; remove it")
@@ -300,7 +306,8 @@ def with_folds(config: Config) -> Config:
     for name, experiment in config.experiments.items():
         tasks = experiment.tasks
         if tasks.language_model_folds is None:
-            is_own = experiment.tune_on == "train" and config.language_model.arpa is None
+            has_model = config.language_model.arpa is not None or has_lists(config)
+            is_own = experiment.tune_on == "train" and not has_model
             folds = min(DEFAULT_FOLDS, files_of(tasks)) if is_own else 1
             experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
         experiments[name] = experiment
@@ -311,7 +318,7 @@ def warnings(config: Config) -> list[str]:
     """Return one line for each setting that is allowed but probably not intended."""
     found = []
     for name, experiment in config.experiments.items():
-        tasks, own = experiment.tasks, config.language_model.arpa is None
+        tasks, own = experiment.tasks, config.language_model.arpa is None and not has_lists(config)
         if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
             where = "has one shard" if files_of(tasks) == 1 else "has language_model_folds: 1"
             found.append(

@@ -18,7 +18,7 @@ from itersel.limits import (
     RELEASE_PATTERN,
 )
 
-DATA_KINDS = ("libreoffice-help", "files")
+DATA_KINDS = ("libreoffice-help", "files", "lists")
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
 
 
@@ -74,6 +74,15 @@ class Split:
         "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
         "optional. If given, no aligner runs. Requires data.tokenized: true."
     )
+    lists: tuple[str, ...] = paths(
+        "data.kind: lists: n-best lists of the text, a file, a folder of files, or a list of them; target is "
+        "then a reference, or a list of several (docs/other-decoders.md)."
+    )
+    quality: str | None = option(
+        "data.kind: lists: file with a number for each translation in the lists, in their order; higher is "
+        "better. Online learners learn from it instead of the references.",
+        path=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,8 @@ class ReferencedText:
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
     task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
+    lists: tuple[str, ...] = option_of(Split, "lists")
+    quality: str | None = option_of(Split, "quality")
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,8 @@ class Data:
 
     kind: str = option(
         "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
-        "files: your own parallel text, or corpora that mtdata and sacrebleu download.",
+        "files: your own parallel text, or corpora that mtdata and sacrebleu download; "
+        "lists: n-best lists of another decoder.",
         "libreoffice-help",
         choices=DATA_KINDS,
     )
@@ -192,7 +204,14 @@ class Data:
         "like (docs/data.md).",
         (),
     )
-    tokenized: bool = option("files: the text is already tokenised; use its tokens as they are.", False)
+    tokenized: bool = option(
+        "files, lists: the text is already tokenised; use its tokens as they are.", False
+    )
+    dense: tuple[str, ...] = option(
+        "lists: names of the dense features; all others are sparse. Empty: those written `Name= value`; in "
+        "lists without any, those of itersel, and words that may end in a number, such as TM_1.",
+        (),
+    )
     max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
     max_ratio: float = option(
         "Drop training pairs in which one side is more than this many times as long as the other.",

@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns, TextFields
+from itersel.config.list_checks import check_lists, refuse_lists
 from itersel.config.options import check_unique, join, reject, wrong
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
@@ -24,6 +25,11 @@ MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
 def check_data(config: Config) -> None:
     """Reject missing keys of `data`, and keys for another kind of data."""
     data = config.data
+    if data.kind == "lists":
+        check_lists(config)
+        _check_protected(data)
+        return
+    refuse_lists(data)
     is_files = data.kind == "files"
     # with the LibreOffice Help, the test set without a name is taken from the help
     texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}

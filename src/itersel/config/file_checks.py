@@ -74,6 +74,10 @@ def check_files_exist(config: Config) -> list[str]:
                 named += [(key, path) for path in corpus.files]
                 sides = (corpus.source, corpus.target, corpus.further, corpus.file)
                 text += [(key, path) for side in sides for path in side]
+        for one in texts.values():
+            key = f"data.{split}"
+            text += [(key, path) for path in one.lists]
+            named += [(key, path) for path in (*one.lists, one.quality)]
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
     return _used_twice(text)
 
@@ -118,7 +122,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     # train is compared with the others, so it is last
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
-    attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
+    attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
     warnings = []
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
@@ -143,7 +147,8 @@ def given_splits(config: Config) -> list[str]:
 
 def _check_readable(key: str, path: str) -> None:
     try:
-        with os.scandir(path) if key == FOLDER else open(path, "rb"):
+        # lists may be a folder
+        with os.scandir(path) if key == FOLDER or os.path.isdir(path) else open(path, "rb"):
             pass
     except OSError as error:
         raise wrong(key, f"names {path}: {error.strerror or error}") from None
@@ -201,7 +206,7 @@ def _plain(lines: Iterable[str]) -> list[str]:
     return [" ".join(line.lower().split()) for line in lines]
 
 
-def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
+def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)

@@ -13,8 +13,19 @@ from itersel.limits import devtest_split, test_split
 def test_sets(config: Config) -> dict[str, str]:
     """Return the splits of the test sets by name; an unnamed test set is called ``test``."""
     data = config.data
-    made = ["", *data.held_out_modules] if data.kind != "files" else [""] if data.split.test else []
+    made = [""] if data.split.test or is_help(config) else []
+    made += data.held_out_modules
     return {name or "test": test_split(name) for name in [*made, *data.test]}
+
+
+def is_help(config: Config) -> bool:
+    """Tell whether the text is the LibreOffice Help."""
+    return config.data.kind == "libreoffice-help"
+
+
+def has_lists(config: Config) -> bool:
+    """Tell whether n-best lists replace decoding."""
+    return config.data.kind == "lists"
 
 
 def own_devtests(config: Config) -> dict[str, str]:
@@ -27,9 +38,9 @@ def own_devtests(config: Config) -> dict[str, str]:
 def is_given(config: Config, split: str) -> bool:
     """Tell whether the config names the corpora of a split; others are taken from the help or from train."""
     _, _, name = split.partition(".")
-    if config.data.kind == "files":
-        return split not in cut_sizes(config)
-    return name != "" and name in config.data.test
+    if is_help(config):
+        return name != "" and name in config.data.test
+    return split not in cut_sizes(config)
 
 
 def cut_sizes(config: Config) -> dict[str, int]:

@@ -142,7 +142,7 @@ def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath])
 
 
 @contextlib.contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
+def new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
     if path.is_dir() and any(path.iterdir()):
         raise InputError("is a folder that holds something; name a new one", path)
@@ -164,7 +164,7 @@ def _write_shards(
 ) -> None:
     copies = _copies(texts["source"], texts["target"])
     rest = np.setdiff1d(np.arange(len(texts["source"])), np.concatenate(parts))
-    with _new_folder(Path(output)) as folder:
+    with new_folder(Path(output)) as folder:
         for shard, numbers in enumerate(parts):
             ids = numbers.tolist()
             for side, text in texts.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -222,7 +222,7 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     return Bitext(**columns)
 
 
-def check_line_counts(texts: dict[FilePath, Sequence[Any]]) -> None:
+def check_line_counts(texts: Mapping[FilePath, Sequence[Any]]) -> None:
     """Raise an InputError for the first line that has no counterpart in another of the files."""
     longest = max(texts, key=lambda path: len(texts[path]))
     shortest = min(texts, key=lambda path: len(texts[path]))

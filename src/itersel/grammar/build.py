@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -15,15 +14,11 @@ from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.references import join_references
 from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES
+from itersel.limits import DEFAULT_TEMPLATES, DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 from itersel.plugins import TEMPLATES
 from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
-# PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The name alone decides, so all shards of
-# a corpus agree on which features are dense.
-DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
-MAX_DENSE = 64
 # symbols of a side that alignment points, stored as uint8, can refer to
 POSITIONS = 256
 

@@ -18,9 +18,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
@@ -98,6 +99,9 @@ FORMAT = FileFormat(
         "grammar_singleton": _packed("|u1", "G", most=1, is_extra=True),
     },
 )
+# Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
+FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+
 RULE_FAULTS = {
     BAD_GLUE: ("rule_kind", "does not begin with the two glue rules"),
     BAD_KIND: ("rule_kind", "holds a glue rule that is not one of the first two rules"),
@@ -210,6 +214,20 @@ class Shard:
         """log10 of all numbers from 1, and 0 in the place of that of 0."""
         most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
         return np.log10(np.maximum(1, np.arange(most + 2)))
+
+    def features_of(self, begin: int, end: int) -> FeatureRows:
+        """Return the rules of sentences `begin` to `end`, and the sparse features of all rules."""
+        rules = slice(self.grammar_offset[begin], self.grammar_offset[end])
+        return self.grammar_rule[rules], self.rule_feature, self.rule_feature_offset
+
+    def digest(self) -> str:
+        """Return a checksum of source sentences and references; lists are merged only if these are equal."""
+        words = self.vocabulary.to_list()
+        hasher = xxhash.xxh3_128()
+        for word, offset in ((self.source, self.source_offset), (self.reference, self.reference_offset)):
+            hasher.update("\n".join(words[i] for i in word).encode() + b"\0" + offset.tobytes())
+        hasher.update(self.sentence_reference_offset.tobytes())
+        return hasher.hexdigest()
 
     def category_ranks(self) -> NDArray[np.int32] | None:
         """Return the order of the categories over one span; see `itersel.grammar.categories`.

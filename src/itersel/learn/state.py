@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.config.learners import Online
+from itersel.decode.decoder import Sentences
 from itersel.errors import InputError
-from itersel.grammar.shard import Shard
 from itersel.learn.learner_kernels import combine
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
@@ -134,13 +134,11 @@ class ShardWeights:
         """The learning rate of the next step."""
         return self._steps.rule.rate * self._steps.scale(self._steps.now + 1)
 
-    def refresh(
-        self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
-    ) -> None:
-        """Bring the weights of some rules' features up to date; see `parameter_kernels.refresh`."""
+    def refresh(self, row: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]) -> None:
+        """Bring the weights of features of some rows up to date; see `parameter_kernels.refresh`."""
         steps = self._steps
         if steps.rule.regularizer != NONE:
-            refresh(steps.rule, self.sparse.weights, grammar, feature, offset, steps.now)
+            refresh(steps.rule, self.sparse.weights, row, feature, offset, steps.now)
             settle_all(steps.rule, self.dense.weights, steps.now)
 
     def step(self, example: Example, coefficient: NDArray[np.float64] | None) -> str | None:
@@ -176,7 +174,7 @@ class WeightTable:
         self._key, self._name = weights.key, weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
 
-    def open(self, shard: Shard, dense_names: tuple[str, ...]) -> ShardWeights:
+    def open(self, shard: Sentences, dense_names: tuple[str, ...]) -> ShardWeights:
         """Return the weights of a shard.
 
         Raises an `InputError` if a dense and a sparse feature share a name, or two features share a key.

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest, SentenceDecoder, Sentences
+from itersel.decode.lists import ListDecoder, count_listed, read_list_shard
 from itersel.errors import InputError
-from itersel.grammar.shard import Shard, count_sentences, read_shard
+from itersel.grammar.shard import count_sentences, read_shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.state import ShardWeights, Start, WeightTable
@@ -64,23 +65,23 @@ class LoadedPart:
 
     path = name = None
 
-    def __init__(self, shard: Shard, decoders: Sequence[Decoder]) -> None:
+    def __init__(self, shard: Sentences, decoders: Sequence[SentenceDecoder]) -> None:
         self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
 
-    def open(self) -> tuple[Shard, Sequence[Decoder]]:
+    def open(self) -> tuple[Sentences, Sequence[SentenceDecoder]]:
         """Return the shard and the decoders."""
         return self._loaded
 
 
 class ShardFile:
-    """A file of a shard, and the language model for decoding its sentences.
+    """A file of a shard, and the language model for decoding its sentences; None if the shard has lists.
 
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
     at most the learner's delay are used.
     """
 
     def __init__(
-        self, path: str, model: str, start: str | None, settings: TrainSettings, threads: int
+        self, path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int
     ) -> None:
         self.path, self._model, self._settings = path, model, settings
         self._threads = min(threads, settings.learner.delay)
@@ -90,11 +91,14 @@ class ShardFile:
     @cached_property
     def sentence_count(self) -> int:
         """Number of sentences."""
-        return count_sentences(self.path)
+        return count_listed(self.path) if self._model is None else count_sentences(self.path)
 
-    def open(self) -> tuple[Shard, Sequence[Decoder]]:
+    def open(self) -> tuple[Sentences, Sequence[SentenceDecoder]]:
         """Read the file and make its decoders."""
         settings = self._settings
+        if self._model is None:
+            lists = read_list_shard(self.path, settings.features)
+            return lists, [ListDecoder(lists)]
         shard = read_shard(self.path, settings.templates, settings.features)
         model = _load_model(self._model)
         return shard, [Decoder(shard, model, settings) for _ in range(self._threads)]
@@ -132,8 +136,8 @@ class Training(NamedTuple):
 
 
 def train_shard(
-    shard: Shard,
-    decoders: Sequence[Decoder],
+    shard: Sentences,
+    decoders: Sequence[SentenceDecoder],
     start: Start | None,
     settings: TrainSettings,
     measure_loss: bool = False,
@@ -274,6 +278,8 @@ def _part_examples(
         references = shard.references(sentence)
         words = bleu.target(references).words
         scores = bleu.score(kbest.word, kbest.word_offset, references)
+        if kbest.quality.shape[0]:
+            scores, words = kbest.quality, 1.0
         seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
         example = Example(kbest, scores, words, weights.rate, seed, column_of)
         yield _Listed(sentence, example, weights, part.name)
@@ -281,8 +287,8 @@ def _part_examples(
 
 
 def _decode_all(
-    shard: Shard,
-    decoders: Sequence[Decoder],
+    shard: Sentences,
+    decoders: Sequence[SentenceDecoder],
     weights: ShardWeights,
     settings: TrainSettings,
     finder: Callable[[int], DerivationFinder | None],
@@ -291,7 +297,7 @@ def _decode_all(
 
     Each decoder has a thread; kernels release Python's GIL.
     """
-    idle: SimpleQueue[Decoder] = SimpleQueue()
+    idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
     for one in decoders:
         idle.put(one)
 
@@ -310,8 +316,7 @@ def _decode_all(
     try:
         for begin in range(0, shard.sentence_count, settings.learner.delay):
             batch = range(begin, min(begin + settings.learner.delay, shard.sentence_count))
-            rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
-            weights.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)
+            weights.refresh(*shard.features_of(batch.start, batch.stop))
             # made before learning from the batch, because finders depend on the sentences learned from so far
             finders = [finder(sentence) for sentence in batch]
             dense, sparse = weights.vectors

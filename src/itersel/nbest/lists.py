@@ -28,11 +28,13 @@ from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.strings import StringTable, offsets_of, string_table
+from itersel.storage.strings import StringTable, offsets_of, string_table, take_rows
 
 SEPARATOR = "|||"
 UNNAMED, SCORE = "F", "score"
 MAX_SENTENCES = 100_000_000
+# Sums of the same values in a different order differ only after these decimal places.
+HASH_DIGITS = 6
 
 
 class NBest(NamedTuple):
@@ -69,7 +71,10 @@ class NBest(NamedTuple):
 
 
 def read_nbest(
-    paths: Sequence[FilePath], sentences: int | None = None, scores: Mapping[str, FilePath] | None = None
+    paths: Sequence[FilePath],
+    sentences: int | None = None,
+    scores: Mapping[str, FilePath] | None = None,
+    ids: NDArray[np.int64] | None = None,
 ) -> NBest:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
@@ -81,13 +86,38 @@ def read_nbest(
         Number of sentences; by default, the lists say how many there are.
     scores
         Further features: files with a number for each translation, in the order of the lists.
+    ids
+        Numbers that the sentences have in the lists, in the order wanted; by default, 0, 1, 2, ...
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
-    parser = _Parser()
+    parser = Parser()
     for path in paths:
         parser.read(path)
-    return parser.result(os.fspath(paths[0]), sentences, scores or {})
+    return parser.result(os.fspath(paths[0]), sentences, scores or {}, ids)
+
+
+def without_duplicates(lists: NBest) -> NBest:
+    """Keep only the first of a sentence's translations that have the same words and features."""
+    value = np.round(lists.value, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
+    seen, kept = set[tuple[int, str, bytes, bytes]](), []
+    for row, (sentence, text) in enumerate(zip(lists.sentence.tolist(), lists.text, strict=True)):
+        features = slice(*lists.feature_offset[row : row + 2].tolist())
+        one = (sentence, text, lists.feature[features].tobytes(), value[features].tobytes())
+        if one not in seen:
+            seen.add(one)
+            kept.append(row)
+    rows = np.array(kept, np.int64)
+    feature, offset = take_rows(lists.feature, lists.feature_offset, rows)
+    return lists._replace(
+        offset=offsets_of(np.bincount(lists.sentence[rows], minlength=lists.sentence_count)),
+        text=[lists.text[row] for row in kept],
+        feature=feature,
+        value=take_rows(lists.value, lists.feature_offset, rows)[0],
+        feature_offset=offset,
+        line=[lists.line[row] for row in kept],
+        row=lists.row[rows],
+    )
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
@@ -100,24 +130,38 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-class _Parser:
+class Parser:
     """Collects translations in the order of the files."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._sizes: dict[str, int] = {}
+        # number of values of each name that ended in ``=``
+        self.sizes: dict[str, int] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the translations, but not the features."""
         self._sentence, self._text, self._line = array("q"), list[str](), list[str]()
         self._feature, self._value, self._count = array("i"), array("d"), array("q")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features, in order of first occurrence."""
+        return list(self._numbers)
 
     def read(self, path: FilePath) -> None:
         """Read a file."""
         for number, line in translation_lines(path):
-            try:
-                self._read_line(line)
-            except ValueError as error:
-                raise InputError(str(error), path, number) from None
+            self.add(line, path, number)
 
-    def _read_line(self, line: str) -> None:
+    def add(self, line: str, path: FilePath, number: int) -> int:
+        """Read a line of a file, and return the number of its sentence."""
+        try:
+            return self._read_line(line)
+        except ValueError as error:
+            raise InputError(str(error), path, number) from None
+
+    def _read_line(self, line: str) -> int:
         sentence, text, values = _parse_json(line) if line.startswith("{") else _parse_fields(line)
         if found := find_control(text):
             raise ValueError(found)
@@ -139,11 +183,12 @@ class _Parser:
         self._text.append(text)
         self._line.append(line)
         self._count.append(count)
+        return sentence
 
     def _add_all(self, name: str, values: Sequence[float]) -> int:
         """Add the values after ``name=``, and return their number."""
-        if self._sizes.setdefault(name, len(values)) != len(values):
-            raise ValueError(f"'{name}' has {len(values)} values here, but {self._sizes[name]} before")
+        if self.sizes.setdefault(name, len(values)) != len(values):
+            raise ValueError(f"'{name}' has {len(values)} values here, but {self.sizes[name]} before")
         for one, value in zip(value_names(name, len(values)), values, strict=True):
             self._add(one, value)
         return len(values)
@@ -162,7 +207,7 @@ class _Parser:
         """Read further features of all translations, and number their names."""
         found = []
         for name, path in scores.items():
-            if name in self._numbers or name in self._sizes:
+            if name in self._numbers or name in self.sizes:
                 raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
             if split_words(name) != [name] or find_control(name):
                 raise InputError(f"{name!r} cannot be the name of a feature", path)
@@ -170,23 +215,19 @@ class _Parser:
             self._numbers[name] = len(self._numbers)
         return found
 
-    def result(self, path: str, sentences: int | None, scores: Mapping[str, FilePath]) -> NBest:
-        """Return the translations by sentence."""
-        if not self._text:
-            raise InputError("contains no translations", path)
+    def result(
+        self,
+        path: str,
+        sentences: int | None,
+        scores: Mapping[str, FilePath],
+        ids: NDArray[np.int64] | None = None,
+    ) -> NBest:
+        """Return the translations by sentence; see `read_nbest`."""
         sentence = np.frombuffer(self._sentence, np.int64)
-        count = int(sentence.max()) + 1
-        if sentences is not None and count > sentences:
-            raise InputError(
-                f"has translations of sentence {count - 1}, but there are {sentences} references, and "
-                "sentences are numbered from 0",
-                path,
-            )
-        total = sentences or count
-        present = np.unique(sentence)
-        if present.shape[0] < total:
-            missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
-            raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
+        if ids is None:
+            check_present(np.unique(sentence), sentences, path)
+        else:
+            sentence = _places(sentence, ids, path)
         columns, lines = self.columns(scores), np.arange(len(self._text))
         added = np.arange(len(self._numbers) - len(columns), len(self._numbers), dtype=np.int32)
         feature = np.append(self._feature, np.repeat(added, lines.shape[0]))
@@ -203,10 +244,39 @@ class _Parser:
             value[order],
             offsets_of(np.bincount(place[line], minlength=lines.shape[0])),
             string_table(self._numbers),
-            self._sizes,
+            self.sizes,
             [self._line[i] for i in row],
             row,
         )
+
+
+def check_present(present: NDArray[np.int64], sentences: int | None, path: FilePath) -> int:
+    """Return the number of sentences, given those with translations (ascending, each once).
+
+    Raises an InputError if one is missing, or beyond the number of `sentences`, if that is known.
+    """
+    if not present.shape[0]:
+        raise InputError("contains no translations", path)
+    count = int(present[-1]) + 1
+    if sentences is not None and count > sentences:
+        raise InputError(
+            f"has translations of sentence {count - 1}, but there are {sentences} references, and "
+            "sentences are numbered from 0",
+            path,
+        )
+    total = sentences or count
+    if present.shape[0] < total:
+        missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
+        raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
+    return total
+
+
+def _places(sentence: NDArray[np.int64], ids: NDArray[np.int64], path: FilePath) -> NDArray[np.int64]:
+    """Return the positions of sentences in `ids`, which must be the sentences of the lists, each once."""
+    order = np.argsort(ids, kind="stable")
+    if not np.array_equal(np.unique(sentence), ids[order]):
+        raise InputError("has translations of other sentences than --ids", path)
+    return order[np.searchsorted(ids[order], sentence)]
 
 
 # What a line says: the sentence, the text, and each feature with its value, or the values after ``name=``.

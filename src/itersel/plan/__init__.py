@@ -1,7 +1,7 @@
 """What is made from what: the files and options of every job of a run, from its config alone.
 
-Nothing here reads or writes files, except that sizes of texts are looked up. `Plan` is the whole; the rules
-in workflow/rules name its methods that take wildcards.
+Nothing here reads or writes files, except that sizes of texts and folders of lists are looked up. `Plan` is
+the whole; the rules in workflow/rules name its methods that take wildcards.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import hashlib
 import os
 from dataclasses import replace
 
+from itersel.config.splits import has_lists
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option, options
 from itersel.plan.epochs import Epochs, Lists
+from itersel.plan.nbest import ListTexts
 from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.tables import Tables
 from itersel.plan.texts import Shards, Texts
@@ -29,6 +31,7 @@ class Plan:
         self.files = Files(no_option(os.path.join(config.output, config.name)))
         self.texts = Texts(config, self.files)
         self.shards = Shards(config, self.files, self.texts)
+        self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
         self.epochs = Epochs(config, self.files, self.shards)
         self.lists = Lists(config, self.files, self.epochs)
         self.tables = Tables(config, self.files, self.texts, self.shards)
@@ -36,6 +39,11 @@ class Plan:
     def sizes(self) -> TextSizes:
         """Estimate the sizes of the texts, from those of their files."""
         return text_sizes(self.config, self.files.fetched)
+
+    @property
+    def models(self) -> list[str]:
+        """The compiled language model of all text; none with lists."""
+        return [] if has_lists(self.config) else [self.files.model]
 
     @property
     def arpa(self) -> str:

@@ -6,7 +6,8 @@ import os
 import shlex
 
 from itersel.config.options import options_of
-from itersel.config.search import ListSettings
+from itersel.config.search import ListSettings, Search
+from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, LineSearch, NoTuner
 from itersel.config.values import Config, Experiment
 
@@ -72,6 +73,14 @@ def search_of(config: Config, experiment: Experiment) -> ListSettings:
     return ListSettings(
         experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
     )
+
+
+def search_options(search: Search, config: Config) -> str:
+    """Return the options of a search; those of a decoder have no effect with lists."""
+    values = options_of(search)
+    if has_lists(config):
+        values = {name: value for name, value in values.items() if name in ("features", "k_best")}
+    return options(**values)
 
 
 def extract_options(config: Config) -> str:

@@ -10,11 +10,20 @@ from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in, options_of
 from itersel.config.search import ForestSettings
+from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
+from itersel.plan.commands import (
+    Files,
+    held_out_iterations,
+    held_out_tuner,
+    options,
+    own_seed,
+    search_of,
+    search_options,
+)
 from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -51,13 +60,13 @@ class Epochs:
         """Return the options of `itersel train` that all shards of an experiment share."""
         experiment = self.config.experiments[name]
         assert not isinstance(experiment.learner, Batch)
-        return options(
-            **options_of(search_of(self.config, experiment)),
+        learning = options(
             seed=own_seed(self.config, experiment),
             learner=name_in(LEARNERS, experiment.learner),
             **options_of(experiment.learner),
             measure_loss=isinstance(experiment.mixing, PathFollowing),
         )
+        return f"{search_options(search_of(self.config, experiment), self.config)} {learning}"
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a shard."""
@@ -66,6 +75,8 @@ class Epochs:
 
     def training_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each of these files: that of all text, or one without its text."""
+        if has_lists(self.config):
+            return []
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:
@@ -117,6 +128,8 @@ class Epochs:
     def decoding_threads(self, wildcards: Any) -> int:
         """Return the number of threads that decode a shard; it does not change any result."""
         learner = self.config.experiments[wildcards.experiment].learner
+        if has_lists(self.config):
+            return 1
         return min(getattr(learner, "delay", 1), MOST_THREADS)
 
     def of_all(self, path: str) -> Any:
@@ -234,7 +247,9 @@ class Lists:
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `shard`."""
-        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else [self._files.model]
+        if self._is_batch(wildcards):
+            return self._epochs.training_models(wildcards)
+        return [] if has_lists(self._config) else [self._files.model]
 
     def _last_iteration(self, name: str, epoch: int) -> int:
         if name in self._epochs.batch:
@@ -276,7 +291,7 @@ class Lists:
         experiment = self._config.experiments[name]
         search = search_of(self._config, experiment)
         if not isinstance(self._tuner(name), ForestMert):
-            return options(**options_of(search))
+            return search_options(search, self._config)
         # the sum of sparse features: forests include it with features: all, lists with an option of the rule
         features = "all" if held_out_tuner(experiment) is not None else search.features
         density = self._config.decoder.forest_density

@@ -12,10 +12,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets
+from itersel.config.splits import (
+    corpora,
+    cut_sizes,
+    has_lists,
+    is_given,
+    own_devtests,
+    test_sets,
+    texts_of,
+)
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
+from itersel.nbest.sharding import find_lists
 from itersel.plan.commands import held_out_iterations
 from itersel.storage.files import compression_of
 
@@ -24,6 +33,8 @@ if TYPE_CHECKING:
 
 # Of tokenised text, with a space; and how much smaller a compressed file is.
 BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
+# The translations of a sentence differ little.
+LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
 DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
@@ -41,6 +52,7 @@ class TextSizes(NamedTuple):
     train: float  # its source side
     model: float  # the text of the language model
     grammars: float  # the source sentences of the largest shard, or piece of a text to translate
+    lists: float = 0.0  # bytes of the n-best lists of the largest shard or piece
 
 
 class Request(NamedTuple):
@@ -55,6 +67,8 @@ class Request(NamedTuple):
     # more for each million rules in the grammars of a shard
     memory_per_rule: float = 0.0
     of_model: bool = False
+    # more for each million bytes of the lists of a shard
+    memory_per_list: float = 0.0
 
 
 # The time of train_shard and write_lists is that of one shard: a task of n shards requests n times as much.
@@ -69,12 +83,14 @@ REQUESTS = {
     "index_corpus": Request(500, 30, 95, 0.2),
     "shard_corpus": Request(500, 30, 30, 0.2),
     "extract_shard": Request(500, 60, 55, 1, 200),
-    "train_shard": Request(1000, 240, 15, 0, 220),
+    "shard_lists": Request(1500, 240),
+    "import_lists": Request(500, 60, memory_per_list=9),
+    "train_shard": Request(1000, 240, 15, 0, 220, memory_per_list=3),
     "mix": Request(8000, 60),
-    "write_lists": Request(1000, 240, 15, 0, 220),
+    "write_lists": Request(1000, 240, 15, 0, 220, memory_per_list=3),
     # k-best MIRA holds all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
     "tune": Request(8000, 120),
-    "decode_shard": Request(1000, 120, 15, 0, 220),
+    "decode_shard": Request(1000, 120, 15, 0, 220, memory_per_list=3),
     "describe_selection": Request(8000, 60),
     # TER of 3,000 sentences takes a minute or two of processor time
     "detokenize": Request(2000, 60),
@@ -99,6 +115,8 @@ def rules_per_word(pairs: float) -> float:
 
 def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of the texts from those of their files; downloads to come count as large corpora."""
+    if has_lists(config):
+        return TextSizes(0.0, 0.0, 0.0, _list_bytes(config))
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
@@ -122,6 +140,20 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     return TextSizes(train, model, max(pieces))
 
 
+def _list_bytes(config: Config) -> float:
+    """Return the bytes of the n-best lists of the largest shard, or piece of a text to translate."""
+    tested = [*own_devtests(config).values(), *test_sets(config).values()]
+    given = {split: texts_of(config, split)[""].lists for split in ["train", "dev", "devtest", *tested]}
+    size = {
+        split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(paths))
+        for split, paths in given.items()
+    }
+    experiments = with_independent_tasks(config).experiments.values()
+    shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
+    pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
+    return max(*shards, *pieces)
+
+
 def _split_words(config: Config, split: str, fetched: str) -> float | None:
     """Return the number of source words of a split, None if a part of it is not known."""
     if split in cut_sizes(config):
@@ -136,10 +168,10 @@ def _split_words(config: Config, split: str, fetched: str) -> float | None:
     return sum(map(_bytes, paths)) / 2 / BYTES_PER_WORD
 
 
-def _bytes(path: str) -> float:
+def _bytes(path: str, compression: float = COMPRESSION) -> float:
     """Return the size of a file without compression; 0 if it is missing, which others report."""
     try:
-        return os.path.getsize(path) * (COMPRESSION if compression_of(path) else 1)
+        return os.path.getsize(path) * (compression if compression_of(path) else 1)
     except OSError:
         return 0.0
 
@@ -158,7 +190,8 @@ def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:
     found = dict[str, dict[str, int]]()
     for name, one in REQUESTS.items():
         words = text.model if one.of_model else text.train
-        memory = one.memory + (one.memory_per_word * words + one.memory_per_rule * rules) / 1e6
+        more = one.memory_per_word * words + one.memory_per_rule * rules + one.memory_per_list * text.lists
+        memory = one.memory + more / 1e6
         minutes = one.minutes + one.minutes_per_word * words / 1e6
         if name == "prepare_train":
             memory += PROCESS_MEMORY * preparation_processes(text)

@@ -8,7 +8,7 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
-from itersel.config.options import name_in, options_of
+from itersel.config.options import name_in
 from itersel.config.reading import CHOICES
 from itersel.config.search import Search
 from itersel.config.tasks import (
@@ -23,7 +23,7 @@ from itersel.config.tasks import (
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
-from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of
+from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of, search_options
 from itersel.plan.texts import HASH, Shards, Texts
 
 
@@ -61,6 +61,8 @@ class Tables:
 
     def _counted_folders(self) -> dict[str, str]:
         """Return `counted`: the fewest shards of a split, as its grammars do not depend on how it is cut."""
+        if splits.has_lists(self._config):
+            return {}
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
@@ -92,7 +94,8 @@ class Tables:
         """Return the options of `itersel decode`."""
         search = search_of(self._config, self._config.experiments[wildcards.experiment])
         # the weights of other templates are 0
-        return options(**options_of(Search(search.features, (), search.pop_limit, search.max_span)))
+        own = Search(search.features, (), search.pop_limit, search.max_span)
+        return search_options(own, self._config)
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -250,7 +253,8 @@ class Tables:
     @property
     def explained_derivations(self) -> list[str]:
         """The derivations that the page shows."""
-        return [f"{self._files.results}/report/derivations.json"] if self._config.report.derivations else []
+        has_some = self._config.report.derivations and not splits.has_lists(self._config)
+        return [f"{self._files.results}/report/derivations.json"] if has_some else []
 
 
 def _uses_whole_split(experiment: Experiment) -> bool:

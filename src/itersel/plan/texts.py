@@ -41,7 +41,7 @@ class Texts:
         # all but train; those with files in the config (others come from the Help, or are cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
-        self._is_help = config.data.kind == "libreoffice-help"
+        self._is_help = splits.is_help(config)
         # what train and the splits that are not given are prepared from: train, or the Help, split by hash
         self.first = HASH if self._is_help else "train"
         # downloaded corpora, by the names of their folders
@@ -78,12 +78,18 @@ class Texts:
         [corpus] = self.corpora(split)
         return [f"target.{number}" for number in range(1, 1 + len(corpus.further))]
 
+    def has_references(self, split: str) -> bool:
+        """Tell whether a split has references; the lists of a text to learn from may have numbers instead."""
+        return any(text.target for text in splits.texts_of(self._config, split).values())
+
     def references(self, split: str) -> list[str]:
         """Return the files of all reference translations of a held-out split."""
         return [self._files.text(split, side) for side in ("target", *self.further_references(split))]
 
     def raw_references(self, split: str) -> list[str]:
         """Return the original references of a split, in the order of `references`."""
+        if splits.has_lists(self._config):
+            return self.references(split)
         columns = raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
@@ -122,7 +128,10 @@ class Texts:
 
     @property
     def statistics(self) -> list[str]:
-        """The statistics of the preparation of all splits, train first."""
+        """The statistics of the preparation of all splits, train first; of lists, those with references."""
+        if splits.has_lists(self._config):
+            listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
+            return [f"{self._files.results}/corpus/{split}.statistics.json" for split in listed]
         first = "" if self._is_help else "train."
         given = [f"{split}." for split in self.given]
         return [f"{self._files.results}/corpus/{split}statistics.json" for split in (first, *given)]
@@ -130,8 +139,7 @@ class Texts:
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        is_collected = self._config.data.kind != "files"
-        return [f"{self._files.results}/corpus/help/statistics.json"] if is_collected else []
+        return [f"{self._files.results}/corpus/help/statistics.json"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:
@@ -303,9 +311,10 @@ class Shards:
     def sharding_options(self, wildcards: Any) -> str:
         """Return the options of `itersel shard`: train and dev are shuffled, others keep their order."""
         further = options(target=self.further_texts(wildcards))
-        return " ".join(filter(None, [further, self._cutting_options(wildcards)]))
+        return " ".join(filter(None, [further, self.cutting_options(wildcards)]))
 
-    def _cutting_options(self, wildcards: Any) -> str:
+    def cutting_options(self, wildcards: Any) -> str:
+        """Return those of them that choose the sentences of each shard."""
         shards, _, seed = wildcards.shards.partition(SEED_MARK)
         seed = seed or self._config.seed
         if shards in self._labelled:

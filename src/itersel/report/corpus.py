@@ -89,7 +89,8 @@ def _rows(corpus: Content) -> list[dict[str, str]]:
     for name, split in corpus["splits"].items():
         sentences, rules = split["sentences"], split["rules"]
         row = {"split": name, "sentences": str(sentences)}
-        row |= {f"{side} words": str(split[side]["tokens"]) for side in ("source", "target")}
+        # lists of other decoders may come without sources
+        row |= {f"{side} words": str(split[side]["tokens"] or "-") for side in ("source", "target")}
         row["dropped pairs"] = str(sum(split["dropped"].values()))
         row["rules"] = "-" if rules is None else str(rules)
         row["rules a sentence"] = "-" if rules is None else f"{rules / max(sentences, 1):.0f}"

@@ -280,6 +280,18 @@ def _text(binary: IO[bytes]) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 
+def append_lines(path: FilePath, lines: Iterable[str]) -> None:
+    """Append lines to a file that is not finished, compressed on their own if its name says so."""
+    compression = compression_of(path)
+    assert compression is not None
+    with (
+        open(path, "ab") as raw,
+        compression.compress(compression.imported(), raw) as packed,
+        _text(packed) as stream,
+    ):
+        stream.writelines(line + "\n" for line in lines)
+
+
 def write_lines(path: FilePath, lines: Iterable[str], durable: bool = True) -> None:
     """Write lines, each ended by a newline; see `open_output`."""
     with open_output(path, durable) as stream:

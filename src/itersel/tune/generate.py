@@ -21,6 +21,7 @@ import itersel
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ORDER, ngram_matches
+from itersel.nbest.lists import HASH_DIGITS
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers
 from itersel.storage.hdf5_rows import RowWriter, write_rows
@@ -29,8 +30,7 @@ from itersel.vectors.weights import Weights, make_weights, read_weights
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from itersel.decode.decoder import Decoder, KBest
-    from itersel.grammar.shard import Shard
+    from itersel.decode.decoder import KBest, SentenceDecoder, Sentences
 
 MAX_COUNT = (1 << 31) - 1
 
@@ -71,26 +71,32 @@ START = {
     "PassThrough": -1.0,
     "LanguageModel_OOV": -1.0,
 }
-# Sums of the same values in a different order differ only after these decimal places. Dense features are
-# rounded when written, so translations with the same features are tied at every point of a line search.
-HASH_DIGITS, DIGITS = 6, 9
+# Dense features are rounded to these decimal places when written, so translations with the same features are
+# tied at every point of a line search.
+DIGITS = 9
 # Column of summed sparse features. Its name contains spaces, so it cannot be the name of a dense feature.
 SUM = "sparse features"
 
 
-def read_start(path: str | None, iteration: int) -> Weights:
+def start_weights(dense_names: Sequence[str]) -> Weights:
+    """Return the weights of the first iteration: 1 for each dense feature if none of them is itersel's."""
+    own = not START.keys().isdisjoint(dense_names)
+    return make_weights(START if own else dict.fromkeys(dense_names, 1.0))
+
+
+def read_start(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:
     """Return the weights for decoding from a file; only the first iteration has default weights."""
     if path is not None:
         return read_weights(path)
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
-    return make_weights(START)
+    return start_weights(dense_names)
 
 
 def generate_lists(
     path: FilePath,
-    shard: Shard,
-    decoder: Decoder,
+    shard: Sentences,
+    decoder: SentenceDecoder,
     weights: Weights,
     settings: ListSettings,
     iteration: int = 1,
@@ -144,7 +150,7 @@ def write_shard_rows(
     path: FilePath,
     format: FileFormat,
     kind: str,
-    shard: Shard,
+    shard: Sentences,
     dense_names: Sequence[str],
     settings: DataclassInstance,
     iteration: int,
@@ -166,7 +172,7 @@ def write_shard_rows(
                 "settings": json.dumps(asdict(settings), sort_keys=True),
                 "iteration": iteration,
                 "shard": number,
-                "sentences": sentences_digest(shard),
+                "sentences": shard.digest(),
                 "dense_names": json.dumps(list(dense_names)),
             }
         )
@@ -213,17 +219,7 @@ def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -
     return hashes
 
 
-def sentences_digest(shard: Shard) -> str:
-    """Return a checksum of source sentences and references; lists are merged only if these are equal."""
-    words = shard.vocabulary.to_list()
-    hasher = xxhash.xxh3_128()
-    for word, offset in ((shard.source, shard.source_offset), (shard.reference, shard.reference_offset)):
-        hasher.update("\n".join(words[i] for i in word).encode() + b"\0" + offset.tobytes())
-    hasher.update(shard.sentence_reference_offset.tobytes())
-    return hasher.hexdigest()
-
-
-def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...], shard: Shard) -> None:
+def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...], shard: Sentences) -> None:
     dense = np.argwhere(~np.isfinite(found.dense))[:, 1]
     sparse = found.feature[~np.isfinite(found.feature_value)]
     names = [*(dense_names[i] for i in dense[:1]), *(shard.feature_name.get(int(i)) for i in sparse[:1])]

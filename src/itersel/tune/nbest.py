@@ -14,14 +14,14 @@ from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references
 from itersel.grammar.references import References as ReferenceWords
 from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths, ngram_matches
-from itersel.nbest.lists import NBest, read_nbest
+from itersel.nbest.lists import NBest, read_nbest, without_duplicates
 from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
 from itersel.nbest.rescore import score_lists
 from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import offsets_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
-from itersel.tune.generate import DIGITS, HASH_DIGITS
+from itersel.tune.generate import DIGITS
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
 from itersel.vectors.features import feature_keys, unique_features
@@ -101,29 +101,6 @@ def _numbered(
     """Return words as numbers, int32, and where each sentence begins; new words get the next number."""
     word = [numbers.setdefault(word, len(numbers)) for words in sentences for word in words]
     return np.array(word, np.int32), offsets_of([len(words) for words in sentences])
-
-
-def without_duplicates(lists: NBest) -> NBest:
-    """Keep only the first of a sentence's translations that have the same words and features."""
-    value = np.round(lists.value, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
-    seen, kept = set[tuple[int, str, bytes, bytes]](), []
-    for row, (sentence, text) in enumerate(zip(lists.sentence.tolist(), lists.text, strict=True)):
-        features = slice(*lists.feature_offset[row : row + 2].tolist())
-        one = (sentence, text, lists.feature[features].tobytes(), value[features].tobytes())
-        if one not in seen:
-            seen.add(one)
-            kept.append(row)
-    rows = np.array(kept, np.int64)
-    feature, offset = take_rows(lists.feature, lists.feature_offset, rows)
-    return lists._replace(
-        offset=offsets_of(np.bincount(lists.sentence[rows], minlength=lists.sentence_count)),
-        text=[lists.text[row] for row in kept],
-        feature=feature,
-        value=take_rows(lists.value, lists.feature_offset, rows)[0],
-        feature_offset=offset,
-        line=[lists.line[row] for row in kept],
-        row=lists.row[rows],
-    )
 
 
 class TunedLists(NamedTuple):

@@ -22,14 +22,14 @@ from itersel.tune.accumulate import FileLists, Pool, find_files, has_sparse_feat
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
-from itersel.tune.generate import START, SUM
+from itersel.tune.generate import START, SUM, start_weights
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.task import Task, elsewhere
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, make_weights, write_weights
+from itersel.vectors.weights import Weights, write_weights
 
 
 class Tuned(NamedTuple):
@@ -171,9 +171,9 @@ def tune(
     name = name_in(HELD_OUT_TUNERS, settings)
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
-    before = make_weights(START) if before is None else before
     first = iteration if is_summed and RUNS[name].format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
+    before = start_weights(files[0].dense_names) if before is None else before
     result = tune_task(settings, Task(FileLists(files), before, last, is_summed, (seed, iteration)))
     attributes = {
         "kind": "mixed-weights",

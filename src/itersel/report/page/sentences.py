@@ -24,9 +24,6 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, An
     """
     split = _split(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
-    source = corpus / f"{split}.source.gz"
-    if not source.is_file():
-        return None
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
     texts = {run: folder / f"{run}.txt" for run in plain}
@@ -34,7 +31,9 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, An
     chosen, files = (texts, raw) if is_raw else (plain, references_of(corpus, split))
     if not chosen or not files:
         return None
-    sources = read_lines(source)
+    source, first = corpus / f"{split}.source.gz", read_lines(files[0])
+    # translations in n-best lists may come without their sources
+    sources = read_lines(source) if source.is_file() else [""] * len(first)
     references = [_parallel(path, len(sources)) for path in files]
     translations = [_parallel(path, len(sources)) for path in chosen.values()]
     metric = CHRF()

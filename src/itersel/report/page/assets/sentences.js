@@ -58,7 +58,7 @@
     const pair = page.make("div", { class: "pair" },
       page.make("div", {}, page.make("dt", {}, "A: ", page.make("bdi", {}, form.a.value), ` (chrF ${chrf(a.chrf)})`), text(marked(b.text, a.text, "del"), data.target)),
       page.make("div", {}, page.make("dt", {}, "B: ", page.make("bdi", {}, form.b.value), ` (chrF ${chrf(b.chrf)})`), text(marked(a.text, b.text, "ins"), data.target)));
-    const parts = [page.make("dt", {}, "source"), text([source], data.source)];
+    const parts = source ? [page.make("dt", {}, "source"), text([source], data.source)] : [];
     references.forEach((one, i) => parts.push(page.make("dt", {}, references.length > 1 ? `reference ${i + 1}` : "reference"), text([one], data.target)));
     const gain = (b.chrf - a.chrf) / 10;
     const heading = page.make("h3", {}, `Sentence ${number + 1}`, page.make("span", {}, `difference ${gain > 0 ? "+" : ""}${gain.toFixed(1)} chrF`));
@@ -77,12 +77,14 @@
     }));
   }
 
+  // lists of other decoders may come without sources
+  const length = (row) => (row.source || row.references[0]).length;
   const orders = {
     gain: (x, y) => (y.b.chrf - y.a.chrf) - (x.b.chrf - x.a.chrf),
     loss: (x, y) => (x.b.chrf - x.a.chrf) - (y.b.chrf - y.a.chrf),
     difference: (x, y) => Math.abs(y.b.chrf - y.a.chrf) - Math.abs(x.b.chrf - x.a.chrf),
-    short: (x, y) => x.source.length - y.source.length,
-    long: (x, y) => y.source.length - x.source.length,
+    short: (x, y) => length(x) - length(y),
+    long: (x, y) => length(y) - length(x),
     order: (x, y) => x.number - y.number,
     derivation: (x, y) => page.hasDerivation(y.number) - page.hasDerivation(x.number),
   };

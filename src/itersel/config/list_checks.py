@@ -1,0 +1,114 @@
+"""Check a config with `data.kind: lists`, where n-best lists of another decoder replace decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+from itersel.config.data import Data, ReferencedText, Split, TestSet
+from itersel.config.learners import Mira
+from itersel.config.options import join, wrong
+from itersel.config.search import Grammar
+from itersel.config.tuners import Batch, ForestMert, LineSearch
+from itersel.config.values import Align, Config, Decoder, LanguageModel, Report
+from itersel.errors import attempt_all
+
+# Keys of data, of its texts, and of sections that have an effect.
+OF_DATA = ("kind", "source_language", "target_language", "tokenized", "protected", "dense")
+OF_TEXTS = ("lists", "target", "quality", "task")
+SECTIONS = {"align": Align(), "language_model": LanguageModel(), "grammar": Grammar()}
+NO_EFFECT = "has no effect with data.kind: lists; remove it"
+
+
+def check_lists(config: Config) -> None:
+    """Reject missing keys, and keys that need a decoder."""
+    data = config.data
+    checks = [partial(_check_text, text, key) for key, text in _texts(data)]
+    checks += [partial(_check_experiment, config, name) for name in config.experiments]
+    attempt_all([partial(_check_unused, config), *checks])
+
+
+def refuse_lists(data: Data) -> None:
+    """Reject keys of lists with another kind of data."""
+    for key, text in _texts(data):
+        for name in ("lists", "quality"):
+            if getattr(text, name):
+                raise wrong(f"{key}.{name}", "needs data.kind: lists")
+    if data.dense:
+        raise wrong("data.dense", "needs data.kind: lists")
+
+
+def _texts(data: Data) -> Iterator[tuple[str, Split | ReferencedText]]:
+    """Yield the texts with their keys, including those that are missing."""
+    for name, corpus in data.train.items():
+        yield join("data.train", name) if name else "data.train", corpus
+    yield from (("data.dev", data.dev), ("data.devtest", data.devtest))
+    for name, text in (data.test or {"": TestSet()}).items():
+        key = join("data.test", name) if name else "data.test"
+        yield key, text
+        if text.devtest != ReferencedText():
+            yield f"{key}.devtest", text.devtest
+
+
+def _check_text(text: Split | ReferencedText, key: str) -> None:
+    allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
+    for name in _changed(text, type(text)()):
+        if name not in allowed:
+            raise wrong(f"{key}.{name}", NO_EFFECT)
+    if not text.lists:
+        raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
+    is_learned_from = key in ("data.train", "data.dev")
+    if not text.target and not (is_learned_from and text.quality):
+        why = ", or 'quality'; give one of them" if is_learned_from else "; its translations are scored by it"
+        raise wrong(f"{key}.target", f"is missing{why}")
+    if text.quality and not is_learned_from:
+        raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
+    if isinstance(text, Split) and key != "data.train":
+        raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
+
+
+def _check_unused(config: Config) -> None:
+    """Reject settings of what lists replace."""
+    texts = ("train", "dev", "devtest", "test")
+    for name in _changed(config.data, Data()):
+        if name not in (*OF_DATA, *texts):
+            raise wrong(f"data.{name}", NO_EFFECT)
+    for section, default in SECTIONS.items():
+        for name in _changed(getattr(config, section), default):
+            raise wrong(f"{section}.{name}", NO_EFFECT)
+    for section, default, names in (
+        ("decoder", Decoder(), ("pop_limit", "forest_density")),
+        ("report", Report(), ("derivations",)),
+    ):
+        for name in _changed(getattr(config, section), default):
+            if name in names:
+                raise wrong(f"{section}.{name}", NO_EFFECT)
+
+
+def _changed(section: Any, default: Any) -> list[str]:
+    """Return the keys whose values differ from the default."""
+    return [
+        item.name for item in fields(section) if getattr(section, item.name) != getattr(default, item.name)
+    ]
+
+
+def _check_experiment(config: Config, name: str) -> None:
+    experiment, key = config.experiments[name], f"experiments.{name}"
+    learner, tuner = experiment.learner, experiment.held_out.tuner
+    if experiment.templates:
+        raise wrong(f"{key}.templates", NO_EFFECT)
+    if experiment.tasks.language_model_folds is not None:
+        raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
+    if isinstance(learner, Mira) and learner.candidates == "forest":
+        raise wrong(f"{key}.learner.candidates", "is forest, but lists have no forests; remove it")
+    for place, one, split in (("learner", learner, experiment.tune_on), ("held_out.tuner", tuner, "dev")):
+        if isinstance(one, ForestMert):
+            raise wrong(f"{key}.{place}.name", "is forest-mert, but lists have no forests; use mert")
+        text = config.data.dev if split == "dev" else config.data.train.get("", Split())
+        if isinstance(one, Batch) and not text.target:
+            raise wrong(f"{key}.{place}.name", f"tunes for BLEU, but data.{split} has no references")
+    if isinstance(tuner, LineSearch) and tuner.directions == LineSearch().directions:
+        message = "is missing; name dense features of the lists, or 'dense' for all of them"
+        raise wrong(f"{key}.held_out.tuner.directions", message)

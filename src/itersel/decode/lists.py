@@ -1,0 +1,398 @@
+"""Lists of another decoder in the place of a decoder: their k best translations under given weights.
+
+A shard of lists (HDF5) has, for each sentence, all translations with their words and features, and the
+references. `ListShard` and `ListDecoder` are to learners what `itersel.grammar.shard.Shard` and
+`itersel.decode.decoder.Decoder` are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+import itersel
+from itersel.corpus.text import split_words
+from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.errors import InputError
+from itersel.grammar.references import References, grouped_references, join_references
+from itersel.grammar.shard import FeatureRows
+from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
+from itersel.nbest.sharding import find_dense
+from itersel.storage.files import read_lines
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.strings import StringTable, offsets_of, places_of, string_table, take_rows
+from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.weights import Weights, find_weights
+
+# Sizes: N sentences, M references, H translations, V words, C dense features, F sparse features.
+FORMAT = FileFormat(
+    "shard of lists",
+    1,
+    "itersel lists",
+    all_packed(
+        {
+            "id": Array("<i8", ("N",), least=0),
+            "sentence_offset": Array("<i8", ("N+1",), into="H", shuffled=True),
+            "vocabulary": Array("|u1", ("bytes of words",)),
+            "vocabulary_offset": Array(
+                "<i8", ("V+1",), into="bytes of words", text="vocabulary", shuffled=True
+            ),
+            "word": Array("<i4", ("words",), least=0, below="V", shuffled=True),
+            "word_offset": Array("<i8", ("H+1",), into="words", shuffled=True),
+            "text": Array("|u1", ("bytes of texts",), is_extra=True),
+            "text_offset": Array("<i8", ("H+1",), into="bytes of texts", text="text", is_extra=True),
+            "reference": Array("<i4", ("reference words",), least=0, below="V"),
+            "reference_offset": Array("<i8", ("M+1",), into="reference words", shuffled=True),
+            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
+            "quality": Array("<f8", ("H",), least=0, most=1, is_extra=True),
+            "dense": numbers("<f8", "H", "C"),
+            "feature": Array("<i4", ("sparse values",), least=0, below="F", shuffled=True),
+            "feature_value": numbers("<f8", "sparse values"),
+            "feature_offset": Array("<i8", ("H+1",), into="sparse values", shuffled=True),
+            "feature_key": Array("<u8", ("F",), rising=True),
+            "feature_name": Array("|u1", ("bytes of features",)),
+            "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
+        }
+    ),
+)
+_NO_REFERENCES = "has neither references nor numbers to learn from; make it with --references or --quality"
+
+
+@dataclass(frozen=True)
+class ListShard:
+    """Sentences with their lists; the arrays are those of `FORMAT`, see docs/formats.md.
+
+    Attributes
+    ----------
+    feature, feature_value, feature_offset, feature_key, feature_name
+        Sparse features of the translations, rows of the feature table; none if only dense ones were read.
+    quality
+        What to learn from instead of sentence BLEU, from 0 to 1; no rows: BLEU.
+    dense_names
+        Names of the dense features.
+    """
+
+    id: NDArray[np.int64]
+    sentence_offset: NDArray[np.int64]
+    vocabulary: StringTable
+    word: NDArray[np.int32]
+    word_offset: NDArray[np.int64]
+    text: StringTable
+    reference: NDArray[np.int32]
+    reference_offset: NDArray[np.int64]
+    sentence_reference_offset: NDArray[np.int64]
+    quality: NDArray[np.float64]
+    dense: NDArray[np.float64]
+    feature: NDArray[np.int32]
+    feature_value: NDArray[np.float64]
+    feature_offset: NDArray[np.int64]
+    feature_key: NDArray[np.uint64]
+    feature_name: StringTable
+    dense_names: tuple[str, ...]
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.id.shape[0])
+
+    @property
+    def has_references(self) -> bool:
+        """Whether the shard can be trained on."""
+        return bool(self.reference.shape[0] or self.quality.shape[0])
+
+    def references(self, sentence: int) -> References:
+        """Return the references of a sentence; an empty one if there are none."""
+        first, last = sentence, sentence + 1
+        if self.sentence_reference_offset.shape[0]:
+            first, last = self.sentence_reference_offset[sentence : sentence + 2].tolist()
+        offset = self.reference_offset[first : last + 1]
+        return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
+
+    def features_of(self, begin: int, end: int) -> FeatureRows:
+        """Return the translations of some sentences, and the sparse features of all; see `Sentences`."""
+        rows = np.arange(*self.sentence_offset[[begin, end]], dtype=np.int32)
+        return rows, self.feature, self.feature_offset
+
+    def digest(self) -> str:
+        """Return a checksum of sentence numbers and references."""
+        words = self.vocabulary.to_list()
+        hasher = xxhash.xxh3_128(self.id.tobytes())
+        hasher.update("\n".join(words[i] for i in self.reference).encode())
+        hasher.update(self.reference_offset.tobytes() + self.sentence_reference_offset.tobytes())
+        return hasher.hexdigest()
+
+    def text_of(self, row: int) -> str:
+        """Return a translation as it stands in the lists."""
+        if self.text.count:
+            return self.text.get(row)
+        return " ".join(map(self.vocabulary.get, self.word[slice(*self.word_offset[row : row + 2])].tolist()))
+
+
+class ListDecoder:
+    """Finds the k best translations of a sentence in its list; ties keep the order of the list."""
+
+    def __init__(self, shard: ListShard) -> None:
+        self._shard, self.dense_names = shard, shard.dense_names
+
+    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
+        dense = find_weights(weights, feature_keys(string_table(self.dense_names)))
+        return dense, find_weights(weights, self._shard.feature_key)
+
+    def ranked(
+        self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
+        shard = self._shard
+        rows = np.arange(*shard.sentence_offset[sentence : sentence + 2])
+        score = np.zeros(rows.shape[0])
+        # not a matrix product, whose order of additions depends on the processor
+        for column, weight in zip(shard.dense[rows].T, dense_weights, strict=True):
+            score += column * weight
+        place, offset = places_of(shard.feature_offset, rows)
+        weighted = sparse_weights[shard.feature[place]] * shard.feature_value[place]
+        translation = np.repeat(np.arange(rows.shape[0]), np.diff(offset))
+        score += np.bincount(translation, weighted, minlength=rows.shape[0])
+        order = np.argsort(-score, kind="stable")
+        return rows[order], score[order]
+
+    def decode(
+        self,
+        sentence: int,
+        dense_weights: NDArray[np.float64],
+        sparse_weights: NDArray[np.float64],
+        k: int = 100,
+        finder: DerivationFinder | None = None,
+    ) -> KBest:
+        """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
+        if finder is not None:
+            raise InputError("lists have no forest to search for hope and fear; use --candidates k-best")
+        shard = self._shard
+        rows, score = self.ranked(sentence, dense_weights, sparse_weights)
+        rows = rows[:k]
+        feature, feature_offset = take_rows(shard.feature, shard.feature_offset, rows)
+        return KBest(
+            *take_rows(shard.word, shard.word_offset, rows),
+            score[:k],
+            shard.dense[rows],
+            feature,
+            take_rows(shard.feature_value, shard.feature_offset, rows)[0],
+            feature_offset,
+            shard.quality[rows] if shard.quality.shape[0] else shard.quality,
+        )
+
+
+def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
+    """Yield the best translation of each sentence, as it stands in the lists."""
+    decoder = ListDecoder(shard)
+    vectors = decoder.weight_vectors(weights)
+    for sentence in range(shard.sentence_count):
+        yield shard.text_of(int(decoder.ranked(sentence, *vectors)[0][0]))
+
+
+def make_list_shard(
+    lists: NBest,
+    ids: NDArray[np.int64],
+    dense_names: Sequence[str],
+    references: Sequence[Sequence[str]] = (),
+    quality: NDArray[np.float64] | None = None,
+    words: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> ListShard:
+    """Make a shard of lists without duplicates.
+
+    Parameters
+    ----------
+    lists, ids
+        The lists, and the numbers of their sentences (N) in the whole text.
+    dense_names
+        Names of the dense features; all others are sparse.
+    references
+        One or more reference translations, each with a line per sentence.
+    quality
+        float64 (H), from 0 to 1: what to learn from instead of sentence BLEU.
+    words
+        Tokenises lines for BLEU; by default, words are separated by spaces.
+
+    Raises
+    ------
+    InputError
+        If there are neither references nor numbers, or two features have the same key.
+    """
+    if not references and quality is None:
+        raise InputError(_NO_REFERENCES)
+    number: dict[str, int] = {}
+
+    def numbered(lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        found = [split_words(line) for line in words(lines)]
+        row = [number.setdefault(word, len(number)) for line in found for word in line]
+        return np.array(row, np.int32), offsets_of([len(line) for line in found])
+
+    word, word_offset = numbered(lists.text)
+    texts = references or [[""] * lists.sentence_count]
+    reference = join_references([numbered(lines) for lines in texts])
+    is_dense = np.isin(feature_keys(lists.name), feature_keys(string_table(dense_names)))
+    sparse = np.flatnonzero(~is_dense)
+    names = lists.name.take(sparse)
+    keys = feature_keys(names)
+    key, name = unique_features(keys, names)
+    row_of = np.zeros(lists.name.count, np.int32)
+    row_of[sparse] = np.searchsorted(key, keys)
+    column = {one: place for place, one in enumerate(dense_names)}
+    for place in np.flatnonzero(is_dense).tolist():
+        row_of[place] = column[lists.name.get(place)]
+    dense, of_dense = np.zeros((len(lists.text), len(dense_names))), is_dense[lists.feature]
+    dense[lists.translation[of_dense], row_of[lists.feature[of_dense]]] = lists.value[of_dense]
+    translation, feature = lists.translation[~of_dense], row_of[lists.feature[~of_dense]]
+    order = np.lexsort((feature, translation))
+    return ListShard(
+        ids,
+        lists.offset,
+        string_table(number),
+        word,
+        word_offset,
+        string_table(() if words is list else lists.text),
+        *reference,
+        np.zeros(0) if quality is None else quality,
+        dense,
+        feature[order],
+        lists.value[~of_dense][order],
+        offsets_of(np.bincount(translation, minlength=len(lists.text))),
+        key,
+        name,
+        tuple(dense_names),
+    )
+
+
+def import_lists(
+    output: FilePath,
+    lists: Sequence[FilePath],
+    references: Sequence[FilePath] = (),
+    *,
+    ids: FilePath | None = None,
+    quality: FilePath | None = None,
+    dense: FilePath | None = None,
+    words: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> None:
+    """Write a shard of the lists in files, as those that `itersel.nbest.sharding.shard_lists` writes.
+
+    Parameters
+    ----------
+    lists, references
+        Files of lists, and of one or more references of their sentences.
+    ids
+        File with the numbers of the sentences in the lists, in the order wanted; by default, 0, 1, 2, ...
+    quality
+        File with a number from 0 to 1 for each translation; see `make_list_shard`.
+    dense
+        File with the names of the dense features; see `find_dense` for the default.
+    words
+        See `make_list_shard`.
+    """
+    numbers = None if ids is None else np.array(_read_ids(ids), np.int64)
+    texts = [read_lines(path) for path in references]
+    read = read_nbest(lists, None if ids is not None or not texts else len(texts[0]), ids=numbers)
+    for path, text in zip(references, texts, strict=True):
+        if len(text) != read.sentence_count:
+            raise InputError(f"has {len(text)} lines for {read.sentence_count} sentences", path)
+    kept = without_duplicates(read)
+    names = find_dense(kept.name.to_list(), kept.sizes) if dense is None else read_lines(dense)
+    scores = None if quality is None else np.array(read_numbers(quality, len(read.text)))[kept.row]
+    if scores is not None and not (scores.min() >= 0 and scores.max() <= 1):
+        raise InputError("has a number that is not between 0 and 1", quality)
+    if numbers is None:
+        numbers = np.arange(kept.sentence_count)
+    write_list_shard(output, make_list_shard(kept, numbers, names, texts, scores, words))
+
+
+def _read_ids(path: FilePath) -> list[int]:
+    found = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not re.fullmatch("[0-9]{1,9}", line):
+            raise InputError(f"'{line[:40]}' is not the number of a sentence", path, number)
+        found.append(int(line))
+    if len(set(found)) < len(found):
+        raise InputError("lists a sentence twice", path)
+    return found
+
+
+def write_list_shard(path: FilePath, shard: ListShard) -> None:
+    """Write a shard of lists, whole or not at all."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for item in fields(shard):
+        value = getattr(shard, item.name)
+        if isinstance(value, StringTable):
+            arrays[item.name] = value.data
+            # without texts, no rows: other tables may be empty
+            is_absent = item.name == "text" and not value.count
+            arrays[f"{item.name}_offset"] = value.offset[:0] if is_absent else value.offset
+        elif isinstance(value, np.ndarray):
+            arrays[item.name] = value
+    attributes = {"dense_names": json.dumps(shard.dense_names), "version": itersel.__version__}
+    write_arrays(path, FORMAT, arrays, attributes)
+
+
+def read_list_shard(path: FilePath, features: str = "all", has_text: bool = False) -> ListShard:
+    """Read a shard of lists.
+
+    Parameters
+    ----------
+    features
+        ``all``, or ``dense`` for no sparse features.
+    has_text
+        Whether to read the texts, which learners do not need.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, truncated, damaged, or not a shard of lists.
+    """
+    left_out = ["text"] * (not has_text) + ["feature"] * (features == "dense")
+    names = [name for name in FORMAT.arrays if name.partition("_")[0] not in left_out]
+    arrays, attributes = read_arrays(path, FORMAT, names)
+    translations = arrays["word_offset"].shape[0] - 1
+    for name, declared in FORMAT.arrays.items():
+        arrays.setdefault(name, np.zeros(0, declared.dtype))
+    if features == "dense":
+        arrays["feature_offset"] = np.zeros(translations + 1, np.int64)
+    sentences = arrays["id"].shape[0]
+    if (np.diff(arrays["sentence_offset"]) == 0).any():
+        raise damaged(path, "sentence_offset", "leaves a sentence without translations")
+    references, offset = arrays["reference_offset"].shape[0] - 1, arrays["sentence_reference_offset"]
+    grouped_references(references, offset, sentences, path)
+    is_ascending = np.diff(arrays["feature"]) > 0
+    begins = arrays["feature_offset"][1:-1]
+    is_ascending[begins[(begins > 0) & (begins < arrays["feature"].shape[0])] - 1] = True
+    if not is_ascending.all():
+        raise damaged(path, "feature", "does not rise within a translation")
+    values: dict[str, Any] = {}
+    for item in fields(ListShard):
+        if str(item.type) == "StringTable":
+            data, offset = arrays[item.name], arrays[f"{item.name}_offset"]
+            values[item.name] = StringTable(data, offset) if offset.shape[0] else string_table(())
+        elif item.name in arrays:
+            values[item.name] = arrays[item.name]
+    return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))
+
+
+def count_listed(path: FilePath) -> int:
+    """Return the number of sentences of a shard of lists without reading the lists."""
+    return int(read_arrays(path, FORMAT, ("id",))[0]["id"].shape[0])
+
+
+def _dense_names(attributes: Mapping[str, Any], columns: int, path: FilePath) -> tuple[str, ...]:
+    try:
+        names = tuple(map(str, json.loads(attributes["dense_names"])))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        names = ()
+    if len(set(names)) != columns or len(names) != columns:
+        message = f"damaged: 'dense_names' must hold {columns} different names; recreate the file"
+        raise InputError(message, path)
+    return names

@@ -1,0 +1,174 @@
+"""Cut the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
+
+The lists are read twice, and never held in memory. The first time, every line is parsed, so that errors name
+the user's files; the second time, lines are only distributed.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.corpus.columns import reference_columns
+from itersel.corpus.sharding import new_folder
+from itersel.errors import FilePath, InputError
+from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
+from itersel.nbest.lists import Parser, check_present, translation_lines, value_names
+from itersel.nbest.quality import read_quality
+from itersel.progress import count_up
+from itersel.storage.files import append_lines, read_lines, write_lines
+
+# The names of the dense features, the same for all shards.
+DENSE_NAMES = "dense.txt"
+# Translations that are parsed before they are dropped from memory, and characters that wait to be written.
+PARSED, WAITING = 20_000, 1 << 26
+
+
+class Summary(NamedTuple):
+    """What the lists of a text contain."""
+
+    sentences: int
+    sentence: NDArray[np.int32]  # of each translation, in the order of the files
+    dense: list[str]  # names of the dense features
+
+
+def find_lists(paths: Sequence[FilePath]) -> list[str]:
+    """Return files of lists: those given, and by name all files of folders that are not hidden."""
+    found = []
+    for path in paths:
+        inside = [os.fspath(path)]
+        if os.path.isdir(path):
+            inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
+        found += inside
+    return found
+
+
+def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells (see `NBest`).
+
+    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    """
+    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
+    if blocks:
+        return [name for name in names if name in blocks]
+    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
+
+
+def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
+    """Check every line of lists.
+
+    Parameters
+    ----------
+    lists
+        Files of lists, or folders of them.
+    sentences
+        Number of sentences, if it is known.
+    dense
+        Names of the dense features; see `find_dense` for the default.
+    """
+    parser, sentence, paths = Parser(), array("i"), find_lists(lists)
+    if not paths:
+        raise InputError("is a folder without files; n-best lists were expected", lists[0])
+    for path, number, line in _translations(paths, "read"):
+        sentence.append(parser.add(line, path, number))
+        if len(sentence) % PARSED == 0:
+            parser.clear()
+    if dense and set(parser.names).isdisjoint(dense):
+        raise InputError(f"has none of the dense features, such as '{dense[0]}'", paths[0])
+    found = list(dense) or find_dense(parser.names, parser.sizes)
+    if len(found) > MAX_DENSE:
+        raise InputError(
+            f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
+            f"{MAX_DENSE} with --dense (in a config: data.dense)",
+            paths[0],
+        )
+    of_translations = np.array(sentence, np.int32)
+    return Summary(check_present(np.unique(of_translations), sentences, paths[0]), of_translations, found)
+
+
+def shard_lists(
+    lists: Sequence[FilePath],
+    cut: Callable[[int], Sequence[NDArray[np.int64]]],
+    output: FilePath,
+    references: Sequence[FilePath] = (),
+    quality: FilePath | None = None,
+    dense: Sequence[str] = (),
+) -> None:
+    """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
+
+    ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
+    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, ``z.quality.gz`` has a
+    number for each translation. The folder appears only when it is complete.
+
+    Parameters
+    ----------
+    lists
+        Files of lists, or folders of them.
+    cut
+        Returns the sentences of each shard, given the number of all sentences.
+    references
+        Files of references, one sentence per line.
+    quality
+        File with a number for each translation, in the order of the lists; see `read_quality`.
+    dense
+        Names of the dense features; see `summarise`.
+    """
+    texts = [read_lines(path) for path in references]
+    for path, text in zip(references, texts, strict=True):
+        if len(text) != len(texts[0]):
+            first = f"{os.fspath(references[0])} has {len(texts[0])}"
+            raise InputError(f"has {len(text)} lines, {first}", path)
+    found = summarise(lists, len(texts[0]) if texts else None, dense)
+    numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
+    parts = cut(found.sentences)
+    shard_of = np.full(found.sentences, -1)
+    with new_folder(Path(output)) as folder:
+        write_lines(folder / DENSE_NAMES, found.dense, durable=False)
+        for shard, sentences in enumerate(parts):
+            shard_of[sentences] = shard
+            ids = sentences.tolist()
+            write_lines(folder / f"{shard}.ids", map(str, ids), durable=False)
+            for column, text in zip(reference_columns(len(texts)), texts, strict=True):
+                lines = (text[line] for line in ids)
+                write_lines(folder / f"{shard}.{column}.gz", lines, durable=False)
+        _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
+
+
+def _distribute(
+    folder: Path, paths: Sequence[str], shards: NDArray[np.int64], numbers: NDArray[np.float64] | None
+) -> None:
+    """Write the translations and their numbers to the files of their shards; shard -1 is left out.
+
+    Lines are appended many at a time: a process cannot keep thousands of files open.
+    """
+    waiting: dict[Path, list[str]] = {}
+    size = 0
+    for row, (_, _, line) in enumerate(_translations(paths, "written")):
+        if (shard := int(shards[row])) < 0:
+            continue
+        waiting.setdefault(folder / f"{shard}.lists.gz", []).append(line)
+        if numbers is not None:
+            waiting.setdefault(folder / f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
+        size += len(line)
+        if size > WAITING:
+            _append(waiting)
+            size = 0
+    _append(waiting)
+
+
+def _append(waiting: dict[Path, list[str]]) -> None:
+    for path, lines in waiting.items():
+        append_lines(path, lines)
+    waiting.clear()
+
+
+def _translations(paths: Sequence[str], what: str) -> Iterator[tuple[str, int, str]]:
+    """Yield all lines with a translation, with their file and number."""
+    lines = ((path, number, line) for path in paths for number, line in translation_lines(path))
+    return count_up(lines, f"translations {what}", lambda _: 1)

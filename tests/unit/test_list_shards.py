@@ -1,0 +1,360 @@
+"""Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.naive import oracle
+from tests.naive.learning import Vector
+from tests.text_grammars import write
+from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
+
+from itersel.cli.main import main
+from itersel.config.learners import LEARNERS
+from itersel.corpus.sharding import shard_lines
+from itersel.decode.lists import ListDecoder, read_list_shard, write_list_shard
+from itersel.errors import InputError
+from itersel.nbest.sharding import find_lists, shard_lists, summarise
+from itersel.storage.files import read_lines
+from itersel.vectors.weights import make_weights, read_weights
+
+REFERENCES = ("the cat sat", "a dog", "it rains", "no")
+# two files with the lists of four sentences; a translation of sentence 0 is in both
+LISTS = (
+    ("0 ||| the cat ||| LM= -1 w_the=1 ||| -1", "0 ||| a cat ||| LM= -2 ||| -2", "2 ||| it ||| LM= 3 TM_1=1"),
+    (
+        "1 ||| dog a ||| LM= 1 ||| 1",
+        "0 ||| the cat ||| LM= -1 w_the=1 ||| -5",
+        '{"id": 3, "text": "no ?", "features": {"LM": 0.5, "w_the": -1}}',
+    ),
+)
+QUALITIES = ("2", "4", "3", "2", "2", "3")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lists").mkdir()
+    for number, lines in enumerate(LISTS):
+        write(tmp_path / "lists" / f"{number}.gz", *lines)
+    write(tmp_path / "references", *REFERENCES)
+    return tmp_path
+
+
+def cut(folder: Path, shards: int, *options: str) -> None:
+    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    assert main(["shard", *map(str, files), "--shards", str(shards), *options]) == 0
+
+
+def import_shard(folder: Path, number: int = 0, *options: str) -> Path:
+    """Make a file of a shard that has been cut."""
+    shard, output = folder / "cut" / str(number), folder / f"{number}.h5"
+    files = {"nbest": f"{shard}.lists.gz", "ids": f"{shard}.ids", "references": f"{shard}.target.gz"}
+    files |= {"dense": folder / "cut/dense.txt", "output": output}
+    named = [str(word) for name, file in files.items() for word in (f"--{name}", file)]
+    assert main(["lists", *named, *options]) == 0
+    return output
+
+
+def test_cut(folder: Path) -> None:
+    """Into the shards that parallel text would be cut into; all have the same dense features."""
+    cut(folder, 2, "--seed", "7")
+    ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
+    assert ids == [part.tolist() for part in shard_lines(4, 2, 7)]
+    every = [line for lines in LISTS for line in lines]
+    sentence = [0, 0, 2, 1, 0, 3]
+    for shard, own in enumerate(ids):
+        wanted = [line for line, number in zip(every, sentence, strict=True) if number in own]
+        assert read_lines(folder / f"cut/{shard}.lists.gz") == wanted
+        assert read_lines(folder / f"cut/{shard}.target.gz") == [REFERENCES[number] for number in own]
+    assert read_lines(folder / "cut/dense.txt") == ["LM"]
+
+
+def test_labels_choose_sentences(folder: Path) -> None:
+    write(folder / "labels", "x", "y", "x", "z")
+    files = ["--nbest", folder / "lists", "--target", folder / "references", "--task", folder / "labels"]
+    words = [*map(str, files), "--labels", "y=1", "x=1", "--output", str(folder / "cut")]
+    assert main(["shard", *words]) == 0
+    assert read_lines(folder / "cut/0.ids") == ["1"]
+    assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]
+    assert read_lines(folder / "cut/0.lists.gz") == [LISTS[1][0]]
+
+
+def test_lines_wait_in_memory_only_up_to_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def written() -> dict[str, list[str]]:
+        return {path.name: read_lines(path) for path in (folder / "cut").iterdir()}
+
+    cut(folder, 2)
+    at_once = written()
+    (folder / "cut").rename(folder / "before")
+    monkeypatch.setattr("itersel.nbest.sharding.WAITING", 1)
+    monkeypatch.setattr("itersel.nbest.sharding.PARSED", 2)
+    cut(folder, 2)
+    assert written() == at_once
+
+
+def test_shard(folder: Path) -> None:
+    cut(folder, 1, "--keep-order")
+    shard = read_list_shard(import_shard(folder), has_text=True)
+    assert shard.sentence_offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
+    assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
+    names = [shard.feature_name.get(int(feature)) for feature in shard.feature]
+    assert names == ["w_the", "TM_1", "w_the"]
+    assert shard.feature_value.tolist() == [1.0, 1.0, -1.0]
+    assert [shard.text_of(row) for row in (0, 4)] == ["the cat", "no ?"]
+    words = shard.vocabulary.to_list()
+    assert [words[word] for word in shard.references(0).word] == ["the", "cat", "sat"]
+    # with the weights of only some features, and ties in the order of the list
+    decoder = ListDecoder(shard)
+    vectors = decoder.weight_vectors(make_weights({"LM": -1.0, "w_the": 4.0, "of another": 1.0}))
+    best = decoder.decode(0, *vectors, k=1)
+    assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
+    assert decoder.decode(0, *decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
+    dense = read_list_shard(folder / "0.h5", "dense")
+    assert (dense.feature.shape[0], dense.feature_key.shape[0]) == (0, 0)
+    assert ListDecoder(dense).decode(0, *ListDecoder(dense).weight_vectors(make_weights({}))).score.shape == (
+        2,
+    )
+
+
+def test_prepared_for_bleu(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Learners see tokenised lowercased words, and translations come out as they went in."""
+    write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
+    write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
+    cut(folder, 1, "--keep-order")
+    path = import_shard(folder, 0, "--language", "en", "--protect", r"No\?")
+    shard = read_list_shard(path)
+    words = shard.vocabulary.to_list()
+    assert [words[word] for word in shard.word] == ["it", "rains", ".", "a", "dog", "!", "x", "No?"]
+    weights = write(folder / "weights", "LM 1")
+    capsys.readouterr()
+    assert main(["decode", "--shard", str(path), "--weights", str(weights)]) == 0
+    assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
+
+
+def test_qualities_are_learned_from(folder: Path) -> None:
+    """Instead of BLEU; the lowest of the whole text is 0, the highest 1."""
+    write(folder / "quality", *QUALITIES)
+    lists, output = folder / "lists", folder / "cut"
+    shard_lists([lists], lambda count: shard_lines(count, 1, None), output, quality=folder / "quality")
+    files = [
+        "--nbest",
+        output / "0.lists.gz",
+        "--quality",
+        output / "0.quality.gz",
+        "--output",
+        folder / "0.h5",
+    ]
+    assert main(["lists", *map(str, files)]) == 0
+    assert read_list_shard(folder / "0.h5").quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
+    for learner in LEARNERS:
+        words = ["--shard", str(folder / "0.h5"), "--learner", learner, "--output", str(folder / "w")]
+        pairs = ["--pairs", "all"] if learner != "mira" else []
+        assert main(["train", *words, *pairs]) == 0
+        # 'a cat', of higher quality than 'the cat', has no sparse feature and less LM
+        found = read_weights(folder / "w").to_dict()
+        assert max(found["w_the"], found["LM"]) < 0
+
+
+def write_lists(folder: Path, corpus: list[oracle.Sentence]) -> None:
+    """Write lists and references of words w0, w1, ... as another decoder would."""
+    lines = []
+    for number, sentence in enumerate(corpus):
+        for words, features in zip(sentence.translations, sentence.features, strict=True):
+            values = " ".join(f"{name}={value!r}" for name, value in features.items())
+            lines.append(f"{number} ||| {' '.join(f'w{word}' for word in words)} ||| {values}")
+    write(folder / "lists", *lines)
+    for place in range(3):
+        texts = (one.references[place] if place < len(one.references) else () for one in corpus)
+        write(folder / f"reference{place}", *(" ".join(f"w{word}" for word in words) for words in texts))
+
+
+@pytest.mark.parametrize(
+    ("name", "regularization", "delay"),
+    [
+        ("perceptron", "none", 1),
+        ("perceptron", "l1", 2),
+        ("adagrad", "l1-cumulative", 1),
+        ("mira", "l2", 3),
+    ],
+)
+def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization: str, delay: int) -> None:
+    """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
+    folder, corpus = tmp_path, sentences(3)
+    write_lists(folder, corpus)
+    lists = ["--nbest", folder / "lists", "--dense", *oracle.DENSE_NAMES]
+    references = [word for place in range(3) for word in ("--target", folder / f"reference{place}")]
+    words = [*lists, *references, "--shards", 2, "--output", folder / "cut"]
+    assert main(["shard", *map(str, words)]) == 0
+    write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
+    chosen: dict[str, Any] = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
+    if regularization != "none":
+        chosen["strength"] = 0.01
+    if name != "mira":
+        chosen |= {"pairs": "all", "learning_rate": 2.0**-6}
+    learner = LEARNERS[name](**chosen)
+    for shard in range(2):
+        files = f"{folder}/cut/{shard}"
+        texts = [f"{files}.target{(place and f'.{place}') or ''}.gz" for place in range(3)]
+        words = ["--nbest", f"{files}.lists.gz", "--ids", f"{files}.ids", "--references", *texts]
+        assert main(["lists", *words, "--dense", f"{folder}/cut/dense.txt", "--output", f"{files}.h5"]) == 0
+        how = [word for key, value in chosen.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+        words = [
+            "--shard",
+            f"{files}.h5",
+            "--weights",
+            f"{folder}/start",
+            "--learner",
+            name,
+            "--k-best",
+            "15",
+        ]
+        assert main(["train", *words, *how, "--output", f"{files}.w.h5"]) == 0
+        own = [corpus[int(line)] for line in read_lines(f"{files}.ids")]
+        found: Vector = read_weights(f"{files}.w.h5").to_dict()
+        expected = eager(own, learner, exact=True).weights
+        assert close(found, expected)
+        assert found.keys() <= {*ALL_NAMES, "elsewhere"}
+
+
+def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> None:
+    """In the first iteration, all dense weights are 1."""
+    write(folder / "lists/1.gz", "1 ||| dog a ||| LM= 1", "1 ||| a dog ||| LM= 2", "3 ||| no ||| LM= 1")
+    write(
+        folder / "lists/0.gz",
+        "0 ||| the cat sat on ||| LM= 2",
+        "0 ||| cat sat ||| LM= 3",
+        "2 ||| it ||| LM= 0",
+    )
+    write(folder / "references", "the cat sat on", *REFERENCES[1:])
+    cut(folder, 1, "--keep-order")
+    lists = import_shard(folder)
+    made = write(folder / "lists.txt", folder / "k.h5")
+    assert main(["kbest", "--shard", str(lists), "--k-best", "1", "--output", str(folder / "k.h5")]) == 0
+    tuned = ["--lists", str(made), "--shards", "1", "--iteration", "1", "--output", str(folder / "w")]
+    # the only translations are those with the most LM, and no weight can change that
+    assert main(["tune", "--tuner", "kbest-mira", *tuned]) == 0
+    assert read_weights(folder / "w").to_dict() == {"LM": 1.0}
+    assert main(["kbest", "--shard", str(lists), "--output", str(folder / "k.h5")]) == 0
+    assert main(["tune", "--tuner", "mert", *tuned]) == 0
+    assert read_weights(folder / "w").to_dict()["LM"] < 0
+
+
+@pytest.mark.parametrize(
+    ("line", "dense"),
+    [
+        ("0 ||| a ||| LM= 1 TM= 1 2 w_1=1 x=1 ||| 0", ["LM", "TM_0", "TM_1"]),
+        ("0 ||| a ||| 1 2 w_1=1", ["F_0", "F_1"]),
+        ("0 ||| a ||| LanguageModel_OOV=1 P_0=1 R:x=1 n=1 w_a=1 w_1_2=3", ["LanguageModel_OOV", "P_0", "n"]),
+        ("0 ||| a ||| ||| -1", ["score"]),
+        ('{"id": 0, "text": "a", "features": {"lm": 1, "w:a": 2}}', ["lm"]),
+    ],
+)
+def test_dense_features(tmp_path: Path, line: str, dense: list[str]) -> None:
+    assert summarise([str(write(tmp_path / "list", line))]).dense == dense
+    assert summarise([str(tmp_path / "list")], dense=dense[-1:]).dense == dense[-1:]
+
+
+def test_files_of_folders(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("a/2", "a/10", "a/.hidden", "b"):
+        write(tmp_path / name, "x")
+    found = find_lists([tmp_path / "b", tmp_path / "a"])
+    assert found == [str(tmp_path / name) for name in ("b", "a/10", "a/2")]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="empty: is a folder without files"):
+        summarise([tmp_path / "empty"])
+
+
+MANY = " ".join(f"f{number}=1" for number in range(65))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "parts"),
+    [
+        ({"lists/0.gz": "0 ||| a"}, (), ("lists/0.gz:1: ", "expected 'number ||| text")),
+        (
+            {"lists/1.gz": "1 ||| a ||| LM= 1 2"},
+            (),
+            ("lists/1.gz:1: ", "'LM' has 2 values here, but 1"),
+        ),
+        ({"lists/1.gz": "1 ||| a |||"}, (), ("lists/0.gz: ", "has no translation of sentence 3 (of 0 to 3)")),
+        ({"references": "a"}, (), ("lists/0.gz: ", "has translations of sentence 3, but there are 1 ref")),
+        (
+            {f"lists/{number}.gz": f"{number} ||| a ||| {MANY}" for number in range(2)},
+            (),
+            ("lists/0.gz: ", "65 features look dense, such as 'f64'"),
+        ),
+        ({}, ("--dense", "x", "y"), ("lists/0.gz: ", "has none of the dense features, such as 'x'")),
+        ({}, ("--shards", "5"), ("lists: ", "of 4 sentences, too few for 5 shards")),
+        ({"quality": "1"}, ("--quality", "quality"), ("quality: ", "has 1 lines for 6 translations")),
+    ],
+)
+def test_bad_lists(
+    folder: Path,
+    refused: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    change: dict[str, str],
+    options: tuple[str, ...],
+    parts: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(folder)
+    for name in ("quality", "out"):
+        assert not (folder / name).exists()
+    for name, line in change.items():
+        write(folder / name, line)
+    words = ["shard", "--nbest", "lists", "--target", "references", "--shards", "2", "--output", "out"]
+    refused([*words, *options], *parts)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ids", "ids"), "has translations of other sentences than --ids"),
+        (("--ids", "wrong"), "wrong:1: 'x' is not the number of a sentence"),
+        (("--ids", "twice"), "twice: lists a sentence twice"),
+        (("--references", "ids"), "has translations of sentence 3, but there are 2 references"),
+        (("--quality", "quality"), "quality: has a number that is not between 0 and 1"),
+        (("--protect", "x"), "--protect has no effect without --language"),
+        ((), "has neither references nor numbers to learn from"),
+    ],
+)
+def test_bad_shards(
+    folder: Path, refused: Any, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(folder)
+    for name, lines in (("ids", "01"), ("wrong", "x1"), ("twice", "0120")):
+        write(folder / name, *lines)
+    write(folder / "quality", *QUALITIES)
+    refused(["lists", "--nbest", "lists/0.gz", "lists/1.gz", "--output", "out.h5", *options], message)
+
+
+def test_what_needs_a_decoder(folder: Path, refused: Any) -> None:
+    cut(folder, 1)
+    read = ["--shard", str(import_shard(folder))]
+    weights = ["--weights", str(write(folder / "weights", "LM 1"))]
+    refused(["decode", *read, *weights, "--k-best", "3"], "--k-best needs a decoder")
+    output = ["--output", str(folder / "w")]
+    forest = ["--learner", "mira", "--candidates", "forest"]
+    refused(["train", *read, *forest, *output], "lists have no forest")
+    refused(["decode", "--shard", str(folder / "weights"), *weights], "another kind of file")
+
+
+def test_damage(folder: Path) -> None:
+    cut(folder, 1, "--keep-order")
+    shard = read_list_shard(import_shard(folder))
+    for change, message in (
+        ({"sentence_offset": np.array([0, 2, 2, 4, 5])}, "'sentence_offset' leaves a sentence without"),
+        ({"dense_names": ("LM", "LM")}, "'dense_names' must hold 1 different names"),
+        ({"reference_offset": np.array([0, shard.reference.shape[0]])}, "has 1 references for 4 sentences"),
+        (
+            {"feature": np.ones(3, np.int32), "feature_offset": np.array([0, 2, 2, 2, 2, 3])},
+            "'feature' does",
+        ),
+    ):
+        write_list_shard(folder / "damaged.h5", replace(shard, **change))
+        with pytest.raises(InputError, match=message):
+            read_list_shard(folder / "damaged.h5")

@@ -1,0 +1,102 @@
+"""Learning from n-best lists of another decoder, from end to end."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.workflow.conftest import SIZES, ended
+
+import itersel
+from itersel.nbest.weights import read_weights
+
+EXPERIMENTS = {
+    "tuned": {"tune_on": "dev", "features": "dense", "epochs": 1, "learner": {"name": "mert", "restarts": 1}},
+    "selected": {
+        "tasks": {"shards": 2},
+        "epochs": 2,
+        "mixing": {"name": "selection", "select": 20},
+        "held_out": {"tuner": {"name": "line-search", "directions": ["dense"]}},
+    },
+}
+EPOCH = "results/tiny/experiments/selected/epoch-2"
+
+
+def write_lists(folder: Path, split: str) -> None:
+    """Write lists in two files; the reference has the rarest words, and the others more of the feature LM."""
+    texts = (folder / f"{split}.target").read_text().splitlines()
+    (folder / split).mkdir()
+    for part in range(2):
+        lines = []
+        for number in range(part, len(texts), 2):
+            words = texts[number].split()
+            for place, translation in enumerate((words[1:], words[::-1], words)):
+                pairs = " ".join(f"p_{first}_{second}=1" for first, second in pairwise(translation))
+                values = f"LM= {-place} Length= {len(translation)} {pairs}"
+                lines.append(f"{number} ||| {' '.join(translation)} ||| {values} ||| {-place}\n")
+        (folder / split / f"{part}.nbest").write_text("".join(lines))
+
+
+@pytest.fixture
+def project(make_project):
+    project = make_project()
+    data = {"kind": "lists", "target_language": "en", "tokenized": True}
+    for split in SIZES:
+        write_lists(project.folder, split)
+        data[split] = {"lists": split, "target": f"{split}.target"}
+    (project.folder / "config.yaml").unlink()
+    content = {"name": "tiny", "evaluation": {"trials": 100}, "data": data, "experiments": EXPERIMENTS}
+    (project.folder / "config.yaml").write_text(json.dumps(content))
+    return project
+
+
+def test_run_with_a_killed_shard(project):
+    """The killed shard is trained again alone, and the run ends as if it had not been killed."""
+    victim = f"{EPOCH}/shard-1.h5"
+    run, job = project.start_and_hold(["train", victim], "--cores", "2", f"{EPOCH}/mixed.h5")
+    job.kill()
+    assert "itersel: killed by SIGKILL: itersel train --shard results/tiny/shards/train/2/1.h5" in ended(
+        run, 1
+    )
+    before = project.files()
+    assert "experiments/selected/epoch-2/shard-0.h5" in before
+    assert "experiments/selected/epoch-2/mixed.h5" not in before
+    learned = {"train_shard": 1, "list_trained_shards": 1, "mix_before_tuning": 1}
+    assert project.planned(f"{EPOCH}/mixed.h5") == learned
+    project.run("--cores", "2")
+    assert project.keeps(before)
+    trained = project.contents("experiments/selected/epoch-*/shard-*")
+    shutil.rmtree(project.results)
+    project.run("--cores", "1", f"{EPOCH}/mixed.h5")
+    assert project.contents("experiments/selected/epoch-*/shard-*") == trained
+
+
+def test_results(project):
+    project.configure(decoder={"jobs": 2})
+    jobs = project.planned()
+    needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
+    assert not needs_a_decoder & jobs.keys()
+    assert (jobs["shard_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
+    output = project.run("--cores", "2")
+    table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
+    tuned, selected = table["systems"]
+    assert (tuned["tune_on"], tuned["runs"][0]["active_features"]) == ("dev", 2)
+    assert selected["runs"][0]["active_features"] <= 20 + 2
+    # only the order of words tells them apart
+    assert selected["test"]["mean"] == 100 > tuned["test"]["mean"]
+    assert selected["scores"]["BLEU"]["cased"]["mean"] == 100
+    lists = [project.folder / "test" / f"{part}.nbest" for part in range(2)]
+    for name in EXPERIMENTS:
+        best = project.results / "experiments" / name / "best"
+        weights = read_weights(best / "weights.h5")
+        assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
+    corpus = (project.results / "report/corpus.txt").read_text().splitlines()
+    assert corpus[2].split() == ["train", "160", "-", "1600", "0", "-", "-"]
+    assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
+    assert "itersel translate" not in output
+    page = (project.results / "report/index.html").read_text()
+    assert "No sentence contains" in page or 'class="texts"' in page
+    assert project.planned() == {}

@@ -1,0 +1,67 @@
+# N-best lists of another decoder (data.kind: lists): references as they are, and lists cut into shards.
+#
+# needs: the files of data.{train,dev,devtest,test}
+# makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
+#        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
+
+
+# Outputs cannot vary with a wildcard, so there is one rule for each split.
+for list_split in LIST_TEXTS.splits:
+
+    rule:
+        """copy the references"""
+        name:
+            f"copy_references_{list_split}".replace(".", "_").replace("-", "__")
+        input:
+            LIST_TEXTS.given_texts(list_split),
+        output:
+            LIST_TEXTS.texts(list_split),
+        log:
+            f"{LOGS}/corpus/{list_split}.log",
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            options=LIST_TEXTS.text_options(list_split),
+            code=step_digest("corpus references"),
+        shell:
+            "itersel corpus references {params.options} &> {log:q}"
+
+
+rule shard_lists:
+    """cut the lists of {split} into shards"""
+    input:
+        LIST_TEXTS.lists,
+    output:
+        directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
+    log:
+        f"{LOGS}/shards/{{split}}/{{shards}}/text.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["shard_lists"],
+    params:
+        options=LIST_TEXTS.shard_options,
+        code=step_digest("shard"),
+    shell:
+        "itersel shard {params.options} --output {output:q} &> {log:q}"
+
+
+rule import_lists:
+    """read the lists of {split}"""
+    input:
+        f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+    output:
+        f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
+    log:
+        f"{LOGS}/shards/{{split}}/{{shards}}/{{shard}}.log",
+    benchmark:
+        f"{BENCHMARKS}/shards/{{split}}/{{shards}}/{{shard}}.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["import_lists"],
+    params:
+        options=LIST_TEXTS.import_options,
+        code=step_digest("lists"),
+    shell:
+        "itersel lists {params.options} --output {output:q} &> {log:q}"
