@@ -21,8 +21,7 @@ from itersel.config import Config, Experiment, data, load_config, read_config, s
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS
-from itersel.config.options import options_of, section_of
-from itersel.config.reading import types_of
+from itersel.config.options import options_of, section_of, types_of
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader

@@ -23,7 +23,7 @@ from itersel import plugins
 from itersel.code_check import CodeChangedError
 from itersel.config import read_config
 from itersel.config.learners import BUILT_IN, LEARNERS
-from itersel.config.reading import CHOICES
+from itersel.config.values import CHOICES
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import BUILT_IN_TEMPLATES

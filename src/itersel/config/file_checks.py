@@ -24,8 +24,8 @@ from itersel.limits import MAX_INTEGER
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions
 
-# The only key that names a folder.
-FOLDER = "data.folder"
+# The key that names a folder, and the end of those that may name one.
+FOLDER, LISTS = "data.folder", ".lists"
 LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
@@ -77,7 +77,8 @@ def check_files_exist(config: Config) -> list[str]:
         for one in texts.values():
             key = f"data.{split}"
             text += [(key, path) for path in one.lists]
-            named += [(key, path) for path in (*one.lists, one.quality)]
+            named += [(key + LISTS, path) for path in one.lists]
+            named.append((key, one.quality))
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
     return _used_twice(text)
 
@@ -147,8 +148,8 @@ def given_splits(config: Config) -> list[str]:
 
 def _check_readable(key: str, path: str) -> None:
     try:
-        # lists may be a folder
-        with os.scandir(path) if key == FOLDER or os.path.isdir(path) else open(path, "rb"):
+        is_folder = key == FOLDER or (key.endswith(LISTS) and os.path.isdir(path))
+        with os.scandir(path) if is_folder else open(path, "rb"):
             pass
     except OSError as error:
         raise wrong(key, f"names {path}: {error.strerror or error}") from None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import textwrap
+import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
@@ -100,18 +102,31 @@ def documented(kind: type[T]) -> type[T]:
     return kind
 
 
+@functools.cache
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass."""
+    return typing.get_type_hints(kind)
+
+
+def split_optional(kind: Any) -> tuple[Any, bool]:
+    """Return a type without `None`, and whether `None` was part of it."""
+    members = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    rest = [member for member in members if member is not types.NoneType]
+    return rest[0], len(rest) < len(members)
+
+
 def check_section(values: Any) -> None:
     """Raise an InputError for a wrong whole number or choice in a section, also if Python code made it."""
-    types = typing.get_type_hints(type(values))
+    kinds = typing.get_type_hints(type(values))
     for item in fields(values):
         value, bounds = getattr(values, item.name), item.metadata
         if "choices" in bounds:
-            is_list = typing.get_origin(types[item.name]) is tuple
+            is_list = typing.get_origin(kinds[item.name]) is tuple
             if is_list and not isinstance(value, tuple):
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")
             for one in value if is_list else (value,):
                 check_choice(item.name, one, bounds["choices"])
-        elif "minimum" in bounds and types[item.name] is int:
+        elif "minimum" in bounds and kinds[item.name] is int:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
             if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import math
 import os
 import re
-import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
@@ -17,7 +15,7 @@ from typing import Any
 from itersel.config.checks import check_experiments, check_models, with_folds
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
-from itersel.config.learners import LEARNERS
+from itersel.config.experiments import as_written, without_grids
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import (
     BOUNDS,
@@ -28,26 +26,18 @@ from itersel.config.options import (
     one_of,
     reject,
     show,
+    split_optional,
+    types_of,
     wrong,
 )
-from itersel.config.tasks import TASKS
-from itersel.config.tuners import DENSE_TUNERS, HELD_OUT_TUNERS, TUNERS, Batch
-from itersel.config.values import Config, Experiment
+from itersel.config.tuners import DENSE_TUNERS, TUNERS, Batch
+from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.errors import FilePath, InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# Sections with several forms, distinguished by their key 'name'.
-CHOICES: dict[str, Mapping[str, Any]] = {
-    "learner": LEARNERS.joined(TUNERS),
-    "mixing": MIXINGS,
-    "tasks": TASKS,
-    "tuner": HELD_OUT_TUNERS,
-}
-# In these, the name may be left out.
-DEFAULT_CHOICES = {"tasks": "random"}
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -84,24 +74,19 @@ def read_config(content: object) -> Config:
     All unknown keys and wrong values are reported together or, if there are none, all conflicts: an
     InputError of one line names the key, a CombinedInputError has several.
     """
-    config: Config = _read_section(Config, {} if content is None else content, "")
+    content, grids = without_grids({} if content is None else content)
+    try:
+        return _read_config(content)
+    except InputError as error:
+        raise as_written(error, grids) from None
+
+
+def _read_config(content: object) -> Config:
+    config: Config = _read_section(Config, content, "")
     tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
     checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
     attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     return with_folds(config)
-
-
-@functools.cache
-def types_of(kind: type) -> dict[str, Any]:
-    """Return the types of the fields of a dataclass."""
-    return typing.get_type_hints(kind)
-
-
-def split_optional(kind: Any) -> tuple[Any, bool]:
-    """Return a type without `None`, and whether `None` was part of it."""
-    members = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-    rest = [member for member in members if member is not types.NoneType]
-    return rest[0], len(rest) < len(members)
 
 
 def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:

@@ -10,9 +10,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from itersel.config.data import Split, TestSet, TextColumns, TextFields
-from itersel.config.options import BOUNDS, EXPERIMENT_PATTERN, LABEL_PATTERN
-from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
-from itersel.config.values import Config, Experiment
+from itersel.config.options import BOUNDS, EXPERIMENT_PATTERN, LABEL_PATTERN, split_optional, types_of
+from itersel.config.reading import TYPE_NAMES
+from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -30,16 +30,21 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _section_schema(kind: Any) -> dict[str, Any]:
-    properties = {item.name: _value_schema(item, types_of(kind)[item.name]) for item in fields(kind)}
+def _section_schema(kind: Any, in_grid: bool = False) -> dict[str, Any]:
+    """Return the schema of a section; `in_grid`, single values may be lists."""
+    properties = {item.name: _value_schema(item, types_of(kind)[item.name], in_grid) for item in fields(kind)}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _choice_schema(name: str, kind: Any, is_default: bool) -> dict[str, Any]:
-    schema = _section_schema(kind)
+def _choice_schema(name: str, kind: Any, is_default: bool, in_grid: bool) -> dict[str, Any]:
+    schema = _section_schema(kind, in_grid)
     schema["properties"] = {"name": {"const": name}, **schema["properties"]}
     required = {} if is_default else {"required": ["name"]}
     return schema | {"description": _summary(kind), **required}
+
+
+def _list_schema(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": entry, "minItems": 1}
 
 
 def _summary(kind: Any) -> str:
@@ -47,21 +52,25 @@ def _summary(kind: Any) -> str:
     return str(kind.__doc__).partition("\n")[0]
 
 
-def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
+def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": item.metadata["explanation"]}
     if item.name in CHOICES:
         default = DEFAULT_CHOICES.get(item.name)
         choices = CHOICES[item.name].items()
-        return schema | {"oneOf": [_choice_schema(name, one, name == default) for name, one in choices]}
+        forms = [_choice_schema(name, one, name == default, in_grid) for name, one in choices]
+        if in_grid:
+            name = {"name": _list_schema({"enum": list(CHOICES[item.name])})}
+            forms.append({"type": "object", "properties": name, "required": ["name"]})
+        return schema | {"oneOf": forms}
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
-        return schema | _section_schema(kind)
+        return schema | _section_schema(kind, in_grid)
     if kind == dict[str, int]:
         number = {"type": "integer", **_bounds(item.metadata)}
         labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
         return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
     if kind == dict[str, Experiment]:
-        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment)
+        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment, in_grid=True)
     for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
         if kind == dict[str, text]:  # type: ignore[valid-type]
             pattern = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}"
@@ -74,19 +83,20 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         if "alone" in item.metadata:
             allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
         return schema | allowed | {"default": list(typing.cast(tuple[str, ...], item.default))}
-    schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
+    single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:
-        schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
-    schema |= _pattern(item.metadata)
-    schema |= _bounds(item.metadata)
+        single["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
+    single |= _pattern(item.metadata)
+    single |= _bounds(item.metadata)
     if kind is int:
-        schema.setdefault("maximum", MAX_INTEGER)
+        single.setdefault("maximum", MAX_INTEGER)
+    schema |= {"anyOf": [single, _list_schema(single)]} if in_grid else single
     return schema | {"default": item.default}
 
 
-def _names_schema(pattern: str, kind: Any) -> dict[str, Any]:
+def _names_schema(pattern: str, kind: Any, in_grid: bool = False) -> dict[str, Any]:
     """Return the schema of sections by name."""
-    entries = {f"^{pattern}$": _section_schema(kind)}
+    entries = {f"^{pattern}$": _section_schema(kind, in_grid)}
     return {"type": "object", "additionalProperties": False, "patternProperties": entries}
 
 

@@ -6,15 +6,17 @@ config.yaml from them, and `itersel.plan` builds the command lines of the steps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from itersel.config.data import Data
-from itersel.config.learners import Online, Perceptron
-from itersel.config.mixing import ALGORITHMS, Mixing, Selection
+from itersel.config.learners import LEARNERS, Online, Perceptron
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
-from itersel.config.tasks import RandomTasks, Tasks
-from itersel.config.tuners import Batch, HeldOut
+from itersel.config.tasks import TASKS, RandomTasks, Tasks
+from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, HeldOut
 from itersel.limits import (
     MAX_K_BEST,
     MAX_ORDER,
@@ -34,6 +36,15 @@ SYMMETRIZATIONS = (
     "forward",
     "reverse",
 )
+# Sections with several forms, distinguished by their key 'name'.
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "learner": LEARNERS.joined(TUNERS),
+    "mixing": MIXINGS,
+    "tasks": TASKS,
+    "tuner": HELD_OUT_TUNERS,
+}
+# In these, the name may be left out.
+DEFAULT_CHOICES = {"tasks": "random"}
 TUNING_SETS = ("dev", "train")
 TOKENIZATIONS = ("13a", "none")
 
@@ -196,5 +207,7 @@ class Config:
     evaluation: Evaluation = section(Evaluation)
     report: Report = section(Report)
     experiments: dict[str, Experiment] = section(
-        dict, "Experiments by name; the table at the end compares all of them."
+        dict,
+        "Experiments by name; the table at the end compares all of them. A list in place of a single value "
+        "makes a grid: an experiment for each value, named after it (docs/learning.md).",
     )

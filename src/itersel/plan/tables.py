@@ -9,7 +9,6 @@ from itersel.config import splits
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in
-from itersel.config.reading import CHOICES
 from itersel.config.search import Search
 from itersel.config.tasks import (
     TASKS,
@@ -20,7 +19,7 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
-from itersel.config.values import Config, Experiment
+from itersel.config.values import CHOICES, Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of, search_options

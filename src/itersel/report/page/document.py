@@ -9,7 +9,11 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from itersel.config import read_config
 from itersel.config.data import Data
+from itersel.config.experiments import with_independent_tasks
+from itersel.config.tasks import IndependentTask
+from itersel.config.values import Experiment
 from itersel.errors import InputError
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.runs import read_curves, read_features
@@ -33,7 +37,8 @@ def read_document(results: Path) -> dict[str, Any]:
     config = description.get("config") or {}
     table = read_table(results / "report" / "table.json")
     compared = [one["name"] for one in table["test_sets"][0]["systems"]] if table else []
-    runs = find_runs(results, list(config.get("experiments", {})) or compared)
+    planned = with_independent_tasks(read_config(config)).experiments if config else {}
+    runs = find_runs(results, list(planned) or compared)
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_test_set(results, name, runs)) is not None]
     tokenize = (config.get("evaluation") or {}).get("tokenize", "13a")
@@ -44,7 +49,9 @@ def read_document(results: Path) -> dict[str, Any]:
         "languages": _languages(config),
         "compared": compared_systems(table, runs),
         "table": table,
-        "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
+        "runs": [
+            _describe_run(results, run, planned.get(run.experiment), references, tokenize) for run in runs
+        ],
         "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
         "test_sets": found,
@@ -139,17 +146,16 @@ def _languages(config: dict[str, Any]) -> dict[str, str]:
 
 
 def _describe_run(
-    results: Path, run: Run, config: dict[str, Any], references: Sequence[Path], tokenize: str
+    results: Path, run: Run, planned: Experiment | None, references: Sequence[Path], tokenize: str
 ) -> dict[str, Any]:
-    settings = (config.get("experiments") or {}).get(run.experiment) or {}
     is_finished = (run.folder / "best" / "system.json").is_file()
     # independent tasks are scored only on the sentences with their label
-    scored = [] if (settings.get("tasks") or {}).get("name") == "independent" else references
+    scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
     return {
         "run": run.name,
         "experiment": run.experiment,
         "repeat": run.repeat,
-        "planned": settings.get("epochs", 10) if config else None,
+        "planned": planned.epochs if planned else None,
         "finished": is_finished,
         "errors": [] if is_finished else find_errors(results, run),
         "epochs": read_curves(run, scored, tokenize),

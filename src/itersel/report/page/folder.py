@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import itersel
 from itersel.config import read_config
-from itersel.config.experiments import split_repeat
-from itersel.config.reading import CHOICES
+from itersel.config.experiments import split_repeat, without_grids
+from itersel.config.values import CHOICES
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import read_json
@@ -103,7 +103,7 @@ def describe_config(content: object) -> dict[str, Any]:
     """
     import yaml  # type: ignore[import-untyped]
 
-    given = [*_keys(content, "")]
+    given = [*_keys(without_grids(content)[0], "")]
     changed = [
         list(row)
         for row in _changed(read_config(content), "")

@@ -1,0 +1,83 @@
+"""Lists in place of single values: an experiment for each combination."""
+
+from __future__ import annotations
+
+import pytest
+from tests.configs import experiment, learner, schema
+
+from itersel.config import read_config
+from itersel.config.experiments import MOST_COMBINATIONS
+from itersel.errors import InputError, errors_of
+
+TUNER = {"name": "kbest-mira", "c": [1, 2]}
+# An experiment, and the names that follow its own.
+GRIDS = [
+    (learner("mira", c=[0.01, 0.1, 1]), ["c-0.01", "c-0.1", "c-1"]),
+    (learner("perceptron", learning_rate=[0.00001], schedule=["1/t", "1/sqrt(t)"], average=[True]), [
+        "learning_rate-0.00001-schedule-1-t-average-true",
+        "learning_rate-0.00001-schedule-1-sqrt-t-average-true",
+    ]),
+    (
+        experiment(features=["dense", "all"], k_best=[None, 5]),
+        [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")],
+    ),
+    (learner(["mira", "kbest-mira"], c=[0.5]), ["mira-c-0.5", "kbest-mira-c-0.5"]),
+    (experiment(tasks={"shards": [2, 4]}, templates=["R"]), ["shards-2", "shards-4"]),
+    (
+        experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
+        [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "names"), GRIDS)
+def test_grids(content, names):
+    schema().validate(content)
+    found = read_config(content).experiments
+    assert list(found) == [f"a-{name}" for name in names]
+    assert len({repr(one) for one in found.values()}) == len(names)
+
+
+def test_an_experiment_of_a_grid_is_the_one_that_its_name_says():
+    content = learner("mira", c=[0.01, 0.1], hope=["oracle", "cost-diminished"])
+    found = read_config(content).experiments["a-c-0.1-hope-oracle"]
+    assert found == read_config(learner("mira", c=0.1, hope="oracle")).experiments["a"]
+
+
+def two(second, **first):
+    return {"experiments": {"a": first, "b": second}}
+
+
+MIRA = {"name": "mira", "c": [1, 1.5]}
+# A config, and the beginnings of its errors, which name what the config has.
+WRONG = [
+    (learner("mira", c=[1, 0, -1]), ["learner.c' is 0.0, must be above 0", "learner.c' is -1.0, must be"]),
+    (learner("mira", c=[1, 2], x=1), ["learner.x'; known keys"]),
+    (learner("mira", c=[1, "2"]), ["learner.c' must be a number, not '2'"]),
+    (learner("mira", c=[]), ["learner.c' must be a number, not []"]),
+    (learner("mira", c=[[1], 2]), ["learner.c' must be a number, not [[1], 2]"]),
+    (learner(["mira", "mire"]), ["learner.name' is 'mire', must be one of"]),
+    (learner("mira", c=[1, 1]), ["learner.c': '1' is listed twice; remove one"]),
+    (experiment(learner=MIRA, tune_on="dev", held_out={"iterations": 2}), ["held_out.iterations' has no"]),
+    (
+        learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
+        [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"],
+    ),
+    (two({"start_from": "a"}, learner=MIRA), ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"]),
+    ({"experiments": {"a": {"learner": MIRA}, "a-c-1": {}}}, ["a': there is another 'a-c-1'; rename one"]),
+]
+
+
+@pytest.mark.parametrize(("content", "messages"), WRONG)
+def test_errors_name_what_the_config_has_and_once(content, messages):
+    with pytest.raises(InputError) as error:
+        read_config(content)
+    found = [one.message for one in errors_of(error.value)]
+    assert len(found) == len(messages)
+    for message, expected in zip(found, messages, strict=True):
+        assert expected in message
+        assert "'experiments.a-" not in message
+
+
+def test_an_experiment_can_start_from_one_of_a_grid():
+    read_config(two({"start_from": "a-c-1.5"}, learner=MIRA))
