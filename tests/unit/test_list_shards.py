@@ -16,6 +16,7 @@ from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sente
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS
 from itersel.corpus.sharding import shard_lines
+from itersel.corpus.statistics import read_statistics
 from itersel.decode.lists import ListDecoder, read_list_shard, write_list_shard
 from itersel.errors import InputError
 from itersel.nbest.sharding import find_lists, shard_lists, summarise
@@ -241,6 +242,27 @@ def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> Non
     assert main(["kbest", "--shard", str(lists), "--output", str(folder / "k.h5")]) == 0
     assert main(["tune", "--tuner", "mert", *tuned]) == 0
     assert read_weights(folder / "w").to_dict()["LM"] < 0
+
+
+def test_texts_of_a_run(folder: Path, refused: Any) -> None:
+    """References are copied, and translations are scored as they are, in capitals and not tokenised."""
+    write(folder / "second", "The Cat", "", "it rains !", "No.")
+    write(folder / "labels", "x", "y", "x", "y")
+    files = ["--target", folder / "references", "--target", folder / "second", "--task", folder / "labels"]
+    languages = ["--source-language", "de", "--target-language", "en"]
+    words = ["corpus", "references", "--split", "train", *map(str, files), *languages]
+    assert main([*words, "--output", str(folder)]) == 0
+    assert read_lines(folder / "train.target.1.gz") == read_lines(folder / "second")
+    assert read_lines(folder / "train.task.gz") == ["x", "y", "x", "y"]
+    [split] = read_statistics([folder / "train.statistics.json"]).splits.values()
+    assert (split["sentences"], split["source"]["tokens"], split["target"]["tokens"]) == (4, 0, 8)
+    restored = ["--preparation", str(folder / "preparation.json"), "--recaser", str(folder / "recaser.json")]
+    words = ["detokenize", *restored, "--input", str(folder / "second"), "--output", str(folder / "out")]
+    assert main(words) == 0
+    assert read_lines(folder / "out") == read_lines(folder / "second")
+    write(folder / "labels", "x")
+    words = ["corpus", "references", "--split", "test", *map(str, files), *languages]
+    refused([*words, "--output", folder], "has no partner: 4 lines, but 1 in ", "labels")
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,11 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         "of detokenised text",
     )
     parser.add_argument(
-        "--stays-tokenized",
-        action="store_true",
-        help="the corpus was given tokenised, so the counted text is tokenised, too",
+        "--text",
+        choices=("detokenized", "tokenized", "listed"),
+        default="detokenized",
+        help="what the counted text is: detokenised, tokenised because the corpus was given so, or "
+        "translations as they stand in n-best lists (default: detokenized)",
     )
     _add_outputs(parser, TABLES)
 
@@ -365,7 +367,7 @@ def _table(options: argparse.Namespace) -> None:
             )
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare(test_sets, **how)
-    text = partial(text_table, stays_tokenized=options.stays_tokenized)
+    text = partial(text_table, text=options.text)
     _write_table(options.output, table, text, tsv_table)
 
 

@@ -214,7 +214,9 @@ class Tables:
             ]
             for name, split in self._texts.test_sets.items()
         ]
-        text = options(stays_tokenized=self._config.data.tokenized)
+        text = options(text="tokenized" if self._config.data.tokenized else None)
+        if splits.has_lists(self._config):
+            text = options(text="listed")
         return " ".join([text, self._significance_options, *map(shlex.join, groups)])
 
     def of_test_sets(self, files: Any) -> list[str]:

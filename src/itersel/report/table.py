@@ -23,6 +23,9 @@ TOKENIZED = (
     "All scores are of tokenised text, as the corpus was given tokenised: compare them only with scores that",
     "were computed on the same tokens. Case has been restored.",
 )
+LISTED = ("All scores are of translations and references as they were given.",)
+# by what the text is
+NOTES = {"detokenized": DETOKENIZED, "tokenized": TOKENIZED, "listed": LISTED}
 MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
 
 
@@ -71,8 +74,8 @@ def all_test_sets(table: Content) -> list[Content]:
     return [*table["test_sets"], *([table["pooled"]] if table["pooled"] else [])]
 
 
-def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
-    """Return the table as aligned text, with notes; `stays_tokenized`: the corpus was given tokenised."""
+def text_table(table: Content, text: str = "detokenized") -> list[str]:
+    """Return the table as aligned text, with notes; `text`: what the translated text is, from `NOTES`."""
     lines: list[str] = []
     for one in all_test_sets(table):
         if table["pooled"]:
@@ -89,7 +92,7 @@ def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
         f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen on devtest{by}.",
     ]
     if first["signatures"]:
-        lines += [*(TOKENIZED if stays_tokenized else DETOKENIZED), *MARKS]
+        lines += [*NOTES[text], *MARKS]
     own = [
         one["name"]
         for one in table["test_sets"]

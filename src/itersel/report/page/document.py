@@ -45,6 +45,7 @@ def read_document(results: Path) -> dict[str, Any]:
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
     return {
+        "has_lists": (config.get("data") or {}).get("kind") == "lists",
         "name": str(config.get("name", results.resolve().name)),
         "languages": _languages(config),
         "compared": compared_systems(table, runs),
