@@ -233,7 +233,7 @@ def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> Non
     write(folder / "references", "the cat sat on", *REFERENCES[1:])
     cut(folder, 1, "--keep-order")
     lists = import_shard(folder)
-    made = write(folder / "lists.txt", folder / "k.h5")
+    made = write(folder / "lists.txt", str(folder / "k.h5"))
     assert main(["kbest", "--shard", str(lists), "--k-best", "1", "--output", str(folder / "k.h5")]) == 0
     tuned = ["--lists", str(made), "--shards", "1", "--iteration", "1", "--output", str(folder / "w")]
     # the only translations are those with the most LM, and no weight can change that
