@@ -466,11 +466,17 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs import compare_runs, read_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
-    forms = (text_table, tsv_table, _json, latex, markdown, lambda content: [render_runs(content)])
-    by_suffix = dict(zip((*TABLES, *PAPERS, PAGE), forms, strict=True))
+    forms: dict[str, Form] = {
+        ".txt": text_table,
+        ".tsv": tsv_table,
+        ".json": _json,
+        ".tex": latex,
+        ".md": markdown,
+        PAGE: lambda content: [render_runs(content)],
+    }
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baseline, options.metric, **how)
-    _write(options.output, content, by_suffix)
+    _write(options.output, content, forms)
     if not options.output:
         print(*text_table(content), sep="\n")
