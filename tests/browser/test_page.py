@@ -1,4 +1,4 @@
-"""The report page in a real browser: charts, tables, sentences, hostile text, narrow and wide windows."""
+"""The report pages in a real browser: charts, tables, sentences, hostile text, narrow and wide windows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
 from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
+from itersel.cli.main import main
+from itersel.report.page.folder import write_run
 from itersel.report.page.render import write_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -225,3 +227,35 @@ def test_small_runs(browser, tmp_path, unfinished):
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html")
     assert browser.run("return document.querySelectorAll('.error').length") == len(unfinished)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_several_runs(browser, tmp_path, width, theme):
+    names = ["first", "second", "third"]
+    folders = [tmp_path / one / "<b>run" for one in ("de", "fr", "<img src=x onerror=window.hacked=1>")]
+    for seed, folder in enumerate(folders):
+        run = MadeUpRun(folder, names, epochs=1, seed=seed)
+        write_run(folder, run.config() | {"name": "run"})
+    command = ["report", "runs", *map(str, folders), "--baseline", "second", "--metric", "tokenized-bleu"]
+    assert main([*command, "--trials", "50", "--output", str(tmp_path / "runs.html")]) == 0
+    browser.open(tmp_path / "runs.html", width, theme)
+    assert fits(browser)
+    assert browser.run("return document.documentElement.dataset.theme") == theme
+    assert browser.run("return window.hacked") is None
+    assert browser.texts("figure h3") == ["first", "third"]
+    # a point and an interval for each run, and for the mean
+    for chart in ("difference-1", "difference-3"):
+        for layer in ("layer_1", "layer_2"):
+            marks = f"[data-chart={chart}] svg .{layer}_marks > *"
+            assert browser.run(f"return document.querySelectorAll('{marks}').length") == 4
+    (mean,) = {text for text in browser.texts("tbody tr:first-child td:nth-child(6)") if "[" in text}
+    assert browser.texts("[data-told=difference-1]")[0].startswith(f"Mean: {mean.split('[')[0]} [")
+    assert browser.texts("thead th bdi")[2] == str(folders[0])
+    # redrawn in the other colours
+    line = "[data-chart=difference-1] .layer_1_marks line"
+    color = f"return document.querySelector('{line}')?.getAttribute('stroke')"
+    before = browser.run(color)
+    browser.choose("#theme", "light" if theme == "dark" else "dark")
+    browser.wait(f"(() => {{ {color} }})() !== '{before}'")
+    browser.choose("#theme", "")

@@ -44,6 +44,7 @@ SUBSTEPS = {
         "paper": "write the table of systems for a paper: LaTeX, Markdown",
         "page": "write the page of a run: one HTML file",
         "watch": "write the page of an unfinished run whenever it changes",
+        "runs": "compare the experiments of several runs with a baseline: tables, one page",
     }
 }
 
@@ -244,6 +245,29 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="write the page once and stop")
 
 
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compare the experiments that several finished runs share, such as those of other language pairs: "
+        "their scores in each run, their differences from a baseline, and tests of the mean differences over "
+        "all runs. Prints the tables as text, unless output files are given."
+    )
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RESULTS", help="folder of a run: <output>/<name> of its config"
+    )
+    parser.add_argument(
+        "--baseline",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="experiment to compare the others with; if given several times, the baseline of each run is the "
+        "experiment among these that is best on its devtest",
+    )
+    metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
+    add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
+    add_randomization_arguments(parser)
+    _add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
+
+
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
     results = {"--results FOLDER": "results of a run: <output>/<name> of its config"}
     add_options(parser, results, type=Path, required=True)
@@ -252,12 +276,12 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 # How the names of output files end, which determines their formats.
-TABLES, PAPERS = (".txt", ".tsv", ".json"), (".tex", ".md")
+TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
 
 
-def _add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...]) -> None:
+def _add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...], required: bool = True) -> None:
     files = {"--output": f"output files; the name determines the format: {', '.join(suffixes)}"}
-    add_options(parser, files, nargs="+", type=output_file, required=True)
+    add_options(parser, files, nargs="+", type=output_file, required=required, default=[])
 
 
 Form = Callable[[Any], list[str]]
@@ -437,3 +461,24 @@ def _watch(options: argparse.Namespace) -> None:
 
     output = options.output or options.results / PROGRESS
     watch(options.results, output, options.results / INDEX, seconds=options.seconds, once=options.once)
+
+
+def _runs(options: argparse.Namespace) -> None:
+    from itersel.report.page.across import render_runs
+    from itersel.report.runs import compare_runs, read_runs
+    from itersel.report.runs_table import latex, markdown, text_table, tsv_table
+
+    forms: dict[str, Form] = {
+        ".txt": text_table,
+        ".tsv": tsv_table,
+        ".json": _json,
+        ".tex": latex,
+        ".md": markdown,
+        PAGE: lambda content: [render_runs(content)],
+    }
+    runs = read_runs(options.runs)
+    how = {key: getattr(options, key) for key in ("trials", "seed")}
+    content = compare_runs(runs, options.baseline, options.metric, **how)
+    _write(options.output, content, forms)
+    if not options.output:
+        print(*text_table(content), sep="\n")

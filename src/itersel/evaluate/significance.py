@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from itersel.evaluate.metrics import Metric, Sums
+from itersel.evaluate.metrics import DECIMALS, Metric, Sums
 
 # Trials computed in one pass: 40 MB for 5,000 sentences.
 BLOCK = 1000
@@ -22,6 +22,8 @@ BLOCK = 1000
 POOLED_BLOCK = 100
 # sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
 RESAMPLES, SEED = 1000, 12345
+# A seed, or a seed and the number of a run, so that runs differ; number 0 is the seed alone.
+Seed = int | Sequence[int]
 
 
 class Exchanged(NamedTuple):
@@ -37,7 +39,7 @@ class Randomization:
     sacrebleu makes the same exchanges with this seed.
     """
 
-    def __init__(self, sentences: int, trials: int = 10_000, seed: int = 1) -> None:
+    def __init__(self, sentences: int, trials: int = 10_000, seed: Seed = 1) -> None:
         random = np.random.default_rng(seed)
         self._is_kept = random.integers(2, size=(trials, sentences), dtype=bool)
 
@@ -51,18 +53,44 @@ class Randomization:
         return Exchanged(counts.sum(axis=0), np.concatenate(blocks))
 
 
-def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
-    """Test whether two systems differ: paired, two-sided.
+class Differences(NamedTuple):
+    """The difference between the scores of two systems, and that in each trial of a randomization."""
 
-    Returns (trials with a difference at least as large as the observed one + 1) / (trials + 1). This is 1 for
-    identical systems; sacrebleu returns its smallest p-value for them, as it only counts larger differences.
-    """
+    observed: float
+    trials: NDArray[np.float64]
+
+    @property
+    def p(self) -> float:
+        """The p-value, two-sided.
+
+        This is (trials with a difference at least as large as the observed one + 1) / (trials + 1): 1 for
+        identical systems. For these, sacrebleu returns its smallest p-value, as it only counts larger
+        differences.
+        """
+        at_least = int(np.count_nonzero(np.abs(self.trials) >= abs(self.observed)))
+        return (at_least + 1) / (len(self.trials) + 1)
+
+
+def differences(metric: Metric, one: Exchanged, other: Exchanged) -> Differences:
+    """Return the differences between two systems, whose translations are paired by sentence."""
     # In a trial, each system gets the sentences that the other one does not keep.
     left = one.kept + (other.total - other.kept)
     right = (one.total - one.kept) + other.kept
-    differences = np.abs(metric.scores(left) - metric.scores(right))
-    observed = abs(metric.scores(one.total) - metric.scores(other.total))
-    return _p_value(differences, float(observed))
+    observed = metric.scores(one.total) - metric.scores(other.total)
+    return Differences(float(observed), metric.scores(left) - metric.scores(right))
+
+
+def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
+    """Test whether two systems differ: paired, two-sided; see `Differences.p`."""
+    return differences(metric, one, other).p
+
+
+def mean_difference(runs: Sequence[Differences]) -> Differences:
+    """Return the mean over runs, in each of which the sentences are exchanged independently."""
+    trials = np.stack([run.trials for run in runs]).mean(axis=0)
+    observed = math.fsum(run.observed for run in runs) / len(runs)
+    # differences that are equal except for rounding are equal
+    return Differences(round(observed, DECIMALS), trials.round(DECIMALS))
 
 
 def pooled_p_values(
@@ -72,14 +100,25 @@ def pooled_p_values(
     trials: int = 10_000,
     seed: int = 1,
 ) -> list[float]:
-    """Test whether two systems with several runs differ in the mean score of their runs (Clark et al. 2011).
+    """Return the p-value for each metric; see `pooled_differences`."""
+    return [found.p for found in pooled_differences(metrics, one, other, trials, seed)]
+
+
+def pooled_differences(
+    metrics: Sequence[Metric],
+    one: Sequence[Sequence[Sums]],
+    other: Sequence[Sequence[Sums]],
+    trials: int = 10_000,
+    seed: Seed = 1,
+) -> list[Differences]:
+    """Return the differences between the mean scores of two systems with several runs (Clark et al. 2011).
 
     In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
     is stratified by sentences. It treats differences between the runs of a system as differences between
     single sentences: if a whole run is good or bad, small p-values are too frequent.
 
-    `one` and `other` are, for each metric, the counts of each run: sentences x numbers. Returns the p-value
-    for each metric, from the same exchanges; see `p_value`.
+    `one` and `other` are, for each metric, the counts of each run: sentences x numbers. The exchanges are the
+    same for all metrics.
     """
     # The counts of all metrics side by side, so an exchange is looked up once for all of them.
     counts = np.concatenate(
@@ -91,15 +130,16 @@ def pooled_p_values(
     sums = np.concatenate([block @ rows for block in _exchanges(runs, sentences, trials, seed)])
     sums = sums.reshape(trials, runs, numbers)
     totals = counts.sum(axis=1)[np.newaxis]
-    p = []
+    found = []
     for metric, left, last in zip(metrics, one, ends, strict=True):
         columns = slice(last - left[0].shape[1], last)
-        [observed] = _differences(metric.scores(totals[..., columns]), len(left))
-        p.append(_p_value(_differences(metric.scores(sums[..., columns]), len(left)), observed))
-    return p
+        [observed] = _between_means(metric.scores(totals[..., columns]), len(left))
+        in_trials = _between_means(metric.scores(sums[..., columns]), len(left))
+        found.append(Differences(float(observed), in_trials))
+    return found
 
 
-def _exchanges(runs: int, sentences: int, trials: int, seed: int) -> Iterator[csr_array]:
+def _exchanges(runs: int, sentences: int, trials: int, seed: Seed) -> Iterator[csr_array]:
     """Yield blocks of trials as matrices: for each run in a trial (rows), the translations that it gets.
 
     A column is the translation of a sentence by a run: run x sentences + sentence.
@@ -114,16 +154,19 @@ def _exchanges(runs: int, sentences: int, trials: int, seed: int) -> Iterator[cs
         yield csr_array((values, columns, starts), shape=(len(starts) - 1, runs * sentences))
 
 
-def _differences(scores: Sums, first: int) -> NDArray[np.float64]:
-    """Return, by trial, the absolute difference between the means of the `first` runs and the others."""
+def _between_means(scores: Sums, first: int) -> NDArray[np.float64]:
+    """Return, by trial, the difference between the means of the `first` runs and the others."""
     # `fsum`, so the result does not depend on the order of the runs
     return np.array(
-        [abs(math.fsum(row[:first]) / first - math.fsum(row[first:]) / (len(row) - first)) for row in scores]
+        [math.fsum(row[:first]) / first - math.fsum(row[first:]) / (len(row) - first) for row in scores]
     )
 
 
-def _p_value(differences: NDArray[np.float64], observed: float) -> float:
-    return (int(np.count_nonzero(differences >= observed)) + 1) / (len(differences) + 1)
+def sign_test(positive: int, negative: int) -> float:
+    """Return the two-sided p-value of these numbers of signs, if both signs are equally likely."""
+    signs = positive + negative
+    at_most = sum(math.comb(signs, fewer) for fewer in range(min(positive, negative) + 1))
+    return min(1.0, at_most / 2 ** (signs - 1)) if signs else 1.0
 
 
 class Interval(NamedTuple):
@@ -132,6 +175,13 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def of(cls, resampled: NDArray[np.float64]) -> Interval:
+        """Return the interval of these values."""
+        values = np.sort(resampled)
+        outside = len(values) // 40
+        return cls(float(values[outside]), float(values[-1 - outside]))
+
 
 class Bootstrap:
     """Texts with as many sentences as the original, drawn with replacement.
@@ -139,15 +189,16 @@ class Bootstrap:
     They are the same for all systems and metrics, so that intervals are paired, and the same as sacrebleu's.
     """
 
-    def __init__(self, sentences: int) -> None:
-        drawn = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences), replace=True)
+    def __init__(self, sentences: int, seed: Seed = SEED) -> None:
+        drawn = np.random.default_rng(seed).choice(sentences, size=(RESAMPLES, sentences), replace=True)
         self._times: NDArray[np.float64] = np.zeros((RESAMPLES, sentences))
         for times, indices in zip(self._times, drawn, strict=True):
             times += np.bincount(indices, minlength=sentences)
 
     def interval(self, metric: Metric, runs: Sequence[Sums]) -> Interval:
         """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
-        scores = np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0)
-        scores.sort()
-        outside = len(scores) // 40
-        return Interval(float(scores[outside]), float(scores[-1 - outside]))
+        return Interval.of(self.means(metric, runs))
+
+    def means(self, metric: Metric, runs: Sequence[Sums]) -> NDArray[np.float64]:
+        """Return the mean score of runs on each drawn text."""
+        return np.asarray(np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0))

@@ -138,6 +138,45 @@ def boxes() -> dict[str, Any]:
     return {"$schema": SCHEMA, "width": "container", "layer": [box, points]}
 
 
+def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any]:
+    """Return a chart of differences from a baseline with their intervals, between `low` and `high`."""
+    y = {"field": "run", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}
+    x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
+    tooltip = [
+        {"field": "run", "type": "nominal"},
+        *({"field": field, "format": "+.2f"} for field in ("difference", "low", "high")),
+    ]
+    zero = {
+        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888"},
+        "encoding": {"x": {"datum": 0}},
+    }
+    intervals = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, "color": EXPERIMENT_COLOR},
+    }
+    shape = {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": ["run", "mean"], "range": ["circle", "diamond"]},
+        "legend": None,
+    }
+    points = {
+        "mark": {"type": "point", "size": 90, "opacity": 1},
+        "encoding": {
+            "y": y,
+            "x": {"field": "difference", **x},
+            "shape": shape,
+            "color": EXPERIMENT_COLOR,
+            "fill": {
+                "condition": {"test": "datum.significant", "field": "color", "scale": None},
+                "value": None,
+            },
+            "tooltip": tooltip,
+        },
+    }
+    return {"$schema": SCHEMA, "width": "container", "height": 26 * rows, "layer": [zero, intervals, points]}
+
+
 def _bars(
     x: dict[str, Any], color: dict[str, Any], title: str = "selected features", point: str | None = None
 ) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,34 @@ from itersel.storage.files import write_lines
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
 SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
-SCRIPTS = ("core.js", "tables.js", "charts.js", "features.js", "sentences.js", "derivations.js")
+SHARED = ("core.js", "tables.js", "draw.js")
+SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
-    scripts = [vega(), *(asset(name) for name in SCRIPTS)]
+    texts = {one["name"]: _packed(one) for one in document["test_sets"]}
+    small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
+    table = []
+    if document["table"]:
+        table = table_view(document["table"], document["runs"], document["costs"]["runs"])
+    return fill(
+        "page.html",
+        SCRIPTS,
+        data=small,
+        charts=charts(),
+        document=document,
+        table=table,
+        has_intervals=any(cell.note for view in table for row in view.rows for cell in row),
+        curves=CURVES,
+        refresh=refresh,
+        texts=texts,
+        derivations=_packed(document["derivations"]),
+    )
+
+
+def fill(template: str, scripts: Sequence[str], *, data: object, charts: object, **values: Any) -> str:
+    """Return a page made from a template, with Vega, scripts, and their data and charts."""
     environment = Environment(
         loader=PackageLoader("itersel.report.page", "assets"),
         autoescape=True,
@@ -44,24 +67,14 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = format_number
-    texts = {one["name"]: _packed(one) for one in document["test_sets"]}
-    small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
-    table = []
-    if document["table"]:
-        table = table_view(document["table"], document["runs"], document["costs"]["runs"])
-    return environment.get_template("page.html").render(
-        document=document,
-        table=table,
-        has_intervals=any(cell.note for view in table for row in view.rows for cell in row),
-        curves=CURVES,
-        refresh=refresh,
-        policy=_policy(scripts),
+    code = [vega(), *(asset(name) for name in scripts)]
+    return environment.get_template(template).render(
+        policy=_policy(code),
         style=Markup(asset("page.css")),
-        scripts=[Markup(script) for script in scripts],
-        charts=_json(charts()),
-        data=_json(small),
-        texts=texts,
-        derivations=_packed(document["derivations"]),
+        scripts=[Markup(one) for one in code],
+        charts=_json(charts),
+        data=_json(data),
+        **values,
     )
 
 

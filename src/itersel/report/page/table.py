@@ -151,20 +151,27 @@ def join_numbers(numbers: Iterable[int]) -> str:
 
 def latex(table: Content) -> list[str]:
     """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
-    lines: list[str] = []
-    for view in table_view(table):
-        comment = " ".join(view.name.split())
-        lines += [f"% {comment}, {view.sentences} sentences", *_signatures(view, "% ")]
-        lines += [*_format(view, "latex_booktabs", {}).translate(LATEX).splitlines(), ""]
-    return lines[:-1]
+    return [line for view in table_view(table) for line in (*latex_view(view), "")][:-1]
+
+
+def latex_view(view: View) -> list[str]:
+    """Return a tabular of a table, with its name and signatures as comments."""
+    comment = f"% {' '.join(view.name.split())}, {view.sentences} sentences"
+    tabular = _format(view, "latex_booktabs", {}).translate(LATEX)
+    return [comment, *_signatures(view, "% "), *tabular.splitlines()]
 
 
 def markdown(table: Content) -> list[str]:
     """Return a Markdown table for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
     for view in table_view(table):
-        lines += [*_format(view, "github", MARKDOWN).splitlines(), "", *_signatures(view, "- "), ""]
+        lines += [*markdown_view(view), *_signatures(view, "- "), ""]
     return lines[:-1]
+
+
+def markdown_view(view: View) -> list[str]:
+    """Return a table in Markdown, and an empty line."""
+    return [*_format(view, "github", MARKDOWN).splitlines(), ""]
 
 
 def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
@@ -172,7 +179,7 @@ def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
     shown = [place for place, column in enumerate(view.columns) if column.title not in (*SETTINGS, *COSTS)]
     text: str = tabulate(
         [[_cell(row[place]).translate(escapes) for place in shown] for row in view.rows],
-        [view.columns[place].title for place in shown],
+        [view.columns[place].title.translate(escapes) for place in shown],
         tablefmt=form,
         colalign=["right" if view.columns[place].is_number else "left" for place in shown],
         disable_numparse=True,

@@ -1,0 +1,362 @@
+"""Several runs, such as those of other language pairs: each experiment against a baseline, over all runs."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.config import read_config
+from itersel.config.experiments import expanded, repeat_name, split_repeat
+from itersel.config.options import show
+from itersel.config.values import Config
+from itersel.errors import InputError, located, suggest
+from itersel.evaluate.counts import SCORES, pool_counts, read_counts
+from itersel.evaluate.metrics import (
+    Metric,
+    Sums,
+    make_bleu,
+    read_references,
+    read_translations,
+    tokenized_bleu,
+)
+from itersel.evaluate.significance import (
+    SEED,
+    Bootstrap,
+    Differences,
+    Interval,
+    Randomization,
+    differences,
+    mean_difference,
+    pooled_differences,
+    sign_test,
+)
+from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
+from itersel.report.page.folder import RUN, Run, read_run
+from itersel.report.page.sentences import references_of, translation_of
+from itersel.report.page.table import read_table, score_on_devtest
+from itersel.report.scores import Scores, better_than, describe_test
+from itersel.report.system import sign_of
+from itersel.storage.text_table import Content
+
+TABLE = "report/table.json"
+# Scores that are recomputed from the counts differ from those in the table by rounding at most.
+ROUNDING = 1e-6
+
+
+class Row(NamedTuple):
+    """An experiment in the table of a run."""
+
+    scores: Scores
+    repeats: list[str]  # names of its repeats
+
+
+class Finished(NamedTuple):
+    """A finished run."""
+
+    name: str
+    folder: Path
+    config: Config
+    table: Content
+
+    @property
+    def scored(self) -> Content:
+        """The table of the test set, or of all test sets together."""
+        scored: Content = self.table["pooled"] or self.table["test_sets"][0]
+        return scored
+
+    @property
+    def test_sets(self) -> list[str]:
+        """The names of the test sets."""
+        return [one["name"] for one in self.table["test_sets"]]
+
+    @property
+    def systems(self) -> dict[str, Content]:
+        """The rows of the first test set by name of the experiment."""
+        return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
+
+    def rows(self, by: str) -> dict[str, Row]:
+        """Return the rows of the table by name of the experiment; an InputError if it has no such scores."""
+        rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
+        try:
+            for name, row in rows.items():
+                score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
+                if by != TOKENIZED_BLEU:
+                    metric, case = TEXT_SCORES[by]
+                    score = row["scores"][metric][case]
+                p = {other: float(score["p"][other]) for other in rows if other != name}
+                repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
+                scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
+                found[name] = Row(Scores(tuple(scores), p), repeats)
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                f"has no scores by '{by}'; choose another --metric, or run snakemake again",
+                self.folder / TABLE,
+            ) from None
+        return found
+
+    def signature(self, by: str) -> str:
+        """Return sacrebleu's signature of a score."""
+        if by == TOKENIZED_BLEU:
+            return str(self.scored["signature"])
+        metric, case = TEXT_SCORES[by]
+        return str(self.scored["signatures"][metric][case])
+
+
+class Compared(NamedTuple):
+    """The experiments of one run, by name, compared with its baseline."""
+
+    baseline: str
+    scores: dict[str, Scores]
+    beaten: dict[str, list[int]]  # numbers of the systems that are significantly worse
+    differences: dict[str, Differences]  # from the baseline; 0 for itself
+    resampled: dict[str, NDArray[np.float64]]  # differences on texts drawn from the test set
+
+
+def read_runs(folders: Sequence[Path]) -> list[Finished]:
+    """Read finished runs from their folders of results.
+
+    A run has the name in its config or, where two names are equal, the path of its folder.
+    """
+    for number, folder in enumerate(folders):
+        if any(folder.resolve() == other.resolve() for other in folders[:number]):
+            raise InputError("is given twice; give each run once", folder)
+    runs = [_read_run(folder) for folder in folders]
+    names = [run.name for run in runs]
+    # also different from the titles of the first columns
+    if len({*names, "system", "experiment"}) < len(names) + 2:
+        names = [str(folder) if len(folder.parts) > 1 else f"./{folder}" for folder in folders]
+    for folder, name in zip(folders, names, strict=True):
+        if not name.isprintable():
+            raise InputError("has control characters in its name; rename the folder", folder)
+    return [run._replace(name=name) for run, name in zip(runs, names, strict=True)]
+
+
+def _read_run(folder: Path) -> Finished:
+    table, description = read_table(folder / TABLE), read_run(folder)
+    if table is None:
+        raise InputError(f"has no {TABLE}; name the folder of a finished run, <output>/<name>", folder)
+    if not description:
+        raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
+    try:
+        config = expanded(read_config(description["config"]))
+    except InputError as error:
+        raise located(error, folder / RUN) from None
+    return Finished(config.name, folder, config, table)
+
+
+def compare_runs(
+    runs: Sequence[Finished], baselines: Sequence[str], by: str, *, trials: int = 10_000, seed: int = 1
+) -> dict[str, Any]:
+    """Compare the experiments that all runs share with a baseline, in each run and over all runs.
+
+    Of several `baselines`, that of a run is the best on its devtest. `by` is `TOKENIZED_BLEU` or one of
+    `TEXT_SCORES`. Returns the content of the JSON file, see docs/formats.md.
+    """
+    shared = _shared_experiments(runs, baselines)
+    compared = [
+        _compare(run, shared, baselines, by, trials, (seed, number)) for number, run in enumerate(runs)
+    ]
+    everywhere = {name for run in runs for name in run.systems}
+    return {
+        "metric": by,
+        "significance": describe_test(trials, seed)
+        | {"test": "approximate randomization, two-sided, stratified by run and sentence"},
+        "baselines": list(baselines),
+        "runs": [
+            {
+                "name": run.name,
+                "sentences": run.scored["sentences"],
+                "references": run.scored["references"],
+                "signature": run.signature(by),
+                "baseline": one.baseline,
+            }
+            for run, one in zip(runs, compared, strict=True)
+        ],
+        "systems": [_describe(number, name, compared, by) for number, name in enumerate(shared, 1)],
+        "left_out": {
+            name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
+        },
+        "differing": _differing_settings(runs),
+    }
+
+
+def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> list[str]:
+    """Return the experiments that all runs have, in the order of the first run, with the same settings."""
+    first = runs[0]
+    shared = [name for name in first.systems if all(name in run.systems for run in runs)]
+    for name in baselines:
+        if name not in shared:
+            known = f"these have {', '.join(shared)}" if shared else "they share no experiment"
+            raise InputError(f"not all runs have the baseline '{name}'{suggest(name, shared)}; {known}")
+    if len(shared) < 2:
+        raise InputError(f"the runs share no experiment other than '{shared[0]}'; compare more experiments")
+    for run in runs[1:]:
+        for name in shared:
+            # seeds and their number may differ
+            mine, theirs = (
+                experiment and replace(experiment, seed=None)
+                for experiment in (one.config.experiments.get(name) for one in (run, first))
+            )
+            for key, value, other in _setting_differences(mine, theirs):
+                raise InputError(
+                    f"'{name}' has other settings than in {first.folder}: {key or 'all'} is {_shown(value)}, "
+                    f"there {_shown(other)}; give experiments with other settings other names",
+                    run.folder,
+                )
+    return shared
+
+
+def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield key, value and other value of all settings in which two sections differ."""
+    if not (is_dataclass(one) and type(one) is type(other)):
+        if one != other:
+            yield key, one, other
+        return
+    for item in fields(one):
+        value, another = getattr(one, item.name), getattr(other, item.name)
+        yield from _setting_differences(value, another, f"{key}.{item.name}" if key else item.name)
+
+
+def _shown(value: object) -> str:
+    return type(value).__name__ if is_dataclass(value) else show(value)
+
+
+def _differing_settings(runs: Sequence[Finished]) -> list[str]:
+    """Return the keys of all experiments' settings, such as the decoder's, in which runs differ."""
+    first, *others = (_of_all_experiments(run.config) for run in runs)
+    return [*dict.fromkeys(key for other in others for key, _, _ in _setting_differences(first, other))]
+
+
+def _of_all_experiments(config: Config) -> Config:
+    """Return a config with defaults for what depends on the text, or changes no score."""
+    return Config(
+        align=config.align,
+        language_model=replace(config.language_model, arpa=None),
+        grammar=config.grammar,
+        decoder=replace(config.decoder, jobs=1),
+        evaluation=replace(config.evaluation, tokenizer=None, trials=1),
+        experiments={},
+    )
+
+
+def _compare(
+    run: Finished,
+    shared: Sequence[str],
+    baselines: Sequence[str],
+    by: str,
+    trials: int,
+    seed: tuple[int, int],
+) -> Compared:
+    """Compare all experiments of a run with its baseline; `seed` includes the number of the run."""
+    rows = run.rows(by)
+    scores = {name: rows[name].scores for name in shared}
+    baseline = baselines[0]
+    if len(baselines) > 1:
+        baseline = max(baselines, key=lambda name: score_on_devtest(run.systems[name]))
+    counted = {name: _counts(run, rows[name], by) for name in shared}
+    metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
+    bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
+    means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
+    return Compared(
+        baseline,
+        scores,
+        {name: better_than(scores, name, sign_of(by)) for name in shared},
+        _differences(metric, counts, baseline, trials, seed),
+        {name: means[name] - means[baseline] for name in shared},
+    )
+
+
+def _differences(
+    metric: Metric, counts: Mapping[str, Sequence[Sums]], baseline: str, trials: int, seed: tuple[int, int]
+) -> dict[str, Differences]:
+    """Return the differences from the baseline, given the counts of all repeats of each experiment."""
+    exchanges = Randomization(len(counts[baseline][0]), trials, seed)
+    exchanged = {
+        name: exchanges.exchange(repeats[0]) for name, repeats in counts.items() if len(repeats) == 1
+    }
+    found = {}
+    for name, repeats in counts.items():
+        if name == baseline:
+            found[name] = Differences(0.0, np.zeros(trials))
+        elif name in exchanged and baseline in exchanged:
+            found[name] = differences(metric, exchanged[name], exchanged[baseline])
+        else:
+            [found[name]] = pooled_differences([metric], [repeats], [counts[baseline]], trials, seed)
+    return found
+
+
+def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
+    """Return the metric, and the counts of each repeat of an experiment, which must give its scores."""
+    count = _count_tokenized if by == TOKENIZED_BLEU else partial(_read_counts, score=TEXT_SCORES[by])
+    counted = [count(run, repeat) for repeat in row.repeats]
+    for repeat, (metric, counts), score in zip(row.repeats, counted, row.scores.runs, strict=True):
+        if abs(metric.score(counts) - score) > ROUNDING:
+            raise InputError(
+                f"{repeat} has another score than in the table; run snakemake again", run.folder / TABLE
+            )
+    return counted[0][0], [counts for _, counts in counted]
+
+
+def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Metric, Sums]:
+    """Return a metric of detokenised text, and the counts of all test sets."""
+    folders = [run.folder / "evaluation" / name / "counts" for name in run.test_sets]
+    counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
+    place = SCORES.index((score[1], score[0]))
+    return counts.metrics[place], counts.counts[place]
+
+
+def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
+    """Return BLEU of tokenised text, and the counts of all test sets."""
+    folder, counts = run.folder / "experiments" / repeat, []
+    for name in run.test_sets:
+        path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
+        # the translations have the name of the split
+        references = references_of(run.folder / "corpus", path.stem) if path else []
+        if not path or not references:
+            raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
+        lines = read_references(references)
+        metric = tokenized_bleu(make_bleu(lines, run.config.evaluation.tokenize))
+        counts.append(metric.counts(read_translations(path, lines, references[0])))
+    return metric, np.vstack(counts)
+
+
+def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> dict[str, Any]:
+    """Return a row of the table."""
+    observed = [run.differences[name].observed for run in compared]
+    mean = mean_difference([run.differences[name] for run in compared])
+    signs = [sign_of(by) * one for one in observed]
+    ahead, behind = sum(one > 0 for one in signs), sum(one < 0 for one in signs)
+    is_baseline = [run.baseline == name for run in compared]
+    overall = {
+        "mean": mean.observed,
+        "interval": Interval.of(np.mean([run.resampled[name] for run in compared], axis=0)),
+        "error": statistics.stdev(observed) / math.sqrt(len(observed)) if len(observed) > 1 else None,
+        "p": mean.p,
+        "ahead": ahead,
+        "behind": behind,
+        "sign_p": sign_test(ahead, behind),
+    }
+    return {
+        "system": number,
+        "name": name,
+        "runs": [
+            {
+                **run.scores[name].summary._asdict(),
+                "repeats": run.scores[name].runs,
+                "better_than": run.beaten[name],
+                "difference": None if is_own else one,
+                "interval": None if is_own else Interval.of(run.resampled[name]),
+                "p": None if is_own else run.scores[name].p[run.baseline],
+            }
+            for run, one, is_own in zip(compared, observed, is_baseline, strict=True)
+        ],
+        "difference": None if all(is_baseline) else overall,
+    }

@@ -1,0 +1,172 @@
+"""The tables of several runs as text, TSV, LaTeX and Markdown, from what `compare_runs` returns."""
+
+from __future__ import annotations
+
+from itertools import chain
+from textwrap import wrap
+
+from itersel.limits import TEXT_SCORES
+from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view
+from itersel.report.scores import REPEATED
+from itersel.report.table import Cell, score_cell
+from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
+
+# Line width of the notes below the tables.
+WIDTH = 105
+MEAN, ERROR = "mean of runs", "standard error"
+RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
+# The cell of a baseline's difference from itself.
+NOTHING = Cell("–", "")
+# Titles of the columns of TSV; a row about all runs has the name of `MEAN`.
+COLUMNS = (
+    *("run", "system", "experiment", "repeats", "score", "deviation", "better than"),
+    *("baseline", "difference", "low", "high", "p", "error", "ahead", "behind", "sign p"),
+)
+
+
+def score_name(content: Content) -> str:
+    """Return the name of the score in the table."""
+    by = content["metric"]
+    return " ".join(reversed(TEXT_SCORES[by])) if by in TEXT_SCORES else "tokenised BLEU"
+
+
+def views(content: Content, has_intervals: bool = False) -> list[View]:
+    """Return a table of scores, and one of differences from the baseline.
+
+    With `has_intervals`, the differences in single runs have their intervals, too.
+    """
+    runs, systems, name = content["runs"], content["systems"], score_name(content)
+    size = sum(run["sentences"] for run in runs), max(run["references"] for run in runs)
+    first = [Column("system", True), Column("experiment", False)]
+    of_runs = [Column(run["name"], True) for run in runs]
+    further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
+    titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
+    scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
+    differences = [
+        [*title, *_differences(one, has_intervals)] for title, one in zip(titles, systems, strict=True)
+    ]
+    return [
+        View(name, *size, [*first, *of_runs, Column(MEAN, True)], scores),
+        View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], differences),
+    ]
+
+
+def _scores(system: Content, runs: list[Content]) -> list[Cell]:
+    """Return the scores in all runs, and their mean; the scores of baselines have an asterisk."""
+    cells = []
+    for one, run in zip(system["runs"], runs, strict=True):
+        cell, is_baseline = score_cell({**one, "interval": None}), run["baseline"] == system["name"]
+        text = f"{cell.text}*" if is_baseline else cell.text
+        cells.append(cell._replace(text=text, marks=join_numbers(one["better_than"])))
+    mean = sum(one["mean"] for one in system["runs"]) / len(runs)
+    return [*cells, Cell(f"{mean:.2f}", mean)]
+
+
+def _differences(system: Content, has_intervals: bool) -> list[Cell]:
+    """Return the differences from the baseline in all runs, and over all runs."""
+    overall = system["difference"]
+    cells = [_difference(one["difference"], one["interval"]) for one in system["runs"]]
+    cells = [cell if has_intervals else cell._replace(note="") for cell in cells]
+    if overall is None:
+        return [*cells, *[NOTHING] * 5]
+    return [
+        *cells,
+        _difference(overall["mean"], overall["interval"]),
+        NOTHING if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
+        Cell(f"{overall['p']:.4f}", overall["p"]),
+        Cell(f"{overall['ahead']} of {overall['ahead'] + overall['behind']}", overall["ahead"]),
+        Cell(f"{overall['sign_p']:.4f}", overall["sign_p"]),
+    ]
+
+
+def _difference(difference: float | None, interval: tuple[float, float] | None) -> Cell:
+    if difference is None or interval is None:
+        return NOTHING
+    return Cell(f"{difference:+z.2f}", difference, note=f"[{interval[0]:z.1f}, {interval[1]:z.1f}]")
+
+
+def notes(content: Content) -> list[str]:
+    """Return how to read the tables, a paragraph each, and sacrebleu's signatures."""
+    baselines, how, runs = content["baselines"], content["significance"], content["runs"]
+    chosen = ", the best on devtest of " + ", ".join(baselines) if len(baselines) > 1 else ""
+    found = [
+        f"*: the baseline of the run{chosen}.",
+        "Superscripts, or numbers in parentheses: systems that are significantly worse in the run "
+        f"(p < {how['alpha']:g}).",
+        "Brackets: 95 % intervals of differences (bootstrap).",
+        f"{ERROR}: of the mean, from the deviation between runs.",
+        f"{RANDOMIZATION}: approximate randomization of the mean difference, {how['trials']} trials, seed "
+        f"{how['seed']}; the translations of a sentence are exchanged within each run.",
+        f"{AHEAD}: of those that differ; {SIGN_TEST}: two-sided.",
+    ]
+    if any(len(one["repeats"]) > 1 for system in content["systems"] for one in system["runs"]):
+        found.append(" ".join(REPEATED))
+    if content["left_out"]:
+        others = "; ".join(f"{name} ({', '.join(having)})" for name, having in content["left_out"].items())
+        found.append(f"Left out, as not all runs have them: {others}.")
+    if content["differing"]:
+        found.append(f"The runs differ in {', '.join(content['differing'])}.")
+    signatures = dict.fromkeys(run["signature"] for run in runs)
+    for signature in signatures:
+        which = [run["name"] for run in runs if run["signature"] == signature]
+        where = f" of {', '.join(which)}" if len(signatures) > 1 else ""
+        found.append(f"{score_name(content)}{where}: sacrebleu {signature}")
+    return found
+
+
+def text_table(content: Content) -> list[str]:
+    """Return the tables as aligned text, with notes."""
+    lines = []
+    for view in views(content):
+        titles = [column.title for column in view.columns]
+        rows = [dict(zip(titles, map(_text, row), strict=True)) for row in view.rows]
+        left = [column.title for column in view.columns if not column.is_number]
+        lines += [f"{view.name}:", *aligned(rows, left), ""]
+    # names and paths stay whole
+    wrapped = (wrap(note, WIDTH, break_on_hyphens=False, break_long_words=False) for note in notes(content))
+    return [*lines, *chain(*wrapped)]
+
+
+def _text(cell: Cell) -> str:
+    return f"{cell.text} {cell.note}".rstrip() + (f" ({cell.marks})" if cell.marks else "")
+
+
+def tsv_table(content: Content) -> list[str]:
+    """Return a row for each run and experiment, and rows for all runs together."""
+    rows = []
+    for system in content["systems"]:
+        place = {"system": str(system["system"]), "experiment": system["name"]}
+        for run, one in zip(content["runs"], system["runs"], strict=True):
+            row = {"run": run["name"], **place, "repeats": str(len(one["repeats"]))}
+            row |= {"score": two_decimals(one["mean"]), "deviation": two_decimals(one["deviation"])}
+            row |= {
+                "better than": ", ".join(map(str, one["better_than"])) or "-",
+                "baseline": run["baseline"],
+            }
+            rows.append(row | _of_difference(one))
+        overall = system["difference"]
+        if overall:
+            row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]})}
+            row |= {"error": two_decimals(overall["error"]), "sign p": f"{overall['sign_p']:.4f}"}
+            rows.append(row | {key: str(overall[key]) for key in ("ahead", "behind")})
+    return tab_separated(rows, COLUMNS)
+
+
+def _of_difference(one: Content) -> dict[str, str]:
+    if one["difference"] is None:
+        return {}
+    low, high = one["interval"]
+    values = {"difference": one["difference"], "low": low, "high": high}
+    return {**{key: two_decimals(value) for key, value in values.items()}, "p": f"{one['p']:.4f}"}
+
+
+def latex(content: Content) -> list[str]:
+    """Return a tabular (with booktabs) of the scores, and one of the differences."""
+    lines = [line for view in views(content) for line in (*latex_view(view), "")]
+    return [*lines, *(f"% {note}" for note in notes(content))]
+
+
+def markdown(content: Content) -> list[str]:
+    """Return a Markdown table of the scores, and one of the differences."""
+    lines = [line for view in views(content) for line in (f"{view.name}:", "", *markdown_view(view))]
+    return [*lines, *(f"- {note.translate(MARKDOWN)}" for note in notes(content))]

@@ -1,0 +1,301 @@
+"""Several runs in one table: differences from a baseline, tests over all runs, wrong input."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shutil
+import statistics
+from collections import Counter
+from functools import cache
+
+import pytest
+from scipy.stats import binomtest
+from tests.made_up_run import MadeUpRun
+from tests.scored import sacrebleu
+
+from itersel.cli.main import main
+from itersel.evaluate.counts import count, write_counts
+from itersel.evaluate.metrics import make_metrics
+from itersel.evaluate.significance import sign_test
+from itersel.report.comparison import Translations, compare
+from itersel.report.page.across import render_runs
+from itersel.report.page.folder import read_run
+from itersel.report.runs import compare_runs, read_runs
+from itersel.report.runs_table import MEAN, text_table
+
+NAMES = ["first", "second", "third"]
+TOKENIZED = ["--metric", "tokenized-bleu"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Return three runs of the same experiments; the second one has two repeats of each."""
+    folder = tmp_path_factory.mktemp("runs")
+    made = [
+        MadeUpRun(folder / name, NAMES, sentences=size, repeats=repeats, seed=seed)
+        for seed, (name, size, repeats) in enumerate((("de-en", 4, 1), ("fr-en", 3, 2), ("cs-en", 5, 1)))
+    ]
+    for run in made:
+        count_text(run)
+    return made
+
+
+def count_text(run):
+    """Write the counts of all translations, taken as detokenised text, and the table with their scores."""
+    systems = [system for repeats in run.systems.values() for system in repeats]
+    counted = [count(lines, lines, [run.references], "13a") for lines in run.translations]
+    test_set = Translations(
+        "test", systems, run.translations, [run.references], [one.counts for one in counted]
+    )
+    run.table = compare([test_set], trials=100)
+    (run.folder / "report" / "table.json").write_text(json.dumps(run.table))
+    for system, one in zip(systems, counted, strict=True):
+        name = system.name if system.repeat == 1 else f"{system.name}.repeat-{system.repeat}"
+        path = run.folder / "evaluation" / "test" / "counts" / f"{name}.h5"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_counts(path, one)
+
+
+def texts(run, name):
+    """Return the translations by all repeats of an experiment."""
+    return run.translations[NAMES.index(name) * run.repeats :][: run.repeats]
+
+
+def compared(runs, baselines, by="tokenized-bleu", **settings):
+    return compare_runs(read_runs([run.folder for run in runs]), baselines, by, **settings)
+
+
+def system(content, name):
+    return next(one for one in content["systems"] if one["name"] == name)
+
+
+def all_differences(run, name, baseline):
+    """Count the differences of all ways of exchanging the translations of sentences among all repeats."""
+    own = texts(run, name)
+    lines = list(zip(*own, *texts(run, baseline), strict=True))
+
+    @cache
+    def score(choice):
+        return sacrebleu([line[one] for line, one in zip(lines, choice, strict=True)], run.references)
+
+    orders = itertools.permutations(range(2 * run.repeats))
+    found = Counter()
+    for exchange in itertools.product(orders, repeat=len(lines)):
+        scores = [score(choice) for choice in zip(*exchange, strict=True)]
+        found[round(statistics.mean(scores[: len(own)]) - statistics.mean(scores[len(own) :]), 9)] += 1
+    return found
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("third", "first")])
+def test_randomization_against_all_exchanges(runs, names):
+    """Stratified by run: every exchange in one run is combined with every exchange in the others."""
+    name, baseline = names
+    trials, of_runs = 20_000, runs[:2]
+    found = system(compared(of_runs, [baseline], trials=trials), name)["difference"]
+    differences = [
+        statistics.mean(sacrebleu(text, run.references) for text in texts(run, name))
+        - statistics.mean(sacrebleu(text, run.references) for text in texts(run, baseline))
+        for run in of_runs
+    ]
+    assert found["mean"] == pytest.approx(statistics.mean(differences))
+    assert found["error"] == pytest.approx(statistics.stdev(differences) / math.sqrt(2))
+    at_least, ways = 0, 0
+    everything = [all_differences(run, name, baseline).items() for run in of_runs]
+    for (one, times), (other, times_other) in itertools.product(*everything):
+        ways += times * times_other
+        at_least += times * times_other * (abs(one + other) >= abs(sum(differences)) - 1e-6)
+    exact = at_least / ways
+    assert 0.01 < exact < 1
+    assert found["p"] == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / trials))
+
+
+def test_signs():
+    assert [sign_test(6, 0), sign_test(0, 0), sign_test(3, 3)] == [2 / 64, 1, 1]
+    for positive, negative in itertools.product(range(7), range(1, 7)):
+        expected = binomtest(positive, positive + negative).pvalue
+        assert sign_test(positive, negative) == pytest.approx(expected)
+
+
+def test_scores_of_each_run_are_those_of_its_table(runs):
+    content = compared(runs, ["second"], "bleu", trials=50)
+    metric, case = "BLEU", "cased"
+    for place, run in enumerate(runs):
+        for row in run.table["test_sets"][0]["systems"]:
+            one, scores = system(content, row["name"])["runs"][place], row["scores"][metric][case]
+            assert (one["mean"], one["better_than"]) == (scores["mean"], scores["better_than"])
+            assert one["p"] == (None if row["name"] == "second" else scores["p"]["second"])
+    first = system(content, "first")
+    differences = [one["difference"] for one in first["runs"]]
+    assert first["difference"]["mean"] == pytest.approx(statistics.mean(differences))
+    signs = [difference > 0 for difference in differences if difference]
+    assert (first["difference"]["ahead"], first["difference"]["behind"]) == (sum(signs), signs.count(False))
+    for one in (*first["runs"], {**first["difference"], "difference": first["difference"]["mean"]}):
+        assert one["interval"][0] <= one["difference"] <= one["interval"][1]
+    assert system(content, "second")["difference"] is None
+
+
+def test_lower_ter_is_ahead(runs):
+    content = compared(runs, ["first"], "ter", trials=10)
+    metric = next(
+        one for one in make_metrics([runs[0].references]) if (one.name, one.case) == ("TER", "cased")
+    )
+    one = system(content, "third")
+    (text,), (baseline,) = texts(runs[0], "third"), texts(runs[0], "first")
+    expected = metric.score(metric.counts(text)) - metric.score(metric.counts(baseline))
+    assert one["runs"][0]["difference"] == pytest.approx(expected)
+    assert one["difference"]["ahead"] == sum(run["difference"] < 0 for run in one["runs"])
+
+
+def test_a_single_run_has_the_p_values_of_its_own_table(runs):
+    content = compared(runs[:1], ["first"], trials=100)
+    for row in content["systems"][1:]:
+        assert row["difference"]["p"] == row["runs"][0]["p"]
+        assert row["difference"]["error"] is None
+
+
+def test_baseline_is_chosen_on_devtest_in_each_run(runs):
+    content = compared(runs, ["second", "first"], trials=20)
+    for place, run in enumerate(runs):
+        devtest = {
+            name: statistics.mean(max(one.devtest_bleu) for one in run.systems[name])
+            for name in ("second", "first")
+        }
+        best = max(devtest, key=devtest.get)
+        assert content["runs"][place]["baseline"] == best
+        assert system(content, best)["runs"][place]["difference"] is None
+    assert len({run["baseline"] for run in content["runs"]}) == 2
+    # an experiment that is the baseline of some runs has a difference of 0 there
+    second = system(content, "second")
+    known = [one["difference"] or 0 for one in second["runs"]]
+    assert second["difference"]["mean"] == pytest.approx(statistics.mean(known))
+    assert "*: the baseline of the run, the best on devtest of second, first." in text_table(content)
+
+
+def test_command(runs, tmp_path, capsys):
+    folders = [str(run.folder) for run in runs]
+    command = ["report", "runs", *folders, "--baseline", "first", "--trials", "50"]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    outputs = [tmp_path / f"runs.{form}" for form in ("txt", "json", "tsv", "md", "tex", "html")]
+    assert main([*command, "--output", *map(str, outputs)]) == 0
+    text, content, table, markdown, latex, page = (path.read_text() for path in outputs)
+    assert text == printed
+    content = json.loads(content)
+    assert content == json.loads(json.dumps(compared(runs, ["first"], "bleu", trials=50)))
+    header, *rows = (line.split("\t") for line in table.splitlines())
+    # three runs of three experiments, and the means of those other than the baseline
+    assert len(rows) == 3 * 3 + 2
+    assert {len(row) for row in rows} == {len(header)}
+    means = [dict(zip(header, row, strict=True)) for row in rows if row[0] == MEAN]
+    for row in means:
+        overall = system(content, row["experiment"])["difference"]
+        assert row["difference"] == f"{overall['mean']:.2f}"
+        for formatted in (text, markdown, latex, page):
+            assert f"{overall['mean']:+.2f}" in formatted
+            assert f"{overall['p']:.4f}" in formatted
+    assert "± " not in text
+    assert "Clark et al. 2011" in text
+    assert latex.count("\\toprule") == 2
+    assert render_runs(content) == page.removesuffix("\n")
+
+
+def changed(run, folder, change):
+    """Return a copy of a run with a changed config."""
+    shutil.copytree(run.folder, folder)
+    path = folder / "report" / "run.json"
+    description = json.loads(path.read_text())
+    change(description["config"])
+    path.write_text(json.dumps(description))
+    return folder
+
+
+def test_what_may_differ(runs, tmp_path):
+    """Seeds, numbers of repeats, settings of all experiments, experiments of single runs, names."""
+
+    def change(config):
+        config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
+        config["experiments"]["first"] |= {"seed": 5, "repeats": 2}
+
+    folder = changed(runs[0], tmp_path / "de-en", change)
+    table = folder / "report" / "table.json"
+    table.write_text(table.read_text().replace('"second"', '"other"'))
+    folders = [runs[0].folder, folder, runs[2].folder]
+    content = compare_runs(read_runs(folders), ["first"], "bleu", trials=10)
+    assert [run["name"] for run in content["runs"]] == [str(folder) for folder in folders]
+    assert content["left_out"] == {"other": [str(folder)], "second": [str(folders[0]), str(folders[2])]}
+    assert content["differing"] == ["language_model.order", "decoder.pop_limit"]
+    # the same translations
+    assert len({one["mean"] for one in system(content, "third")["runs"]}) == 2
+    text = " ".join(text_table(content))
+    assert "Left out, as not all runs have them: other (" in text
+    assert "The runs differ in language_model.order, decoder.pop_limit." in text
+
+
+def damage(part):
+    """Return a function that changes something in a folder of results."""
+
+    def table(folder, change):
+        path = folder / "report" / "table.json"
+        content = json.loads(path.read_text())
+        change(content["test_sets"][0])
+        path.write_text(json.dumps(content))
+
+    def settings(folder):
+        path = folder / "report" / "run.json"
+        content = read_run(folder)
+        content["config"]["experiments"]["third"] |= {"learner": {"name": "mira", "c": 0.5}}
+        path.write_text(json.dumps(content))
+
+    def no_text(test_set):
+        test_set["signatures"] = {}
+        for row in test_set["systems"]:
+            row["scores"] = {}
+
+    return {
+        "no table": lambda folder: (folder / "report" / "table.json").unlink(),
+        "no config": lambda folder: (folder / "report" / "run.json").unlink(),
+        "wrong config": lambda folder: (folder / "report" / "run.json").write_text('{"config": {"x": 1}}'),
+        "settings": settings,
+        "no text": lambda folder: table(folder, no_text),
+        "score": lambda folder: table(
+            folder, lambda one: one["systems"][1]["scores"]["BLEU"]["cased"].update(runs=[1.0])
+        ),
+        "counts": lambda folder: (folder / "evaluation" / "test" / "counts" / "third.h5").unlink(),
+        "translations": lambda folder: (folder / "experiments" / "third" / "best" / "test.txt").unlink(),
+        "names": lambda folder: table(folder, lambda one: one["systems"].pop()),
+    }[part]
+
+
+@pytest.mark.parametrize(
+    ("part", "options", "message"),
+    [
+        ("no table", [], "run: has no report/table.json; name the folder of a finished run"),
+        ("no config", [], "run: has no report/run.json"),
+        ("wrong config", [], "report/run.json: config has an unknown key 'x'"),
+        ("settings", [], "de-en: learner is Mira, there Perceptron; give"),
+        ("no text", [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
+        ("score", [], "report/table.json: second has another score than in the table; run snakemake"),
+        ("counts", [], "third.h5: no such file"),
+        ("translations", TOKENIZED, "experiments/third: has no translations of 'test'; run snakemake"),
+        (
+            "names",
+            ["--baseline", "third"],
+            "not all runs have the baseline 'third'; these have first, second",
+        ),
+    ],
+)
+def test_what_cannot_be_compared(runs, tmp_path, refused, part, options, message):
+    folder = tmp_path / "run"
+    shutil.copytree(runs[0].folder, folder)
+    damage(part)(folder)
+    refused(["report", "runs", runs[0].folder, folder, "--baseline", "first", *options], message)
+
+
+def test_runs_that_share_nothing(runs, tmp_path, refused):
+    other = MadeUpRun(tmp_path / "other", ["first", "fourth"], epochs=1, sentences=3)
+    given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baseline"]
+    refused([*given, "fourth"], "not all runs have the baseline 'fourth'; these have first")
+    refused([*given, "first"], "the runs share no experiment other than 'first'")
+    refused(["report", "runs", *[runs[0].folder] * 2, "--baseline", "first"], "is given twice")
