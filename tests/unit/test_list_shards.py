@@ -223,7 +223,7 @@ def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization:
 
 def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> None:
     """In the first iteration, all dense weights are 1; each iteration adds the best under other weights."""
-    good, bad = "the cat sat on it", "the cat sat it on"
+    good, bad = "the cat sat on it now", "the cat sat on now it"
     write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 x=1" for n in range(4)))
     write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 y=1" for n in range(4)))
     write(folder / "references", *[good] * 4)
