@@ -96,10 +96,10 @@ def test_results(project):
         weights = read_weights(best / "weights.h5")
         assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
     corpus = (project.results / "report/corpus.txt").read_text().splitlines()
-    assert corpus[2].split() == ["train", "160", "-", "1600", "0", "-", "-"]
+    assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]
     assert "\nAll scores are of translations and references as they were given.\n" in output
     assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
     assert "itersel translate" not in output
     page = (project.results / "report/index.html").read_text()
-    assert "No sentence contains" in page or 'class="texts"' in page
+    assert 'class="texts"' in page
     assert project.planned() == {}
