@@ -34,6 +34,7 @@ from tests.fuzz.steps import (
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
 from itersel.align import sampler
+from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
@@ -46,6 +47,7 @@ FORMATS = {
     "alignment-model": sampler.FORMAT,
     "shard": shard.FORMAT,
     "shard-categories": shard.FORMAT,
+    "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,
     "bundle": BUNDLE,

@@ -222,26 +222,27 @@ def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization:
 
 
 def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> None:
-    """In the first iteration, all dense weights are 1."""
-    write(folder / "lists/1.gz", "1 ||| dog a ||| LM= 1", "1 ||| a dog ||| LM= 2", "3 ||| no ||| LM= 1")
-    write(
-        folder / "lists/0.gz",
-        "0 ||| the cat sat on ||| LM= 2",
-        "0 ||| cat sat ||| LM= 3",
-        "2 ||| it ||| LM= 0",
-    )
-    write(folder / "references", "the cat sat on", *REFERENCES[1:])
+    """In the first iteration, all dense weights are 1; each iteration adds the best under other weights."""
+    good, bad = "the cat sat on it now", "the cat sat on now it"
+    write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 x=1" for n in range(4)))
+    write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 y=1" for n in range(4)))
+    write(folder / "references", *[good] * 4)
     cut(folder, 1, "--keep-order")
-    lists = import_shard(folder)
-    made = write(folder / "lists.txt", str(folder / "k.h5"))
-    assert main(["kbest", "--shard", str(lists), "--k-best", "1", "--output", str(folder / "k.h5")]) == 0
-    tuned = ["--lists", str(made), "--shards", "1", "--iteration", "1", "--output", str(folder / "w")]
+    read = ["kbest", "--shard", str(import_shard(folder)), "--k-best", "1"]
+    write(folder / "lists.txt", str(folder / "k1.h5"))
+    write(folder / "both.txt", *(str(folder / f"k{iteration}.h5") for iteration in (1, 2)))
+    write(folder / "before", "LM -1")
+    tune = ["tune", "--tuner", "kbest-mira", "--shards", "1", "--output", str(folder / "w")]
+    assert main([*read, "--output", str(folder / "k1.h5")]) == 0
     # the only translations are those with the most LM, and no weight can change that
-    assert main(["tune", "--tuner", "kbest-mira", *tuned]) == 0
+    assert main([*tune, "--lists", str(folder / "lists.txt"), "--iteration", "1"]) == 0
     assert read_weights(folder / "w").to_dict() == {"LM": 1.0}
-    assert main(["kbest", "--shard", str(lists), "--output", str(folder / "k.h5")]) == 0
-    assert main(["tune", "--tuner", "mert", *tuned]) == 0
-    assert read_weights(folder / "w").to_dict()["LM"] < 0
+    before = str(folder / "before")
+    assert main([*read, "--weights", before, "--iteration", "2", "--output", str(folder / "k2.h5")]) == 0
+    words = ["--lists", str(folder / "both.txt"), "--iteration", "2", "--previous", before]
+    assert main([*tune, *words]) == 0
+    found = read_weights(folder / "w").to_dict()
+    assert found["LM"] + found.get("x", 0.0) > 2 * found["LM"] + found.get("y", 0.0)
 
 
 def test_texts_of_a_run(folder: Path, refused: Any) -> None:

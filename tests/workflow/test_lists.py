@@ -18,7 +18,7 @@ EXPERIMENTS = {
     "selected": {
         "tasks": {"shards": 2},
         "epochs": 2,
-        "mixing": {"name": "selection", "select": 20},
+        "mixing": {"name": "selection", "select": 300},
         "held_out": {"tuner": {"name": "line-search", "directions": ["dense"]}},
     },
 }
@@ -26,15 +26,17 @@ EPOCH = "results/tiny/experiments/selected/epoch-2"
 
 
 def write_lists(folder: Path, split: str) -> None:
-    """Write lists in two files; the reference has the rarest words, and the others more of the feature LM."""
+    """Write lists in two files: references, shortened and reversed; only pairs of words tell them apart."""
     texts = (folder / f"{split}.target").read_text().splitlines()
     (folder / split).mkdir()
     for part in range(2):
         lines = []
         for number in range(part, len(texts), 2):
             words = texts[number].split()
-            for place, translation in enumerate((words[1:], words[::-1], words)):
-                pairs = " ".join(f"p_{first}_{second}=1" for first, second in pairwise(translation))
+            translations = [words[1:], words[::-1], words]
+            first = number % 3
+            for place, translation in enumerate(translations[first:] + translations[:first]):
+                pairs = " ".join(f"p_{word}_{following}=1" for word, following in pairwise(translation))
                 values = f"LM= {-place} Length= {len(translation)} {pairs}"
                 lines.append(f"{number} ||| {' '.join(translation)} ||| {values} ||| {-place}\n")
         (folder / split / f"{part}.nbest").write_text("".join(lines))
@@ -83,21 +85,21 @@ def test_results(project):
     output = project.run("--cores", "2")
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
     tuned, selected = table["systems"]
-    assert (tuned["tune_on"], tuned["runs"][0]["active_features"]) == ("dev", 2)
-    assert selected["runs"][0]["active_features"] <= 20 + 2
-    # only the order of words tells them apart
-    assert selected["test"]["mean"] == 100 > tuned["test"]["mean"]
-    assert selected["scores"]["BLEU"]["cased"]["mean"] == 100
+    assert [tuned["tune_on"], selected["tune_on"]] == ["dev", "train"]
+    # some dense features may not have been selected before they were tuned
+    assert selected["runs"][0]["active_features"] <= 300 + 2
+    assert selected["test"]["mean"] > tuned["test"]["mean"]
+    assert selected["scores"]["BLEU"]["cased"]["mean"] > 90
     lists = [project.folder / "test" / f"{part}.nbest" for part in range(2)]
     for name in EXPERIMENTS:
         best = project.results / "experiments" / name / "best"
         weights = read_weights(best / "weights.h5")
         assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
     corpus = (project.results / "report/corpus.txt").read_text().splitlines()
-    assert corpus[2].split() == ["train", "160", "-", "1600", "0", "-", "-"]
+    assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]
     assert "\nAll scores are of translations and references as they were given.\n" in output
     assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
     assert "itersel translate" not in output
     page = (project.results / "report/index.html").read_text()
-    assert "No sentence contains" in page or 'class="texts"' in page
+    assert 'class="texts"' in page
     assert project.planned() == {}
