@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from tests.workflow.conftest import NATURAL
+from tests.workflow.conftest import LEARNER, NATURAL
 
 from itersel.vectors.weights import read_weights
 
@@ -16,6 +16,7 @@ pytestmark = pytest.mark.xdist_group("tuners")
 DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
 # also learned by `selected` of the finished project
 SELECTED = {
+    **LEARNER,
     "tasks": {"shards": 2, "language_model_folds": 1},
     "epochs": 2,
     "mixing": {"name": "selection", "select": 300},
