@@ -114,7 +114,7 @@ INCONSISTENT = [
         experiments(a={"start_from": "b", "templates": ["R", "RBS"]}, b={}),
         "'b' has weights of templates RBT, Shape, which this experiment does not use",
     ),
-    (experiment(held_out={"iterations": 2}), "held_out.iterations' has no effect without"),
+    (experiment(tune_on="dev", held_out={"iterations": 2}), "held_out.iterations' has no effect without"),
     (experiment(start_from="b"), "start_from' is 'b', must be one of"),
     (experiments(a={"start_from": "b"}, b={"start_from": "a"}), "start_from' is circular: a, b, a"),
     (experiments(a={"start_from": "b", "features": "dense"}, b={}), "start_from': 'b' has features: all"),
@@ -136,7 +136,11 @@ INCONSISTENT = [
     (mixing("selection", keep=["RBT:"]), "mixing.keep' is 'RBT:', must be dense"),
     (mixing("path-following", epsilon=1), "mixing.threshold' is missing; see path-following"),
     (mixing("path-following", threshold=1), "mixing.epsilon' is missing"),
-    (mixing("path-following", threshold=1, epsilon=1), "is perceptron, whose loss is 0 if all weights are 0"),
+    (
+        experiment(mixing=PATH, learner={"name": "perceptron"}),
+        "is perceptron, whose loss is 0 if all weights",
+    ),
+    (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; remove it"),
     (
         experiment(mixing=PATH, learner={"name": "mira"}, held_out=TUNED),
         "path following compares the losses of mixed weights",
@@ -166,8 +170,8 @@ INCONSISTENT = [
         "mixing.name' is mean, but learner kbest-mira tunes one weight vector",
     ),
     (experiment(held_out=LINE, tune_on="dev"), "held_out.tuner' needs tune_on: train"),
-    (experiment(held_out=LINE, learner={"name": "pro"}), "but a batch tuner mixes nothing"),
-    (experiment(held_out={"start": "tuned"}), "held_out.start' has no effect without"),
+    (experiment(tune_on="train", held_out=LINE, learner={"name": "pro"}), "but a batch tuner mixes nothing"),
+    (experiment(tune_on="dev", held_out={"start": "tuned"}), "held_out.start' has no effect without"),
     (
         experiment(held_out=TUNED, mixing={"name": "mean-of-epochs"}),
         "with mixing mean-of-epochs shards continue from their own weights",
@@ -291,7 +295,7 @@ INCONSISTENT = [
         "learner.name' is forest-mert, but lists have no forests; use mert",
     ),
     (
-        lists({"learner": {"name": "pro"}}, train={"lists": "l", "quality": "q"}),
+        lists({"tune_on": "train", "learner": {"name": "pro"}}, train={"lists": "l", "quality": "q"}),
         "learner.name' tunes for BLEU, but data.train has no references",
     ),
     (

@@ -93,6 +93,7 @@ class MadeUpRun:
             signature="nrefs:1|made:up",
             active_features=len(FEATURES),
             devtest_brevity_penalty=(0.99,) * self.epochs,
+            passed_on=0,
         )
         if fails:
             log = self.folder / "logs" / "train" / run / f"epoch-{self.epochs}" / "1.log"

@@ -11,9 +11,10 @@ from sacrebleu.metrics.bleu import BLEU
 
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
+from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, p_value
-from itersel.report.system import System, choose_epoch, write_system
+from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
 
 
@@ -37,6 +38,7 @@ def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1
         signature="nrefs:1|x",
         active_features=12,
         devtest_brevity_penalty=(1.0,) * len(scores),
+        passed_on=0,
     )
     return dataclasses.replace(system, **changes)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import EPOCHS, HERE, SHARDS, Cluster, ClusterProject
 from tests.needs import missing
-from tests.workflow.conftest import Project, make_project
+from tests.workflow.conftest import LEARNER, NOT_HELD_OUT, Project, make_project
 
 __all__ = ["make_project"]
 
@@ -78,6 +78,8 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
             return Project(Path(folder), project.snakefile)
         project.name_tasks()
         experiment = {
+            **LEARNER,
+            **NOT_HELD_OUT,
             "epochs": EPOCHS,
             # tasks with different numbers of shards
             "tasks": {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}},

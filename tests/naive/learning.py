@@ -237,3 +237,13 @@ class EagerWeights:
 
     def average(self) -> Vector:
         return {name: total / self.count for name, total in self.sum.items()}
+
+
+def last_trained(scores: Sequence[float], patience: int) -> int | None:
+    """Return the epoch after which training stops; None if it does not."""
+    best, since = float("-inf"), 0
+    for epoch, score in enumerate(scores, 1):
+        best, since = (score, 0) if score > best else (best, since + 1)
+        if since == patience:
+            return epoch
+    return None

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from tests.bad_configs import ALIGNED, BAD, INCONSISTENT
+from tests.bad_configs import ALIGNED, BAD, INCONSISTENT, PATH
 from tests.configs import FILES, PAIR, experiment, files, learner, mixing, schema, tasks
 from tests.configs import data as data_of
 
@@ -19,11 +19,13 @@ from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, data, load_config, read_config, splits
 from itersel.config.checks import warnings
-from itersel.config.learners import LEARNERS
-from itersel.config.mixing import ALGORITHMS, MIXINGS
+from itersel.config.learners import LEARNERS, AdaGrad, Mira, Perceptron
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
 from itersel.config.options import options_of, section_of, types_of
+from itersel.config.rendering import commented_yaml
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
-from itersel.config.tuners import TUNERS
+from itersel.config.tasks import RandomTasks, Resharding
+from itersel.config.tuners import TUNERS, HeldOut, KBestMira, Mert
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.plan.commands import options
@@ -197,7 +199,7 @@ def test_test_sets():
             1,
             "experiments.a has language_model_folds: 1: it is trained",
         ),
-        (experiment(), 1, "experiments.a has one shard: "),
+        (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
         (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
         ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),
     ],
@@ -230,17 +232,55 @@ def test_defaults_are_within_their_bounds():
             chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind), **required}}
             found = read_config(experiment(**chosen)).experiments["a"]
             assert getattr(found, key) == kind(**required)
-    content = all_defaults(Config) | {"experiments": {"a": all_defaults(Experiment)}}
+    content = all_defaults(Config) | experiment(**all_defaults(Experiment) | {"tune_on": "dev"})
     for item in dataclasses.fields(Config):
         kind = types_of(Config)[item.name]
         if dataclasses.is_dataclass(kind):
             content[item.name] = all_defaults(kind)
-    assert read_config(content) == read_config(experiment())
+    assert read_config(content) == read_config(experiment(tune_on="dev"))
+
+
+HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
+ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
+ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        (
+            {"algorithm": "itersel"},
+            {**ON_TRAIN, "learner": AdaGrad(learning_rate=0.3), "mixing": Selection()},
+        ),
+        ({"algorithm": "sgd"}, {**ON_DEV, "learner": AdaGrad(learning_rate=0.1)}),
+        ({"algorithm": "sgd", "tune_on": "train"}, {**ON_TRAIN, "tasks": RandomTasks(1, 1)}),
+        ({"tune_on": "dev"}, {**ON_DEV, "mixing": Selection()}),
+        ({"learner": {"name": "kbest-mira"}}, {**ON_DEV, "learner": KBestMira(c=0.01)}),
+        (
+            {"learner": {"name": "kbest-mira"}, "tune_on": "train"},
+            {"learner": KBestMira(c=0.001), "held_out": HeldOut(), "tasks": RandomTasks(1, 1)},
+        ),
+        ({"learner": {"name": "mira"}}, {**ON_TRAIN, "learner": Mira(c=1.0)}),
+        ({"learner": {"name": "mira", "c": 0.1}}, {"learner": Mira(c=0.1)}),
+        ({"learner": {"name": "mira"}, "tune_on": "dev"}, {"learner": Mira(c=0.1)}),
+        ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(bleu="papineni")}),
+        ({"mixing": PATH, "learner": {"name": "mira"}}, {"tasks": RandomTasks(4, 4)}),
+        ({"epochs": 10, "tasks": {"shards": 2}}, {**ON_TRAIN, "epochs": 10, "tasks": RandomTasks(2, 2)}),
+        ({"held_out": {"tuner": {"name": "none"}}}, {"held_out": HeldOut()}),
+        ({"held_out": {"iterations": 3}}, {"held_out": HeldOut(KBestMira(c=0.001), 3)}),
+        ({"held_out": {"tuner": {"name": "mert"}}}, {"held_out": HeldOut(Mert())}),
+    ],
+)
+def test_defaults_of_the_tuning_corpus(settings, chosen):
+    """A commented file keeps them, also in an experiment of which it shows only some keys."""
+    config = read_config({"experiments": {"first": {}, "a": settings}})
+    assert {name: getattr(config.experiments["a"], name) for name in chosen} == chosen
+    assert read_config(yaml.safe_load(commented_yaml(config, "x"))) == config
 
 
 def test_command_check(tmp_path, capsys):
     path = tmp_path / "config.yaml"
-    path.write_text("experiments: {a: {epochs: 3}}\n")
+    path.write_text("experiments: {a: {epochs: 3, tasks: {shards: 1}}}\n")
     assert main(["config", "check", str(path)]) == 0
     assert capsys.readouterr().err.startswith(f"{path}: warning: experiments.a has one shard: ")
     for content, place in (

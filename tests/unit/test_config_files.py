@@ -30,7 +30,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def content(**experiment: object) -> dict[str, Any]:
     files = {split: {side: f"{split}.{side}.gz" for side in ("source", "target")} for split in SPLITS}
-    settings = {"epochs": 2, "tasks": {"shards": 2}, **experiment}
+    plain = {"epochs": 2, "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
+    settings = plain | experiment
     return {"data": {"kind": "files", **files}, "experiments": {"x": settings}}
 
 

@@ -43,7 +43,7 @@ def config_of(folder: Path, train: dict[str, Any] | None = None, **more: Any) ->
         Path(path).write_text("abcde abcde abcde\n" * 1000)
     data = {"kind": "files", **dict.fromkeys(("dev", "devtest", "test"), text), "train": train or text}
     data |= {"source_language": "de", "target_language": "en"}
-    experiment = {"algorithm": "itersel", "tune_on": "train", "tasks": {"shards": 2}}
+    experiment = {"algorithm": "itersel", "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
     content = {"name": "x", "data": data, "experiments": {"x": experiment}}
     for key, values in more.items():
         content[key] = {**content.get(key, {}), **values}  # type: ignore[dict-item]

@@ -27,7 +27,7 @@ def test_counts() -> None:
         oracle.Sentence(((1, 2),), ((1, 2), (1, 3), (3,)), ({"feature0": 1.0}, {"feature1": 1.0}, {})),
         oracle.Sentence(((1, 2),), ((1, 2),), ({"feature0": 1.0},)),
     ]
-    learner = Perceptron(learning_rate=2.0**-6, update="sequential")
+    learner = Perceptron(learning_rate=2.0**-6, update="sequential", bleu="liang")
     result = train(corpus, learner, Start(make_weights({})))
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[2:5] == (2, 3, 2)

@@ -40,9 +40,14 @@ FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0
 FOLDER = "out/x/experiments"
 
 
+# Instead of the defaults for train.
+PLAIN = {"tasks": {"shards": 1}, "held_out": {"tuner": {"name": "none"}}, "tune_on": "train"}
+
+
 def plan_of(experiments: dict[str, Any], data: dict[str, Any] = DATA, **more: Any) -> Plan:
     """Return the plan of a config; its files do not exist."""
-    content = {"name": "x", "output": "out", "data": data, "experiments": experiments, **more}
+    plain = {name: {**PLAIN, **one} for name, one in experiments.items()}
+    content = {"name": "x", "output": "out", "data": data, "experiments": plain, **more}
     return Plan(expanded(read_config(content)))
 
 
@@ -58,6 +63,7 @@ def job(experiment: str = "a", **wildcards: object) -> Any:
 
 TUNED = {"tune_on": "dev", "features": "dense"}
 EXPERIMENTS = {
+    "patient": {"algorithm": "mixsgd", "patience": 1, "epochs": 3},
     **{name: {"learner": {"name": name}} for name in LEARNERS},
     **{name: {**TUNED, "learner": {"name": name}, "seed": 9, "k_best": None} for name in TUNERS},
     "limited": {"mixing": {"name": "selection", "threshold": 0.5}, "k_best": 7, "seed": 9},
@@ -110,9 +116,14 @@ def commands() -> list[tuple[str, list[str], str]]:
             ALL.shards.extract_options(job(split="train", shards="4", shard=0)),
         ),
         ("report", ["table"], ALL.tables.comparison_options),
-        ("decode", [*READ, "--weights", "x"], ALL.tables.decode_options(job("part"))),
+        ("report", ["patience", "--translations", "x"], ALL.tables.patience_options(job("patient", epoch=2))),
+        (
+            "decode",
+            [*READ, "--weights", "x"],
+            ALL.tables.decode_options(job("patient", stage="epoch-3", split="test", shard=0)),
+        ),
     ]
-    place = job("selected", epoch=2, shard=0, split="train", shards="4")
+    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
     found += [
         *(
             ("corpus", ["references"], LISTS.list_texts.text_options(split))
@@ -147,7 +158,10 @@ def test_commands_know_the_options(step: str, required: list[str], made: str) ->
 
 
 def test_lists_replace_grammars_and_models() -> None:
-    texts, place = LISTS.list_texts, job("selected", epoch=1, shard=2, split="train", shards="4")
+    texts, place = (
+        LISTS.list_texts,
+        job("selected", epoch=1, stage="best", shard=2, split="train", shards="4"),
+    )
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
     assert LISTS.epochs.train_options(place).startswith(
@@ -370,6 +384,37 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs() -> None:
     assert plan.lists.weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
     assert plan.lists.weights(job(epoch=1)) == []
     assert plan.lists.weights_before(third) == []
+
+
+def test_an_epoch_passes_on_what_the_one_before_made() -> None:
+    """If it may come after the end of training: with patience 2, the fourth is the first."""
+    stopping = {"epochs": 5, "patience": 2, "tasks": {"shards": 2}}
+    tuned = {"held_out": {"tuner": {"name": "pro"}}}
+    plan = plan_of(
+        {
+            "mixed": {**SELECTED, **stopping},
+            "held-out": {**SELECTED, **stopping, **tuned},
+            "batch": {**TUNED, **stopping, "learner": {"name": "mert"}},
+        }
+    )
+    for name, mixed in (("mixed", "weights.h5"), ("held-out", "mixed.h5"), ("batch", "weights.h5")):
+        third = f"{FOLDER}/{name}/epoch-3"
+        for epoch, before in ((3, []), (4, [f"{third}/patience.json"])):
+            place = job(name, epoch=epoch, shard=0, stage=f"epoch-{epoch}", split="devtest")
+            passed = [f"{third}/weights.h5"] if before else []
+            assert plan.epochs.of(place).patience == before == plan.epochs.patience(place)
+            assert plan.epochs.passed_weights(place) == [*before, *passed]
+            assert plan.epochs.passed_mixed(place) == [*before, *([f"{third}/{mixed}"] if before else [])]
+            assert plan.epochs.passed_translation(place) == ([f"{third}/devtest/0.txt"] if before else [])
+            made = [plan.tables.decode_options(place)]
+            made += [] if name == "batch" else [plan.epochs.train_options(place)]
+            made += [] if name == "mixed" else [plan.lists.options(place), plan.lists.tune_options(place)]
+            assert all((f"--patience {third}/patience.json" in one) == bool(before) for one in made)
+    best = job("mixed", stage="best", split="test", shard=0)
+    assert plan.epochs.patience(best) == plan.epochs.passed_translation(best) == []
+    made = plan.tables.patience_options(job("mixed", epoch=2))
+    assert made.startswith(f"--patience 2 --previous {FOLDER}/mixed/epoch-1/patience.json --tokenize 13a ")
+    assert "--previous" not in plan.tables.patience_options(job("mixed", epoch=1))
 
 
 def test_experiments_that_start_from_others() -> None:

@@ -8,7 +8,8 @@ import pytest
 from tests.scored import sacrebleu, write_detokenizer
 
 from itersel.cli.main import main
-from itersel.report.system import choose_epoch, read_system
+from itersel.evaluate.epochs import choose_epoch
+from itersel.report.system import read_system
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 LABELS = ["base", "calc", "math", "calc", "base", "base"]

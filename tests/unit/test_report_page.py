@@ -244,12 +244,12 @@ def test_config_shows_what_differs():
     content = {
         "name": "x",
         "seed": 1,
-        "experiments": {"e": {"epochs": 3, "learner": {"name": "mira", "c": 0.5}}},
+        "experiments": {"e": {"epochs": 4, "learner": {"name": "mira", "c": 0.5}}},
     }
     found = {key: (value, default) for key, value, default in describe_config(content)["changed"]}
     assert found["name"] == ('"x"', '"run"')
-    assert found["experiments.e.epochs"] == ("3", "10")
-    assert found["experiments.e.learner.name"] == ("mira", "perceptron")
+    assert found["experiments.e.epochs"] == ("4", "3")
+    assert found["experiments.e.learner.name"] == ("mira", "adagrad")
     assert "experiments.e.learner.c" in found
     # a default value, and values that follow from others
     assert "seed" not in found

@@ -274,7 +274,7 @@ def damage(part):
         ("no table", [], "run: has no report/table.json; name the folder of a finished run"),
         ("no config", [], "run: has no report/run.json"),
         ("wrong config", [], "report/run.json: config has an unknown key 'x'"),
-        ("settings", [], "de-en: learner is Mira, there Perceptron; give"),
+        ("settings", [], "de-en: learner is Mira, there AdaGrad; give"),
         ("no text", [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
         ("score", [], "report/table.json: second has another score than in the table; run snakemake"),
         ("counts", [], "third.h5: no such file"),

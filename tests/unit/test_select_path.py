@@ -15,13 +15,13 @@ from tests.naive.selection import Vector
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, MarginPerceptron
-from itersel.learn.state import Start, has_stopped
+from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.storage.hdf5 import read_header
-from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
-HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7))
+HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
 PATH = ["--mixing", "path-following"]
 
 
@@ -64,7 +64,7 @@ def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
 def pass_on(folder: Path, shard: int, epoch: int) -> None:
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
-    options += ["--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
+    options += ["--bleu", "liang", "--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
     files = ["--shard", "none", "--model", "none", "--weights", str(folder / "v.h5")]
     assert main(["train", *files, *options, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
@@ -158,7 +158,7 @@ def test_figure_2(shards):
     ("losses", "stopped", "message"),
     [
         ((1.0, None, 1.0), 0, "shard1.h5: has no loss; train the shard with --measure-loss"),
-        ((1.0, 1.0, 1.0), 1, "shard0.h5: was passed on untrained although the path has not ended"),
+        ((1.0, 1.0, 1.0), 1, "shard0.h5: was passed on untrained although training has not stopped"),
         ((1.0, 1.0, -1.0), 0, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
 )
@@ -172,7 +172,7 @@ def test_shard_that_was_trained_after_the_end(shards, refused):
         assert main(mixing(folder, epoch)) == 0
     assert has_stopped(folder / "v.h5")
     shards(3, (1.0, 1.0, 1.0))
-    refused(mixing(folder, 3), "shard0.h5: was trained although the path has ended")
+    refused(mixing(folder, 3), "shard0.h5: was trained although training has stopped")
 
 
 @pytest.mark.parametrize(

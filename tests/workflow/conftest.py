@@ -31,10 +31,14 @@ NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
 ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
 SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
+LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
+NOT_HELD_OUT = {"held_out": {"tuner": {"name": "none"}}}
 EXPERIMENTS = {
-    "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1},
-    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2},
+    "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1, **LEARNER},
+    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2, **LEARNER},
     "selected": {
+        **LEARNER,
+        **NOT_HELD_OUT,
         "tasks": {"shards": 2, "language_model_folds": 1},
         "epochs": 2,
         "mixing": {"name": "selection", "select": 300},

@@ -151,7 +151,7 @@ CHANGES = [
         {"extract_shard", "align"},
     ),
     (
-        {"experiments": {"learner": {"name": "margin-perceptron"}}},
+        {"experiments": {"learner": {"name": "margin-perceptron", "learning_rate": 0.0001, "bleu": "liang"}}},
         {"train_shard": 4, "mix": 2},
         {"extract_shard"},
     ),

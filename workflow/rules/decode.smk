@@ -11,6 +11,8 @@ rule decode_shard:
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
         model=PLAN.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
+        patience=EPOCHS.patience,
+        passed_on=EPOCHS.passed_translation,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
     log:

@@ -1,8 +1,9 @@
-# Choosing the epoch on devtest, scoring test, tables, the page.
+# Stopping, and choosing the epoch, on devtest; scoring test, tables, the page.
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
 #        corpus/*.target.gz, evaluation/{test}/counts/*.h5, benchmarks/, report/run.json
-# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
+# makes: experiments/{experiment}/epoch-{epoch}/patience.json,
+#        experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
 #        report/{table.{tex,md},derivations.json,index.html}; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json}
 #        and, for independent tasks, experiments/{independent}/tasks/{split}.txt
@@ -20,8 +21,33 @@ localrules:
 if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
 
     localrules:
+        check_patience,
         choose_epoch,
         choose_epoch_for_test_set,
+
+
+rule check_patience:
+    """{experiment}: score epoch {epoch} on devtest"""
+    input:
+        references=TABLES.devtest_references,
+        translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
+        previous=lambda wildcards: EPOCHS.of(wildcards).decision_before,
+        labels=TABLES.scored_labels,
+        as_text=TABLES.scored_as_text,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
+    log:
+        f"{LOGS}/patience/{{experiment}}/epoch-{{epoch}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["choose_epoch"],
+    params:
+        options=TABLES.patience_options,
+        code=step_digest("report patience"),
+    shell:
+        "itersel report patience {params.options} --translations {input.translations:q}"
+        " --output {output:q} &> {log:q}"
 
 
 # The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the

@@ -14,6 +14,7 @@ rule train_shard:
         shard=EPOCHS.training_files,
         model=EPOCHS.training_models,
         start=EPOCHS.start_weights,
+        patience=lambda wildcards: EPOCHS.of(wildcards).patience,
         level=lambda wildcards: ancient(EPOCHS.of(wildcards).level_before),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
@@ -42,6 +43,7 @@ rule mix:
     input:
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
         previous=lambda wildcards: EPOCHS.of(wildcards).mixed_before,
+        passed_on=EPOCHS.passed_mixed,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",

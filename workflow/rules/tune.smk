@@ -14,6 +14,7 @@ rule write_lists:
         shard=LISTS.shard,
         model=LISTS.models,
         weights=LISTS.weights,
+        patience=lambda wildcards: EPOCHS.of(wildcards).patience,
         level=lambda wildcards: ancient(LISTS.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
@@ -45,6 +46,7 @@ rule tune:
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
         weights=LISTS.weights,
         last=LISTS.weights_before,
+        passed_on=EPOCHS.passed_weights,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -81,6 +83,7 @@ use rule tune as tune_again with:
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
         weights=LISTS.weights,
         last=LISTS.weights_before,
+        passed_on=EPOCHS.passed_weights,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:

@@ -68,6 +68,16 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
     add_options(parser, {option: explanation}, required=True, type=output_file)
 
 
+def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
+    """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
+    decision = (
+        f"output of 'itersel report patience' after the previous epoch: if training has stopped, {otherwise}"
+    )
+    add_options(parser, {"--patience FILE": decision})
+    if passed_on:
+        add_options(parser, {"--passed-on FILE": passed_on})
+
+
 def refuse(text: str, wanted: str) -> NoReturn:
     """Raise the error for an option whose value is not `wanted`."""
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")

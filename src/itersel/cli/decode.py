@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from itersel.cli.arguments import (
     add_options,
     add_output,
+    add_patience,
     add_section_arguments,
     add_text_output,
     not_negative,
@@ -43,13 +44,22 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
         "instead of one best translation per line",
     )
     add_section_arguments(parser, Search)
+    add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
     add_text_output(parser)
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from itersel.storage.files import open_output
+    from itersel.evaluate.epochs import training_has_stopped
+    from itersel.storage.files import open_output, read_lines
 
     with open_output(options.output) as stream:
+        if training_has_stopped(options.patience):
+            if options.passed_on is None:
+                raise InputError(
+                    "training has stopped; give the translations of the previous epoch with --passed-on"
+                )
+            stream.writelines(line + "\n" for line in read_lines(options.passed_on))
+            return
         try:
             _write_translations(stream, options)
         except InputError as error:
@@ -124,6 +134,7 @@ def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> N
         metavar="FILE",
         help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
     )
+    add_patience(files, "write a file without lists")
     add_output(files, output)
     place = parser.add_argument_group("position in the run, recorded in the file")
     iteration = {"--iteration T": "number of the iteration (default: 1)"}
@@ -136,10 +147,14 @@ def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> N
 def _generate(options: argparse.Namespace, section: type, generate: Callable[..., Any]) -> None:
     from itersel.decode.decoder import Decoder
     from itersel.decode.lists import ListDecoder, read_list_shard
+    from itersel.evaluate.epochs import training_has_stopped
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
-    from itersel.tune.generate import read_start
+    from itersel.tune.generate import read_start, write_no_lists
 
+    if training_has_stopped(options.patience):
+        write_no_lists(options.output, options.iteration, options.shard_number)
+        return
     settings = section_of(section, options)
     shard: Sentences
     decoder: SentenceDecoder

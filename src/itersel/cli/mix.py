@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, number, output_file, positive
+from itersel.cli.arguments import add_options, add_output, add_patience, number, output_file, positive
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -38,6 +38,7 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
         "path-following",
     )
+    add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
     add_options(parser, matrix, type=output_file)
@@ -88,10 +89,13 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
 
 def _mix(options: argparse.Namespace) -> None:
     from itersel.config.options import section_of
+    from itersel.evaluate.epochs import training_has_stopped
     from itersel.select.mix import mix
     from itersel.select.settings import MixSettings
     from itersel.storage.files import read_names
 
     options.keep = tuple(options.keep)
     settings = section_of(MixSettings, options)
-    mix(read_names(options.inputs), options.output, settings, options.previous, options.matrix)
+    stopped = training_has_stopped(options.patience)
+    previous = options.passed_on if stopped else options.previous
+    mix(read_names(options.inputs), options.output, settings, previous, options.matrix, stopped)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
     add_options,
@@ -27,6 +27,9 @@ from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
+if TYPE_CHECKING:
+    from itersel.evaluate.metrics import CorpusScore
+
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.
 INDEX, PROGRESS = "report/index.html", "report/progress.html"
@@ -34,6 +37,7 @@ INDEX, PROGRESS = "report/index.html", "report/progress.html"
 SUBSTEPS = {
     "report": {
         "choose": "choose the best epoch of an experiment on devtest",
+        "patience": "decide whether training stops, by the scores on devtest",
         "resources": "record what a system needs to translate text",
         "table": "make a table of systems: scores and significant differences",
         "tasks": "make a table of systems by task of the test sentences",
@@ -55,6 +59,40 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
         "earliest in case of ties), and describe the system. With --labels and --task, score only the "
         "sentences of a task."
     )
+    _add_devtest(parser)
+    one_each = dict.fromkeys(("--translations", "--weights"), "one file per epoch, in order")
+    add_options(parser, one_each, nargs="+", required=True)
+    description = {
+        "--name": "name of the experiment",
+        "--learner": "learner that trained the shards",
+        "--mixing": "how the weights of the shards were mixed",
+        "--tune-on": "corpus used for training",
+        "--features": "features of the system",
+    }
+    add_options(parser, description, required=True)
+    add_options(parser, {"--repeat N": "number of the run, from 1 (default: 1)"}, type=positive, default=1)
+    split = {"--devtest": "split that was translated (default: %(default)s)"}
+    add_options(parser, split, default="devtest")
+    add_options(parser, {"--tasks": "kind of shards (default: %(default)s)"}, default="random")
+    add_options(parser, {"--shards": "number of shards"}, type=positive, required=True)
+    add_output(parser, "copy of the weights of the best epoch", "--output-weights")
+    add_output(parser, "description of the system (JSON)", "--output")
+
+
+def _add_patience(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
+        "last N epochs is better than all before."
+    )
+    _add_devtest(parser)
+    add_options(parser, {"--translations FILE": "translations after the epoch"}, required=True)
+    add_options(parser, {"--patience N": "number of epochs without a gain"}, type=positive, required=True)
+    add_options(parser, {"--previous FILE": "output of this command after the previous epoch"})
+    add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
+
+
+def _add_devtest(parser: argparse.ArgumentParser) -> None:
+    """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
     parser.add_argument(
         "--by",
@@ -74,23 +112,6 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files)
     add_tokenizer(parser)
-    one_each = dict.fromkeys(("--translations", "--weights"), "one file per epoch, in order")
-    add_options(parser, one_each, nargs="+", required=True)
-    description = {
-        "--name": "name of the experiment",
-        "--learner": "learner that trained the shards",
-        "--mixing": "how the weights of the shards were mixed",
-        "--tune-on": "corpus used for training",
-        "--features": "features of the system",
-    }
-    add_options(parser, description, required=True)
-    add_options(parser, {"--repeat N": "number of the run, from 1 (default: 1)"}, type=positive, default=1)
-    split = {"--devtest": "split that was translated (default: %(default)s)"}
-    add_options(parser, split, default="devtest")
-    add_options(parser, {"--tasks": "kind of shards (default: %(default)s)"}, default="random")
-    add_options(parser, {"--shards": "number of shards"}, type=positive, required=True)
-    add_output(parser, "copy of the weights of the best epoch", "--output-weights")
-    add_output(parser, "description of the system (JSON)", "--output")
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
@@ -310,49 +331,61 @@ def _json(table: object) -> list[str]:
 
 
 def _choose(options: argparse.Namespace) -> None:
-    from itersel.report.system import (
-        AsText,
-        System,
-        choose_epoch,
-        keep_weights,
-        score_epochs,
-        score_epochs_as_text,
-        write_system,
-    )
+    from itersel.evaluate.epochs import choose_epoch
+    from itersel.report.system import System, keep_weights, write_system
+    from itersel.vectors.weights import has_stopped
 
     if len(options.translations) != len(options.weights):
         raise InputError(
             f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
             "per epoch"
         )
-    if (options.labels is None) != (options.task is None):
-        raise InputError("--labels and --task need each other; give both, or neither to score all sentences")
-    scores, signature = score_epochs(
-        options.reference, options.translations, options.tokenize, options.labels, options.task
-    )
-    bleu = tuple(score.bleu for score in scores)
-    chosen_by = bleu
-    if options.by != TOKENIZED_BLEU:
-        if None in (options.raw_references, options.preparation, options.recaser):
-            raise InputError(f"--by {options.by} needs --raw-references, --preparation and --recaser")
-        text = AsText(
-            options.by, options.raw_references, options.preparation, options.recaser, options.tokenizer
-        )
-        chosen_by = score_epochs_as_text(text, options.translations, options.labels, options.task)
+    scores, signature, chosen_by = _score_devtest(options, options.translations)
     epoch = choose_epoch(chosen_by, options.by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
     system = System(
         **{name: getattr(options, name) for name in described},
         epoch=epoch,
-        devtest_bleu=bleu,
+        devtest_bleu=tuple(score.bleu for score in scores),
         chosen_by=options.by,
         devtest_scores=chosen_by,
         signature=signature,
         active_features=active,
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores),
+        passed_on=sum(map(has_stopped, options.weights)),
     )
     write_system(options.output, system)
+
+
+def _score_devtest(
+    options: argparse.Namespace, translations: list[str]
+) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
+    """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
+    from itersel.report.system import AsText, score_epochs, score_epochs_as_text
+
+    if (options.labels is None) != (options.task is None):
+        raise InputError("--labels and --task need each other; give both, or neither to score all sentences")
+    scores, signature = score_epochs(
+        options.reference, translations, options.tokenize, options.labels, options.task
+    )
+    chosen_by = tuple(score.bleu for score in scores)
+    if options.by != TOKENIZED_BLEU:
+        if None in (options.raw_references, options.preparation, options.recaser):
+            raise InputError(f"--by {options.by} needs --raw-references, --preparation and --recaser")
+        text = AsText(
+            options.by, options.raw_references, options.preparation, options.recaser, options.tokenizer
+        )
+        chosen_by = score_epochs_as_text(text, translations, options.labels, options.task)
+    return scores, signature, chosen_by
+
+
+def _patience(options: argparse.Namespace) -> None:
+    from itersel.evaluate.epochs import next_progress, read_progress, write_progress
+
+    before = None if options.previous is None else read_progress(options.previous)
+    _, _, (score,) = _score_devtest(options, [options.translations])
+    write_progress(options.output, next_progress(before, score, options.patience, options.by))
 
 
 def _resources(options: argparse.Namespace) -> None:

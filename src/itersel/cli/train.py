@@ -10,6 +10,7 @@ from itersel.cli.arguments import (
     add_chosen_section,
     add_options,
     add_output,
+    add_patience,
     add_section_arguments,
     not_negative,
     positive,
@@ -38,6 +39,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         help="compiled language model; one for all files of the shard, or one per file; none for lists",
     )
     add_options(files, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
+    add_patience(files, "the weights are passed on without training")
     add_output(files, "output file for all nonzero weights, .h5 or text")
     search = parser.add_argument_group("decoding")
     add_section_arguments(search, ListSettings)
@@ -84,9 +86,10 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 
 def _train(options: argparse.Namespace) -> None:
-    from itersel.learn.state import has_stopped, provenance, read_start, write_training
+    from itersel.evaluate.epochs import training_has_stopped
+    from itersel.learn.state import provenance, read_start, write_training
     from itersel.learn.train import ShardFile, TrainSettings, train_parts
-    from itersel.vectors.weights import read_weights, write_weights
+    from itersel.vectors.weights import has_stopped, read_weights, write_weights
 
     models = options.model or [None]
     if len(models) not in (1, len(options.shard)):
@@ -104,8 +107,12 @@ def _train(options: argparse.Namespace) -> None:
         epoch=options.epoch,
         shard=options.shard_number,
     )
-    if options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights):
-        # the path has ended: its weights are those of the shard
+    has_ended = (
+        options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights)
+    )
+    if training_has_stopped(options.patience) or has_ended:
+        if options.weights is None:
+            raise InputError("training has stopped, but there are no weights to pass on; give --weights")
         attributes = {**provenance(settings), "stopped": 1}
         write_weights(options.output, read_weights(options.weights), attributes)
         return

@@ -12,6 +12,7 @@ from itersel.cli.arguments import (
     add_nbest,
     add_options,
     add_output,
+    add_patience,
     first_names,
     positive,
     scores_of,
@@ -60,6 +61,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "direction 'step' is left out",
     }
     add_options(own, weights)
+    add_patience(own, "write the weights of --passed-on", "weights of the previous epoch")
     own.add_argument(
         "--sum-sparse",
         action="store_true",
@@ -88,7 +90,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 
 # Options of lists of itersel, and of other decoders.
-OWN = ("lists", "shards", "iteration", "previous", "last", "sum_sparse")
+OWN = ("lists", "shards", "iteration", "previous", "last", "sum_sparse", "patience", "passed_on")
 OTHERS = ("nbest", "scores", "references", "start", "quality", "lowercase", "tokenize")
 
 
@@ -140,10 +142,16 @@ def _tune_nbest(options: argparse.Namespace) -> None:
 
 
 def _tune_lists(options: argparse.Namespace) -> None:
+    from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
-    from itersel.vectors.weights import read_weights
+    from itersel.vectors.weights import pass_on_weights, read_weights
 
+    if training_has_stopped(options.patience):
+        if options.passed_on is None:
+            raise InputError("training has stopped; give the weights of the previous epoch with --passed-on")
+        pass_on_weights(options.passed_on, options.output)
+        return
     settings = section_of(CHOICES[options.tuner], options)
     if options.sum_sparse and options.previous is None:
         raise InputError("--sum-sparse needs --previous, whose sparse weights become one feature")

@@ -64,6 +64,11 @@ def _check_experiment(config: Config, name: str) -> None:
         )
     if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
+    if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
+        raise wrong(
+            f"{key}.patience",
+            f"is {experiment.patience}, has no effect with epochs: {experiment.epochs}; remove it",
+        )
     if MARK in name:
         raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")

@@ -35,7 +35,12 @@ class Online:
     learning_rate = 1.0
     schedule = "constant"
 
-    bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "liang", choices=SENTENCE_BLEUS)
+    bleu: str = option(
+        "Sentence-level BLEU used to rank the k-best list.",
+        "lin",
+        choices=SENTENCE_BLEUS,
+        on_train="papineni",
+    )
     average: bool = option(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
         False,
@@ -87,6 +92,9 @@ class Perceptron(Online):
 class MarginPerceptron(Perceptron):
     """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
+    bleu: str = option_of(Online, "bleu", default="papineni", on_train=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0003, on_train=0.0001)
+
 
 @documented
 @dataclass(frozen=True)
@@ -95,8 +103,8 @@ class AdaGrad(Online):
 
     adaptive: ClassVar[bool] = True
 
-    bleu: str = option_of(Online, "bleu", default="nakov")
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.02)
+    bleu: str = option_of(Online, "bleu", default="nakov", on_train=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.1, on_train=0.3)
     schedule: str = option_of(Perceptron, "schedule")
     pairs: str = option_of(Perceptron, "pairs", default="pro")
     regularization: str = option_of(Online, "regularization", default="l1")
@@ -112,9 +120,10 @@ class Mira(Online):
         Online,
         "bleu",
         default="chiang",
+        on_train=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
-    c: float = option("Maximum step size C.", 0.01, above=0)
+    c: float = option("Maximum step size C.", 0.1, above=0, on_train=1.0)
     hope: str = option(
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",

@@ -108,7 +108,10 @@ def _check_experiment(config: Config, name: str) -> None:
             raise wrong(f"{key}.{place}.name", "is forest-mert, but lists have no forests; use mert")
         text = config.data.dev if split == "dev" else config.data.train.get("", Split())
         if isinstance(one, Batch) and not text.target:
-            raise wrong(f"{key}.{place}.name", f"tunes for BLEU, but data.{split} has no references")
+            message = (
+                f"tunes for BLEU, but data.{split} has no references; give it a target, or choose another"
+            )
+            raise wrong(f"{key}.{place}.name", message)
     if isinstance(tuner, LineSearch) and tuner.directions == LineSearch().directions:
         message = "is missing; name dense features of the lists, or 'dense' for all of them"
         raise wrong(f"{key}.held_out.tuner.directions", message)

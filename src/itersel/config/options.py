@@ -45,13 +45,15 @@ def option(
     path: bool = False,
     alone: bool = False,
     no_list: str = "",
+    on_train: Any = None,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value must
     exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
-    may stand `alone`. `no_list` tells in an error message why a text cannot be a list.
+    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on_train` is the
+    default of an experiment with tune_on: train.
     """
     bounds = {
         "choices": choices,
@@ -62,6 +64,7 @@ def option(
         "path": path or None,
         "alone": alone or None,
         "no_list": no_list or None,
+        "on_train": on_train,
     }
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})

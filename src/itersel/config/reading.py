@@ -15,6 +15,7 @@ from typing import Any
 from itersel.config.checks import check_experiments, check_models, with_folds
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
+from itersel.config.defaults import with_tuning_defaults
 from itersel.config.experiments import as_written, without_grids
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import (
@@ -222,7 +223,7 @@ def _read_texts(kind: Any, value: object, key: str) -> dict[str, Any]:
 
 
 def _read_experiment(section: str, name: object, settings: object) -> Experiment:
-    """Read an experiment; its algorithm determines its mixing."""
+    """Read an experiment; its algorithm determines its mixing, and its tuning corpus some defaults."""
     key = join(section, name)
     if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
         raise wrong(
@@ -234,13 +235,19 @@ def _read_experiment(section: str, name: object, settings: object) -> Experiment
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)
     if isinstance(experiment.learner, Batch):
-        return _read_batch(experiment, settings, key)
-    if experiment.algorithm is None:
-        return experiment
+        experiment = _read_batch(experiment, settings, key)
+    elif experiment.algorithm is not None:
+        experiment = _read_algorithm(experiment, settings, key)
+    return with_tuning_defaults(experiment, settings)
+
+
+def _read_algorithm(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
+    """Return an experiment with the mixing that its algorithm implies."""
+    assert experiment.algorithm is not None
     mixing, given = ALGORITHMS[experiment.algorithm], name_in(MIXINGS, experiment.mixing)
     if "mixing" not in settings:
-        experiment = replace(experiment, mixing=MIXINGS[mixing]())
-    elif given != mixing:
+        return replace(experiment, mixing=MIXINGS[mixing]())
+    if given != mixing:
         raise wrong(
             f"{key}.mixing.name",
             f"is {given}, but algorithm: {experiment.algorithm} implies mixing {mixing}; remove one of them",

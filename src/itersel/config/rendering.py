@@ -153,6 +153,8 @@ def _table_row(item: Field[Any], kind: Any) -> str:
     optional = optional and kind != dict[str, int]
     allowed = _allowed(item.metadata, kind) + (" or null" if optional else "")
     default = "required" if kind == dict[str, int] else f"`{_yaml(item.default)}`"
+    if "on_train" in item.metadata:
+        default += f", on train `{_yaml(item.metadata['on_train'])}`"
     cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
@@ -217,7 +219,8 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
     explained.add(type(section))
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
-        if repeated and number > 0 and value == item.default:
+        depends = "on_train" in item.metadata or item.name == "tune_on"
+        if repeated and number > 0 and value == item.default and not depends:
             continue
         # few corpora are tables or records
         if any(kind in explained and value == kind() for kind in (TextColumns, TextFields)):

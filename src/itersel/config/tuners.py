@@ -76,7 +76,7 @@ class Pro(Batch):
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
 
-    c: float = option("Maximum step size C.", 0.01, above=0)
+    c: float = option("Maximum step size C.", 0.01, above=0, on_train=0.001)
     passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
     decay: float = option(
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1

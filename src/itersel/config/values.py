@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from itersel.config.data import Data
-from itersel.config.learners import LEARNERS, Online, Perceptron
+from itersel.config.learners import LEARNERS, AdaGrad, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
@@ -138,10 +138,22 @@ class Experiment:
         "implies a mixing (docs/learning.md), which can then be left out.",
         choices=tuple(ALGORITHMS),
     )
-    tune_on: str = option("Corpus from which weights are learned.", "train", choices=TUNING_SETS)
+    tune_on: str = option(
+        "Corpus from which weights are learned; the default for algorithm: sgd and batch tuners is dev.",
+        "train",
+        choices=TUNING_SETS,
+    )
     features: str = option_of(Search, "features")
     templates: tuple[str, ...] = option_of(Search, "templates")
-    epochs: int = option("Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000)
+    epochs: int = option(
+        "Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000, on_train=3
+    )
+    patience: int | None = option(
+        "Stop training after this many epochs without a better score on devtest; the remaining epochs pass "
+        "on the weights. null: train in all epochs.",
+        minimum=1,
+        maximum=1000,
+    )
     start_from: str | None = option(
         "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "
         "or fixed weights for a batch tuner.",
@@ -164,11 +176,15 @@ class Experiment:
         minimum=1,
         maximum=100,
     )
-    tasks: Tasks = section(RandomTasks, "How the tuning corpus is split into Z shards.")
+    tasks: Tasks = section(
+        RandomTasks,
+        "How the tuning corpus is split into Z shards; by default one, and on train, if their weights are "
+        "mixed, four: random ones for path-following, else resharding with parts: 8.",
+    )
     learner: Online | Batch = section(
-        Perceptron,
+        AdaGrad,
         "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
-        "how weights are tuned on the k-best lists or forests of all shards and epochs.",
+        "how weights are tuned on the k-best lists or forests of all shards and epochs; adagrad by default.",
     )
     mixing: Mixing = section(
         Selection,
@@ -178,7 +194,8 @@ class Experiment:
     held_out: HeldOut = section(
         HeldOut,
         "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-        "for all sparse features. The epoch is still chosen on devtest.",
+        "for all sparse features; by default with kbest-mira, in six iterations. The epoch is still chosen "
+        "on devtest.",
     )
 
 

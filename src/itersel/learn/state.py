@@ -301,14 +301,6 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
 
 
-def has_stopped(path: FilePath) -> bool:
-    """Return whether path following has ended with these mixed weights (`itersel.select.settings`)."""
-    if not os.fspath(path).endswith(".h5"):
-        return False
-    with open_hdf5(path) as stream:
-        return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
-
-
 def read_start(path: FilePath) -> Start:
     """Read the start of training: the state of a shard if the file contains one, else its weights."""
     if not os.fspath(path).endswith(".h5"):

@@ -34,7 +34,7 @@ class Plan:
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
         self.epochs = Epochs(config, self.files, self.shards)
         self.lists = Lists(config, self.files, self.epochs)
-        self.tables = Tables(config, self.files, self.texts, self.shards)
+        self.tables = Tables(config, self.files, self.texts, self.shards, self.epochs)
 
     def sizes(self) -> TextSizes:
         """Estimate the sizes of the texts, from those of their files."""

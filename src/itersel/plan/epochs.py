@@ -68,6 +68,22 @@ class Epochs:
         )
         return f"{search_options(search_of(self.config, experiment), self.config)} {learning}"
 
+    def of_stage(self, wildcards: Any) -> Epoch | None:
+        """Return the epoch whose weights translate a text; None for the best one."""
+        name, _, number = wildcards.stage.partition("epoch-")
+        return None if name else self.epoch(wildcards.experiment, int(number))
+
+    def patience(self, wildcards: Any) -> list[str]:
+        """Return the decision on which a translation depends; see `Epoch.patience`."""
+        epoch = self.of_stage(wildcards)
+        return epoch.patience if epoch else []
+
+    def passed_translation(self, wildcards: Any) -> list[str]:
+        """Return the translation of the epoch before if it may be passed on."""
+        epoch = self.of_stage(wildcards)
+        path = f"{wildcards.split}/{wildcards.shard}.txt"
+        return epoch.passed_on(f"{epoch.before.folder}/{path}") if epoch else []
+
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a shard."""
         epoch = self.of(wildcards)
@@ -92,7 +108,8 @@ class Epochs:
     def train_options(self, wildcards: Any) -> str:
         """Return the options of `itersel train`, apart from files that the rule names."""
         weights, epoch = self.start_weights(wildcards), wildcards.epoch
-        place = options(weights=weights, epoch=epoch, shard_number=wildcards.shard)
+        patience = self.of(wildcards).patience
+        place = options(weights=weights, epoch=epoch, shard_number=wildcards.shard, patience=patience)
         return f"{place} {self._train_options(wildcards.experiment)}"
 
     def trained_shards(self, wildcards: Any) -> list[str]:
@@ -113,7 +130,19 @@ class Epochs:
         if isinstance(mixing, Selection | PathFollowing):
             words.append(options(norm=mixing.norm))
             words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
+        passed_on = options(patience=epoch.patience, passed_on=epoch.passed_on(epoch.before.mixed))
+        words += [passed_on] if passed_on else []
         return " ".join([*words, options(epoch=epoch.number, previous=epoch.mixed_before)])
+
+    def passed_mixed(self, wildcards: Any) -> list[str]:
+        """Return the decision on which mixed weights depend, and those of the epoch before."""
+        epoch = self.of(wildcards)
+        return [*epoch.patience, *epoch.passed_on(epoch.before.mixed)]
+
+    def passed_weights(self, wildcards: Any) -> list[str]:
+        """Return the same for tuned weights."""
+        epoch = self.of(wildcards)
+        return [*epoch.patience, *epoch.passed_on(epoch.before.weights)]
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -151,6 +180,8 @@ class Epoch:
         self.experiment = epochs.config.experiments[name]
         self.folder = epochs.files.experiment(name, f"epoch-{number}")
         self.weights = f"{self.folder}/weights.h5"
+        # whether training stops after this epoch
+        self.decision = f"{self.folder}/patience.json"
         # what `itersel mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
@@ -180,6 +211,21 @@ class Epoch:
         if self.number == 1 or not isinstance(self.experiment.mixing, EpochsMean | PathFollowing):
             return []
         return [self.before.mixed]
+
+    @property
+    def patience(self) -> list[str]:
+        """The decision on which it depends whether this epoch trains; none if it trains anyway."""
+        patience = self.experiment.patience
+        return self.decision_before if patience is not None and self.number > patience + 1 else []
+
+    @property
+    def decision_before(self) -> list[str]:
+        """The decision of the epoch before, with the scores so far."""
+        return [self.before.decision] if self.number > 1 else []
+
+    def passed_on(self, path: str) -> list[str]:
+        """Return a file of the epoch before if this one passes it on when training has stopped."""
+        return [path] if self.patience else []
 
     @property
     def level_before(self) -> list[str]:
@@ -303,6 +349,7 @@ class Lists:
             weights=self.weights(wildcards),
             iteration=self._iteration(wildcards),
             shard_number=wildcards.shard,
+            patience=self._epochs.of(wildcards).patience,
         )
         return f"{place} {self._options(wildcards.experiment)}"
 
@@ -334,7 +381,10 @@ class Lists:
         """Return the options of `itersel tune`."""
         name = wildcards.experiment
         tuner = self._tuner(name)
+        epoch = self._epochs.of(wildcards)
         return options(
+            patience=epoch.patience,
+            passed_on=epoch.passed_on(epoch.before.weights),
             previous=self.weights(wildcards),
             last=self.weights_before(wildcards),
             sum_sparse=not self._is_batch(wildcards),

@@ -23,14 +23,16 @@ from itersel.config.values import CHOICES, Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of, search_options
+from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:
     """The files and options of all comparisons and tables."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
+    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
+        self._epochs = epochs
         # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
         self.compared: list[str] = []
         # for each experiment with independent tasks, the experiments for its tasks, by label
@@ -94,7 +96,10 @@ class Tables:
         search = search_of(self._config, self._config.experiments[wildcards.experiment])
         # the weights of other templates are 0
         own = Search(search.features, (), search.pop_limit, search.max_span)
-        return search_options(own, self._config)
+        passed = options(
+            patience=self._epochs.patience(wildcards), passed_on=self._epochs.passed_translation(wildcards)
+        )
+        return f"{search_options(own, self._config)} {passed}".rstrip()
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -123,10 +128,10 @@ class Tables:
 
     def system_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report choose`."""
-        experiment, evaluation = self._config.experiments[wildcards.experiment], self._config.evaluation
+        experiment = self._config.experiments[wildcards.experiment]
         name, repeat = split_repeat(wildcards.experiment)
         tasks = experiment.tasks
-        words = options(
+        described = options(
             name=name,
             repeat=repeat,
             learner=name_in(CHOICES["learner"], experiment.learner),
@@ -135,10 +140,23 @@ class Tables:
             features=", ".join(experiment.templates) or experiment.features,
             tasks="independent" if isinstance(tasks, IndependentTask) else name_in(TASKS, tasks),
             shards=tasks.shards,
+            devtest=self.devtest(wildcards),
+        )
+        return f"{described} {self._scoring_options(wildcards)}"
+
+    def patience_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel report patience`."""
+        patience = self._config.experiments[wildcards.experiment].patience
+        before = options(patience=patience, previous=self._epochs.of(wildcards).decision_before)
+        return f"{before} {self._scoring_options(wildcards)}"
+
+    def _scoring_options(self, wildcards: Any) -> str:
+        """Return the options of how an epoch's translations of devtest are scored."""
+        evaluation, tasks = self._config.evaluation, self._config.experiments[wildcards.experiment].tasks
+        words = options(
             tokenize=evaluation.tokenize,
             by=evaluation.choose_by,
             tokenizer=None if evaluation.choose_by == TOKENIZED_BLEU else self.tokenizer,
-            devtest=self.devtest(wildcards),
             reference=self.devtest_references(wildcards),
             labels=self.scored_labels(wildcards),
             task=tasks.label if isinstance(tasks, IndependentTask) else None,

@@ -12,7 +12,8 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import read_text, split_words
 from itersel.errors import InputError
-from itersel.report.system import read_system, sign_of
+from itersel.evaluate.epochs import sign_of
+from itersel.report.system import read_system
 
 # Number of words in a sentence that is short, but not a heading.
 FEW, MANY = 4, 10

@@ -19,6 +19,7 @@ from itersel.config.options import show
 from itersel.config.values import Config
 from itersel.errors import InputError, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
+from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import (
     Metric,
     Sums,
@@ -43,7 +44,6 @@ from itersel.report.page.folder import RUN, Run, read_run
 from itersel.report.page.sentences import references_of, translation_of
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.report.scores import Scores, better_than, describe_test
-from itersel.report.system import sign_of
 from itersel.storage.text_table import Content
 
 TABLE = "report/table.json"

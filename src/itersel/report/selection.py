@@ -40,7 +40,8 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     one shard, of those ``selected`` and of those that were also selected after the previous epoch
     (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected features with a weight in
     1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the selected features, or None; for
-    path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`.
+    path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`;
+    ``passed_on`` in other epochs that passed on the weights.
     """
     rows = []
     before = np.empty(0, np.uint64)
@@ -57,6 +58,8 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
         if found.get("mixing") == PATH:
             step = read_step(found, path)
             state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
+        elif found.get("stopped"):
+            state = {"passed_on": True}
         groups = {ALL: np.ones_like(columns.selected)}
         groups |= {group: columns.group == place for place, group in enumerate(feature_groups())}
         for group, members in groups.items():
@@ -127,7 +130,7 @@ def _row(row: Content) -> dict[str, str]:
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
     cells = {
-        "epoch": str(row["epoch"]),
+        "epoch": f"{row['epoch']} (passed on)" if row.get("passed_on") else str(row["epoch"]),
         "group": row["group"],
         "features": str(row["features"]),
         "selected": str(selected),

@@ -23,7 +23,7 @@ from itersel.evaluate.metrics import (
     score_corpus,
     signature,
 )
-from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.limits import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
@@ -51,6 +51,7 @@ class System:
     signature: str  # of sacrebleu, for `devtest_bleu`
     active_features: int  # nonzero weights at that epoch
     devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
+    passed_on: int  # number of last epochs that passed on the weights without training
 
 
 def first_difference(one: System, other: System) -> str | None:
@@ -70,17 +71,6 @@ class AsText:
     preparation: str
     recaser: str
     tokenizer: str  # of sacrebleu
-
-
-def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
-    """Return the epoch (from 1) with the best score, the earliest in case of ties."""
-    sign = sign_of(by)
-    return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
-
-
-def sign_of(by: str) -> int:
-    """Return -1 if lower scores are better, else 1."""
-    return -1 if by in TEXT_SCORES and TEXT_SCORES[by][0] in LOWER_IS_BETTER else 1
 
 
 def score_epochs(

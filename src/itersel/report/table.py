@@ -56,7 +56,10 @@ def cells(system: Content) -> dict[str, Cell]:
         epochs = ", ".join(str(run["epoch"]) for run in runs)
         row["active features"] = Cell(f"{active:.0f}", active)
         row["devtest BLEU"] = score_cell(system["devtest"])
-        row["epoch"] = Cell(f"{epochs} of {len(runs[0]['devtest_bleu'])}", runs[0]["epoch"])
+        planned = len(runs[0]["devtest_bleu"])
+        trained = ", ".join(str(planned - run["passed_on"]) for run in runs)
+        note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
+        row["epoch"] = Cell(f"{epochs} of {planned}{note}", runs[0]["epoch"])
     row["test BLEU"] = score_cell(system["test"])
     row["differs from"] = _word(_numbers(system["differs_from"]))
     return row

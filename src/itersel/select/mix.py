@@ -15,7 +15,15 @@ from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
 from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, nonzero_means, summarise
-from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings, PathStep, next_step, read_step
+from itersel.select.settings import (
+    LIMITS,
+    PATH_LIMITS,
+    MixSettings,
+    PathStep,
+    next_step,
+    read_step,
+    require_stopped,
+)
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_header
@@ -35,6 +43,7 @@ def mix(
     settings: MixSettings,
     previous: FilePath | None = None,
     matrix: FilePath | None = None,
+    stopped: bool = False,
 ) -> None:
     """Select and mix the weights files of all shards; on bad input nothing is written.
 
@@ -48,32 +57,38 @@ def mix(
     output
         v.h5: the non-zero mixed weights.
     previous
-        v.h5 of the previous epoch; needed for the mean over epochs and path following, not allowed otherwise.
+        v.h5 of the previous epoch; needed for the mean over epochs, path following, and if training has
+        `stopped`; not allowed otherwise.
     matrix
         W.h5 to write; see `itersel.select.selection`.
+    stopped
+        Whether the shards were passed on without training: the result is `previous`.
     """
-    _check_names(output, settings, previous, matrix)
+    _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
     found = None if previous is None else _check_previous(previous, settings, attributes)
     step = None
     if settings.path is not None:
         last = None if found is None or previous is None else read_step(found, previous)
-        step = next_step(settings.path, shards, last)
-    before = None
-    if previous is not None and (step is None or step.stopped):
-        before = read_weights(previous)
-    if step is not None:
+        step = next_step(settings.path, shards, last, stopped)
+        stopped = step.stopped
         attributes |= step.attributes()
-        if previous is not None and step.stopped:
-            # at the end of the path, every shard passes on the weights of the previous epoch
-            shards = [open_shard(os.fspath(previous))] * settings.shards
-    selection = _make_selection(settings, step)
+    else:
+        require_stopped(shards, stopped)
+        attributes |= {"stopped": 1} if stopped else {}
+    before = None
+    if previous is not None and (step is None or stopped):
+        before = read_weights(previous)
+    if previous is not None and stopped:
+        # every shard passes on the weights of the previous epoch
+        shards = [open_shard(os.fspath(previous))] * settings.shards
+    selection = _make_selection(settings, step, stopped)
     with _matrix_writer(matrix) as writer:
         count, largest = 0, 0.0
         for entries, columns in _merge(shards):
             features = summarise(entries, columns, settings.shards, settings.norm)
-            if step is not None and before is not None:
+            if stopped and before is not None:
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
             count, largest = count + features.key.shape[0], max(largest, features.norm.max(initial=0.0))
@@ -90,7 +105,7 @@ def mix(
             )
         if writer is not None:
             writer.finish(selected, {"kind": KIND, **attributes})
-        if step is None and before is not None:
+        if not stopped and before is not None:
             try:
                 weights = average_epochs(before, weights, settings.epoch)
             except InputError as error:  # two features with the same key
@@ -139,7 +154,11 @@ def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -
 
 
 def _check_names(
-    output: FilePath, settings: MixSettings, previous: FilePath | None, matrix: FilePath | None
+    output: FilePath,
+    settings: MixSettings,
+    previous: FilePath | None,
+    matrix: FilePath | None,
+    stopped: bool,
 ) -> None:
     """Raise an InputError if a file name is missing, superfluous or unsuitable."""
     if matrix is not None and not os.fspath(matrix).endswith(".h5"):
@@ -147,6 +166,12 @@ def _check_names(
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
         raise InputError("is the name of both the weights and the matrix; rename one of them", matrix)
     what = f"mixing {settings.mixing}, epoch {settings.epoch}"
+    if stopped:
+        if previous is None or settings.epoch == 1:
+            raise InputError(
+                f"{what}: training has stopped; give the mixed weights of the previous epoch with --passed-on"
+            )
+        return
     if previous is not None and not settings.needs_previous:
         raise InputError(f"{what}, does not depend on the previous epoch; drop --previous")
     if previous is None and settings.needs_previous:
@@ -181,9 +206,11 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     return found
 
 
-def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:
+def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool) -> Selection:
+    if stopped:
+        return Selection(above, -math.inf)
     if step is not None:
-        return Selection(above, -math.inf if step.stopped else step.threshold, settings.keep)
+        return Selection(above, step.threshold, settings.keep)
     for name, choose in CHOICES.items():
         if (limit := getattr(settings, name)) is not None:
             return Selection(choose, limit, settings.keep)

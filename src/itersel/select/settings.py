@@ -104,26 +104,32 @@ def read_step(attributes: Mapping[str, Any], path: FilePath) -> PathStep:
     return PathStep(threshold, loss, bool(stopped))  # type: ignore[arg-type]
 
 
+def require_stopped(shards: Sequence[ShardFile], stopped: bool) -> None:
+    """Raise an InputError for a shard that was trained although training has `stopped`, or the reverse."""
+    for shard in shards:
+        if shard.stopped != stopped:
+            how, has = ("was trained", "has") if stopped else ("was passed on untrained", "has not")
+            raise InputError(f"{how} although training {has} stopped; train it again", shard.path)
+
+
 def next_step(
-    path: tuple[float, float, float], shards: Sequence[ShardFile], before: PathStep | None
+    path: tuple[float, float, float],
+    shards: Sequence[ShardFile],
+    before: PathStep | None,
+    stopped: bool = False,
 ) -> PathStep:
     """Return the step of an epoch.
 
     For `path` see `MixSettings.path`. Losses are summed in the order of the shards. `before` is the step of
-    the previous epoch, None in the first.
+    the previous epoch, None in the first. The path also ends if training has `stopped`.
     """
     first, epsilon, minimum = path
-    if before is not None and before.stopped:
-        for shard in shards:
-            if not shard.stopped:
-                raise InputError("was trained although the path has ended; train it again", shard.path)
-        return before
+    stopped = stopped or (before is not None and before.stopped)
+    require_stopped(shards, stopped)
+    if before is not None and stopped:
+        return before._replace(stopped=True)
     loss = 0.0
     for shard in shards:
-        if shard.stopped:
-            raise InputError(
-                "was passed on untrained although the path has not ended; train it again", shard.path
-            )
         if shard.loss is None:
             raise InputError("has no loss; train the shard with --measure-loss", shard.path)
         loss += shard.loss

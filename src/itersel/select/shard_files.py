@@ -44,7 +44,7 @@ class ShardFile(NamedTuple):
     epoch: int  # -1 if missing, as the next
     shard: int
     loss: float | None  # of the weights that the shard started from; None if not measured
-    stopped: bool  # path following has ended: the weights are those that the shard started from
+    stopped: bool  # training has stopped: the weights are those that the shard started from
     weights: int  # number of weights
     name_length: int  # bytes of their names
     position: dict[str, int]  # in bytes, of each of `ARRAYS`

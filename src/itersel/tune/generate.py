@@ -178,6 +178,12 @@ def write_shard_rows(
         )
 
 
+def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
+    """Write a file without sentences, for an iteration in which nothing is tuned."""
+    with write_rows(path, FORMAT, 1) as writer:
+        writer.finish({"kind": "no-lists", "iteration": iteration, "shard": number})
+
+
 class _FeatureTable:
     """Numbers the features of a shard in order of first occurrence."""
 

@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
-from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -136,6 +136,23 @@ def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any
             stream.writelines(f"{name}\t{value!r}\n" for name, value in values)
         return
     write_arrays(path, FORMAT, weight_arrays(weights), attributes or {})
+
+
+def has_stopped(path: FilePath) -> bool:
+    """Return whether an epoch without training passed on these weights."""
+    if not os.fspath(path).endswith(".h5"):
+        return False
+    with open_hdf5(path) as stream:
+        return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
+
+
+def pass_on_weights(path: FilePath, output: FilePath) -> None:
+    """Write the weights of an epoch as those of the next one, in which nothing is trained."""
+    if not os.fspath(path).endswith(".h5"):
+        write_weights(output, read_weights(path))
+        return
+    arrays, attributes = read_arrays(path, FORMAT)
+    write_weights(output, weights_of(arrays, path), {**attributes, "stopped": 1})
 
 
 def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:

@@ -122,11 +122,14 @@ def _keys(content: object, key: str) -> Iterable[str]:
         yield from _keys(value, f"{key}.{name}" if key else str(name))
 
 
-def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
+def _changed(section: Any, key: str, tune_on: str = "") -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections."""
+    tune_on = getattr(section, "tune_on", tune_on)
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
         default = item.default_factory() if item.default_factory is not MISSING else item.default
+        if tune_on == "train":
+            default = item.metadata.get("on_train", default)
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
@@ -134,7 +137,7 @@ def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
             if item.name in CHOICES and type(value) is not type(default):
                 names = {kind: one for one, kind in CHOICES[item.name].items()}
                 yield f"{name}.name", names[type(value)], names.get(type(default), "")
-            yield from _changed(value, f"{name}.")
+            yield from _changed(value, f"{name}.", tune_on)
         elif default is MISSING or value != default:
             yield name, _text(value), "" if default is MISSING else _text(default)
 

@@ -69,10 +69,10 @@ def _of_shards(folder: Path) -> Record:
 
 def _of_weights(path: Path) -> Record:
     if not path.is_file():
-        return {"active_features": None, "norm": None}
+        return {"active_features": None, "norm": None, "passed_on": False}
     active, norm = _size(path, _changed(path))
-    record: Record = {"active_features": active, "norm": norm}
     attributes = _attributes(path, _changed(path))
+    record: Record = {"active_features": active, "norm": norm, "passed_on": bool(attributes.get("stopped"))}
     if "bleu" in attributes:
         # for a batch tuner: corpus BLEU of the translations that it chose from the lists
         record |= {"training_bleu": float(attributes["bleu"])}

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from itersel.errors import InputError
+from itersel.evaluate.epochs import sign_of
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
 from itersel.report.page.folder import read_optional
-from itersel.report.system import sign_of
 from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, score_cell
 from itersel.storage.text_table import Content
 

@@ -34,7 +34,7 @@
     });
     rows.sort((a, b) => a.order - b.order);
     for (const name of page.measures) {
-      const shown = rows.filter((row) => row[name] !== null).map(styled);
+      const shown = rows.filter((row) => row[name] !== null && !row.passed_on).map(styled);
       // Vega warns about layers without data
       const hasRings = shown.some((row) => row.chosen && row.order);
       page.show(name, shown, told(name), hasRings ? {} : { layer: page.charts[name].layer.slice(0, 1) });
@@ -45,7 +45,7 @@
   // Returns a sentence that summarises a chart.
   function told(name) {
     const values = page.data.runs.flatMap((run) =>
-      run.epochs.filter((epoch) => epoch[name] !== null).map((epoch) => ({ run: run.run, ...epoch })));
+      run.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: run.run, ...epoch })));
     if (!values.length) return "No run has recorded this.";
     const low = values.reduce((a, b) => (b[name] < a[name] ? b : a));
     const high = values.reduce((a, b) => (b[name] > a[name] ? b : a));
@@ -63,7 +63,8 @@
       const row = { ...epoch, run: run.run };
       return page.make("tr", { class: epoch.chosen ? "chosen" : "" }, ...columns.map((column, i) => {
         const text = i ? page.number(row[column]) : row[column];
-        const shown = column === "epoch" && epoch.chosen ? `${text} (chosen)` : text;
+        const note = epoch.chosen ? " (chosen)" : epoch.passed_on ? " (passed on)" : "";
+        const shown = column === "epoch" ? text + note : text;
         return page.make(i ? "td" : "th", { class: i ? "number" : "", "data-value": String(row[column] ?? "") }, page.make("bdi", {}, shown));
       }));
     }));

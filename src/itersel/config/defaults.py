@@ -1,0 +1,52 @@
+"""Defaults that depend on the tuning corpus: what devtest chose for each (docs/experiments.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from itersel.config.mixing import Nothing, PathFollowing
+from itersel.config.tasks import RandomTasks, Resharding
+from itersel.config.tuners import Batch, KBestMira
+from itersel.config.values import Experiment
+
+Section = TypeVar("Section")
+
+TASKS, PATH_TASKS = Resharding(shards=4, parts=8), RandomTasks(shards=4)
+ITERATIONS = 6
+
+
+def with_tuning_defaults(experiment: Experiment, given: Mapping[str, Any]) -> Experiment:
+    """Return an experiment with the defaults for its tuning corpus, except for keys that are `given`.
+
+    With algorithm 1 and batch tuners, the tuning corpus is dev by default.
+    """
+    is_batch, is_sgd = isinstance(experiment.learner, Batch), experiment.algorithm == "sgd"
+    if "tune_on" not in given and (is_batch or is_sgd):
+        experiment = replace(experiment, tune_on="dev")
+    if experiment.tune_on == "dev":
+        return experiment
+    experiment = _on_train(experiment, given)
+    experiment = replace(experiment, learner=_on_train(experiment.learner, given.get("learner") or {}))
+    if is_batch:
+        return experiment
+    if "tasks" not in given and not is_sgd and not isinstance(experiment.mixing, Nothing):
+        is_path = isinstance(experiment.mixing, PathFollowing)
+        experiment = replace(experiment, tasks=PATH_TASKS if is_path else TASKS)
+    held_out, steps = experiment.held_out, given.get("held_out") or {}
+    if "tuner" not in steps:
+        iterations = steps.get("iterations", ITERATIONS)
+        held_out = replace(held_out, tuner=KBestMira(), iterations=iterations)
+    tuner = _on_train(held_out.tuner, steps.get("tuner") or {})
+    return replace(experiment, held_out=replace(held_out, tuner=tuner))
+
+
+def _on_train(section: Section, given: Mapping[str, Any]) -> Section:
+    """Return a section with the defaults of its options for train."""
+    chosen = {
+        item.name: item.metadata["on_train"]
+        for item in fields(section)  # type: ignore[arg-type]
+        if "on_train" in item.metadata and item.name not in given
+    }
+    return replace(section, **chosen)  # type: ignore[type-var]

@@ -1,0 +1,57 @@
+"""Which epoch is the best on devtest, and whether training stops because devtest no longer gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from itersel.errors import FilePath, InputError
+from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.storage.json_files import from_json, read_json, write_json
+
+
+def sign_of(by: str) -> int:
+    """Return -1 if lower scores are better, else 1."""
+    return -1 if by in TEXT_SCORES and TEXT_SCORES[by][0] in LOWER_IS_BETTER else 1
+
+
+def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
+    """Return the epoch (from 1) with the best score, the earliest in case of ties."""
+    sign = sign_of(by)
+    return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The scores on devtest after each epoch so far, and whether training has stopped."""
+
+    scores: tuple[float, ...]
+    stopped: bool
+
+
+def next_progress(before: Progress | None, score: float, patience: int, by: str = TOKENIZED_BLEU) -> Progress:
+    """Return the progress after another epoch.
+
+    Training stops when none of the last `patience` epochs is better than all before, and stays stopped.
+    """
+    scores = (*(before.scores if before else ()), score)
+    stopped = before is not None and before.stopped
+    return Progress(scores, stopped or len(scores) - choose_epoch(scores, by) >= patience)
+
+
+def write_progress(path: FilePath, progress: Progress) -> None:
+    """Write the scores and the decision as JSON."""
+    write_json(path, asdict(progress), indent=2)
+
+
+def read_progress(path: FilePath) -> Progress:
+    """Read a file written by `write_progress`."""
+    try:
+        return from_json(Progress, read_json(path))
+    except ValueError:
+        raise InputError("is not a decision; make it with 'itersel report patience'", path) from None
+
+
+def training_has_stopped(path: FilePath | None) -> bool:
+    """Return whether a file written by `write_progress` says so; no file says that training goes on."""
+    return path is not None and read_progress(path).stopped

@@ -1,0 +1,135 @@
+"""Training that stops: the decision, and what each step passes on. tests/workflow has a whole run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.mixing import FIGURE_2, attributes_of, rows_of, run, write_shards
+from tests.naive.learning import last_trained
+
+from itersel.cli.main import main
+from itersel.evaluate.epochs import next_progress
+from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
+
+
+@given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.integers(1, 4))
+def test_training_stops_as_by_a_plain_count(scores, patience):
+    higher, lower, found = None, None, []
+    for score in scores:
+        higher = next_progress(higher, score, patience)
+        lower = next_progress(lower, -score, patience, "ter")
+        assert lower.stopped == higher.stopped
+        found.append(higher.stopped)
+    assert list(higher.scores) == scores
+    stop = last_trained(scores, patience) or len(scores) + 1
+    assert found == [epoch >= stop for epoch in range(1, len(scores) + 1)]
+
+
+def decide(folder, epoch, line, *more):
+    """Run the command after an epoch in which devtest was translated by this line."""
+    (folder / "reference").write_text("a b c d e f\n")
+    (folder / "translation").write_text(f"{line}\n")
+    previous = ["--previous", str(folder / f"{epoch - 1}.json")] if epoch > 1 else []
+    files = ["--reference", str(folder / "reference"), "--translations", str(folder / "translation")]
+    words = [*files, "--patience", "1", *previous, "--output", str(folder / f"{epoch}.json"), *more]
+    return main(["report", "patience", *words])
+
+
+@pytest.fixture
+def decision(tmp_path):
+    """Return the options of a decision to stop."""
+    for epoch, line in enumerate(["x b c d e f", "a b c d e f", "a b c d e f"], 1):
+        assert decide(tmp_path, epoch, line) == 0
+    found = [json.loads((tmp_path / f"{epoch}.json").read_text()) for epoch in (1, 2, 3)]
+    assert [one["stopped"] for one in found] == [False, False, True]
+    assert found[2]["scores"] == pytest.approx([100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25, 100, 100])
+    return ["--patience", str(tmp_path / "3.json")]
+
+
+def test_no_decision(tmp_path, capsys):
+    (tmp_path / "1.json").write_text("{}")
+    assert decide(tmp_path, 2, "a") == 1
+    assert "1.json: is not a decision; make it with 'itersel report patience'" in capsys.readouterr().err
+    assert not (tmp_path / "2.json").exists()
+
+
+PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
+MIXINGS = {
+    "mean-of-epochs": [],
+    "mean": [],
+    "selection": ["--select", "2", "--keep", "x1"],
+    "path-following": PATH,
+}
+
+
+@pytest.mark.parametrize("mixing", MIXINGS)
+def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
+    options = ["--mixing", mixing, *MIXINGS[mixing], "--matrix", str(tmp_path / "W.h5"), "--epoch"]
+    shards = rows_of(FIGURE_2[12])
+
+    def write(epoch, **more):
+        write_shards(tmp_path, shards, epoch)
+        for z in range(3):
+            path = tmp_path / f"shard{z}.h5"
+            write_weights(path, read_weights(path), {**attributes_of(z, epoch), **more})
+
+    write(1, loss=1.0)
+    assert run(tmp_path, *options, "1") == 0
+    (tmp_path / "v.h5").rename(tmp_path / "v1.h5")
+    passed = ["2", "--passed-on", str(tmp_path / "v1.h5"), *decision]
+    write(2, loss=1.0)
+    assert run(tmp_path, *options, *passed) == 1
+    assert "shard0.h5: was trained although training has stopped" in capsys.readouterr().err
+    assert not (tmp_path / "v.h5").exists()
+    # their weights are not read
+    shards = [{"y": 5.0}] * 3
+    write(2, stopped=1)
+    assert run(tmp_path, *options, "2", *decision) == 1
+    assert "give the mixed weights of the previous epoch with --passed-on" in capsys.readouterr().err
+    assert run(tmp_path, *options, *passed) == 0
+    before, after = (read_weights(tmp_path / name).to_dict() for name in ("v1.h5", "v.h5"))
+    assert after == before != {}
+    assert (has_stopped(tmp_path / "v1.h5"), has_stopped(tmp_path / "v.h5")) == (False, True)
+    # the same in the matrix, whose columns have the weight in every shard
+    matrix = {name: value for name, value in read_weights(tmp_path / "W.h5").to_dict().items() if value}
+    assert matrix == after
+    assert run(tmp_path, *options, "2") == 1
+
+
+NOTHING = ["--shard", "none", "--model", "none"]
+
+
+def test_a_shard_is_passed_on(tmp_path, decision):
+    """Neither its sentences nor a model are read; nor are they to decode lists."""
+    start, shard = tmp_path / "start.h5", tmp_path / "shard.h5"
+    write_weights(start, make_weights({"x": 2.0}), {"kind": "mixed-weights"})
+    where = ["--epoch", "4", "--shard-number", "3", "--weights", str(start)]
+    assert main(["train", *NOTHING, *where, *decision, "--output", str(shard)]) == 0
+    assert read_weights(shard).to_dict() == {"x": 2.0}
+    with open_hdf5(shard) as stream:
+        found = read_header(stream, FORMAT, shard).attributes
+    assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
+    for command in ("kbest", "forest"):
+        assert main([command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0
+
+
+def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):
+    weights, text = tmp_path / "weights.h5", tmp_path / "text"
+    write_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
+    text.write_text("a b\n\nc\n")
+    (tmp_path / "list").write_text("none\n")
+    tune = ["tune", "--tuner", "mert", "--lists", str(tmp_path / "list"), "--shards", "1", "--iteration", "4"]
+    decode = ["decode", *NOTHING, "--weights", "none"]
+    for command, passed_on, name in ((tune, weights, "tuned.h5"), (decode, text, "decoded")):
+        output = tmp_path / name
+        assert main([*command, *decision, "--output", str(output)]) == 1
+        assert "training has stopped; give the " in capsys.readouterr().err
+        assert not output.exists()
+        assert main([*command, *decision, "--passed-on", str(passed_on), "--output", str(output)]) == 0
+    assert (tmp_path / "decoded").read_text() == text.read_text()
+    assert read_weights(tmp_path / "tuned.h5").to_dict() == {"x": 2.0}
+    assert has_stopped(tmp_path / "tuned.h5")

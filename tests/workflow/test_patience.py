@@ -1,0 +1,82 @@
+"""Training that stops early: the remaining epochs pass on what the last one made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from tests.naive.learning import last_trained
+from tests.workflow.conftest import LEARNER
+
+from itersel.vectors.weights import has_stopped, read_weights
+
+EPOCHS = 4
+STOPPING = {"epochs": EPOCHS, "patience": 1}
+# its project is made once
+pytestmark = pytest.mark.xdist_group("patience")
+EXPERIMENTS = {
+    "averaged": {
+        "algorithm": "mixsgd",
+        "tune_on": "dev",
+        "tasks": {"shards": 2},
+        "repeats": 2,
+        **STOPPING,
+        **LEARNER,
+    },
+    "selected": {
+        **LEARNER,
+        "tasks": {"shards": 2, "language_model_folds": 1},
+        "mixing": {"name": "selection", "select": 300},
+        "held_out": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2},
+        **STOPPING,
+    },
+    "mira": {"tune_on": "dev", "features": "dense", "learner": {"name": "kbest-mira"}, **STOPPING},
+}
+RUNS = ["averaged", "averaged.repeat-2", "selected", "mira"]
+
+
+@pytest.fixture(scope="module")
+def stopped(finished, tmp_path_factory):
+    """Return a finished project with these experiments; it shares corpus and models."""
+    project = finished.copy(tmp_path_factory.mktemp("stopped") / "a project")
+    shutil.rmtree(project.results / "experiments")
+    shutil.rmtree(project.results / "report")
+    project.configure(experiments=EXPERIMENTS)
+    project.run("--cores", "2")
+    return project
+
+
+def system(project, run):
+    return json.loads((project.results / f"experiments/{run}/best/system.json").read_text())
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_remaining_epochs_pass_on(stopped, run):
+    found, folder = system(stopped, run), stopped.results / "experiments" / run
+    trained = last_trained(found["devtest_bleu"], STOPPING["patience"])
+    # at least one epoch passes on, and at least one was decided about
+    assert trained is not None
+    assert (1 < trained < EPOCHS, found["passed_on"]) == (True, EPOCHS - trained)
+    assert found["epoch"] <= trained
+    for epoch in range(2, EPOCHS + 1):
+        before, own = folder / f"epoch-{epoch - 1}", folder / f"epoch-{epoch}"
+        weights = [read_weights(one / "weights.h5").to_dict() for one in (before, own)]
+        texts = [(one / "devtest.txt").read_text() for one in (before, own)]
+        is_passed = epoch > trained
+        assert has_stopped(own / "weights.h5") == is_passed
+        assert (weights[0] == weights[1] and texts[0] == texts[1]) or not is_passed
+    rows = (stopped.results / "report/table.txt").read_text().splitlines()
+    assert any(f"of {EPOCHS} (" in row and " trained)" in row and run.split(".")[0] in row for row in rows)
+
+
+def test_a_job_that_was_killed(stopped):
+    """Whatever is made again is the same: here the decision, and all that depends on it."""
+    before = stopped.contents()
+    folder = stopped.results / "experiments/averaged"
+    for path in (folder / "epoch-3", folder / "epoch-4"):
+        shutil.rmtree(path)
+    (folder / "epoch-2/patience.json").unlink()
+    stopped.run("--cores", "2")
+    assert stopped.contents() == before
+    assert "Nothing to be done" in stopped.run("--cores", "2")
