@@ -376,7 +376,8 @@ def _check_templates(attribute: str, templates: Any, path: FilePath) -> None:
         why = "is not a list of different names"
         raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
-        raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
+        why = "install the package that adds it, or recreate the file"
+        raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:

@@ -98,7 +98,8 @@ def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str
     for plugin in filter(None, map(TEMPLATES.plugin, templates)):
         rows, stored = _with_plugin(plugin, rules, rows, stored)
     longest = max(longest, int(np.diff(stored.offset).max(initial=0)))
-    key = np.concatenate([identity, names.key[:count], feature_keys(stored)[count:]])
+    own = feature_keys(stored.take(np.arange(count, stored.count)))
+    key = np.concatenate([identity, names.key[:count], own])
     place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(stored.count)])
     order = np.argsort(key)
     is_new = np.ones(key.shape[0], bool)
@@ -143,7 +144,7 @@ def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, NDArray[np.
     except Exception as error:
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise plugin.error(f"must return names, rules and indices of names: {why}") from error
-    form = re.compile(rf"{template}:[^\s=;\x00-\x1f\x7f]+")
+    form = re.compile(rf"{template}:[^\s=;\x00-\x1f\x7f-\x9f]+")
     if wrong := [name for name in names if not form.fullmatch(name)]:
         raise plugin.error(f"returns the name {wrong[0]!r}; it must be '{template}:' and a word")
     if len(set(names)) < len(names):
