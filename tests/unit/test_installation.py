@@ -77,11 +77,11 @@ def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.Capt
         command = capsys.readouterr().out.splitlines()[-1].split()
         assert command[:3] == ["itersel", "run", "--configfile"]
         content: dict[str, dict[str, object]] = {}
+        first = project / command[3]
+        schema = first.read_text().partition("$schema=")[2].partition("\n")[0]
+        assert first.parent.joinpath(schema).is_file()
         for file in command[3:]:
-            text = (project / file).read_text()
-            schema = text.partition("$schema=")[2].partition("\n")[0]
-            assert (project / file).parent.joinpath(schema).is_file()
-            for key, value in yaml.safe_load(text).items():
+            for key, value in yaml.safe_load((project / file).read_text()).items():
                 content[key] = {**content.get(key, {}), **value} if isinstance(value, dict) else value
         assert content["name"] == read_config(content).name
         assert not (project / "config.yaml").exists()
