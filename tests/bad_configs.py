@@ -36,6 +36,10 @@ def directions(names, tuner="line-search", **settings):
     return experiment(held_out={"tuner": {"name": tuner, "directions": names}}, **settings)
 
 
+def outputs(value):
+    return experiment() | {"evaluation": {"outputs": value}}
+
+
 # Errors that a schema can express: the config, and text that the message must contain.
 BAD = [
     (experiment() | {"sed": 1}, "unknown key 'sed'"),
@@ -58,6 +62,10 @@ BAD = [
     (learner("perceptron", learning_rate="1e999"), "learner.learning_rate' must be a number, not '1e999'"),
     (experiment() | {"output": "a{b}"}, "'output' is 'a{b}', must be a path without control characters"),
     ({"experiments": {"reference.0": {}}}, "'experiments.reference.0': the name of an experiment"),
+    (outputs({"reference.0": "x"}), "'evaluation.outputs.reference.0': the name of another system"),
+    (outputs({"b": 5}), "'evaluation.outputs.b' must be text or a list of text, not 5"),
+    (outputs({"b": ["{x"]}), "'evaluation.outputs.b' is '{x', must be a path"),
+    (outputs({}), "'evaluation.outputs' must contain 'name: file' lines"),
     (experiment() | {"cache": ""}, "'cache' is '', must be a path"),
     (experiment() | {"name": "../x"}, "'name' is '../x', must be"),
     (experiment() | {"decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
@@ -119,6 +127,9 @@ INCONSISTENT = [
     (experiments(a={"start_from": "b"}, b={"start_from": "a"}), "start_from' is circular: a, b, a"),
     (experiments(a={"start_from": "b", "features": "dense"}, b={}), "start_from': 'b' has features: all"),
     ({"experiments": {"a.repeat-1": {}}}, "repeat-1': names like this"),
+    (outputs({"a": "x"}), "'evaluation.outputs.a': an experiment has this name; choose another"),
+    (outputs({"a.repeat-2": "x"}), "'evaluation.outputs.a.repeat-2': an experiment has this name"),
+    (outputs({"b": ["x", "y"]}), "outputs.b' names 2 files; give one for each test set (test)"),
     (
         experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
         "k_best' has no effect with forests",

@@ -11,7 +11,8 @@ from unittest import mock
 
 from tests.scored import make_system
 
-from itersel.report.comparison import Translations, compare
+from itersel.corpus.prepare import Preparation
+from itersel.report.comparison import Output, Translations, compare
 from itersel.report.page.folder import write_run
 from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
@@ -39,6 +40,7 @@ class MadeUpRun:
     """Writes the files of a run to its results folder, ``<output>/<name>``.
 
     `sentences` are test sentences, or their number; the `unfinished` experiments failed in their last epoch.
+    With `others`, there is raw text, also of these other systems.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class MadeUpRun:
         repeats: int = 1,
         unfinished: Sequence[str] = (),
         seed: int = 1,
+        others: Sequence[str] = (),
     ) -> None:
         self.folder, self.names, self.epochs, self.repeats = folder, list(names), epochs, repeats
-        self.unfinished, self.random = set(unfinished), random.Random(seed)
+        self.unfinished, self.random, self.others = set(unfinished), random.Random(seed), others
         self.translations: list[list[str]] = []
         if isinstance(sentences, int):
             sentences = [made_up_sentence(self.random) for _ in range(sentences)]
@@ -69,10 +72,24 @@ class MadeUpRun:
         self.table: dict[str, Any] | None = None
         if not self.unfinished:
             systems = [system for runs in self.systems.values() for system in runs]
+            if self.others:
+                self._evaluation(systems)
+                systems += map(Output, self.others)
             test_set = Translations("test", systems, self.translations, [self.references])
             self.table = compare([test_set], trials=20)
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
+
+    def _evaluation(self, systems: Sequence[System]) -> None:
+        """Write the raw text."""
+        self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]
+        names = [*(system.name for system in systems), *self.others]
+        texts = dict(zip(names, self.translations, strict=True))
+        for name, lines in {"reference.0": self.references, **texts}.items():
+            raw = [line.capitalize() for line in lines]
+            write_lines(self.folder / "evaluation" / "test" / f"{name}.txt", raw)
+        write_lines(self.folder / "corpus" / "test.raw.source.gz", map(str.capitalize, self.references))
+        Preparation("de", "en").write(self.folder / "corpus" / "preparation.json")
 
     def config(self) -> dict[str, Any]:
         experiment = {"epochs": self.epochs, "tasks": {"shards": SHARDS}}

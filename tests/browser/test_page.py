@@ -63,6 +63,10 @@ def fits(browser):
 def test_looks(browser, page, width, theme):
     browser.open(page, width, theme)
     assert fits(browser)
+    if width > 1000:
+        assert browser.run(
+            "const box = document.querySelector('#table .wide'); return box.scrollWidth <= box.clientWidth"
+        )
     assert browser.run("return document.querySelectorAll('#curves .chart svg').length") == 7
     assert browser.run("return document.documentElement.dataset.theme") == theme
     paper = browser.run("return getComputedStyle(document.body).backgroundColor")
@@ -148,7 +152,67 @@ def test_sentences(browser, run, page):
     browser.wait("document.querySelectorAll('.sentence').length === 1")
     browser.choose("input[type=search]", "no such text")
     said = "document.getElementById('sentence-count').textContent"
-    browser.wait(f"{said} === 'No sentence contains this text.'")
+    browser.wait(f"{said} === 'There is no such sentence.'")
+
+
+def test_folded_columns(browser, page):
+    browser.open(page)
+    shown = (
+        "return [...document.querySelectorAll('.systems thead th')].filter((one) => one.offsetWidth).length"
+    )
+    before = browser.run(shown)
+    browser.run("document.getElementById('all-columns').click()")
+    assert browser.run(shown) == before + 1
+
+
+def test_groups_of_sentences(browser, run, page):
+    """The means of a group are those of the sentences that it lists."""
+    browser.open(page)
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    table = "#differences .wide:first-child"
+    label, count, first, second, gain = browser.texts(f"{table} tbody tr:first-child > *")
+    assert float(gain) == pytest.approx(float(second) - float(first), abs=0.11)
+    assert sum(map(int, browser.texts(f"{table} td:nth-child(2)"))) == len(run.references)
+    browser.choose("select[name=group]", "0 0")
+    assert label == "1 to 10"
+    assert all(len(text.split()) <= 10 for text in browser.texts(".sentence dl > dd:first-of-type"))
+    scores = [float(text.split("chrF ")[1][:-1]) for text in browser.texts(".pair div:first-child dt")]
+    assert len(scores) == int(count)
+    assert sum(scores) / len(scores) == pytest.approx(float(first), abs=0.1)
+    browser.choose("select[name=group]", "")
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+
+
+def test_ngrams(browser, run, page):
+    """Those of each system are ahead in its column."""
+    browser.open(page)
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    captions = browser.texts("#differences caption")
+    assert captions[-2:] == [f"N-grams that {one} gets right more often" for one in "AB"]
+    for place, sign in ((-2, 1), (-1, -1)):
+        table = f"[...document.querySelectorAll('#differences table')].at({place})"
+        cells = browser.run(
+            f"return [...{table}.querySelectorAll('td')].map((one) => Number(one.textContent))"
+        )
+        pairs = list(zip(cells[::2], cells[1::2], strict=True))
+        assert 0 < len(pairs) <= 10
+        assert all(sign * (a - b) > 1 for a, b in pairs)
+        ratios = [((a + 1) / (b + 1)) ** sign for a, b in pairs]
+        assert ratios == sorted(ratios, reverse=True)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_other_systems_from_right_to_left(browser, tmp_path, width):
+    hebrew = [f"הבית {word} קטן מאוד, אבל הגן {word} גדול." for word in ("הלבן", "הישן", "החדש", "היפה")]
+    run = MadeUpRun(tmp_path / "run", ["one", "two"], sentences=hebrew, others=["online"])
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", width)
+    browser.wait("document.querySelectorAll('.sentence').length === 4")
+    browser.choose("select[name=b]", "online")
+    assert "online" in browser.texts(".systems tbody th")
+    shown = f"document.querySelector('{FIRST} dd')"
+    assert browser.run(f"return getComputedStyle({shown}).direction") == "rtl"
+    assert fits(browser)
 
 
 def test_order_by_gain(browser, page):

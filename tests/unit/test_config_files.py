@@ -72,14 +72,16 @@ def test_all_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixtu
     config["data"] |= {"monolingual": "more.gz"}
     config["data"]["devtest"]["source"] = "."
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
+    config["evaluation"] = {"outputs": {"online": "online.txt"}}
     assert check(config, "--no-text") == 1
     assert capsys.readouterr().err.splitlines() == [
-        f"itersel config: config.yaml: config key 'data.{key}' names {problem}"
+        f"itersel config: config.yaml: config key '{key}' names {problem}"
         for key, problem in (
-            ("monolingual", "more.gz: No such file or directory"),
-            ("dev", "dev.source.gz: No such file or directory"),
-            ("devtest", ".: Is a directory"),
-            ("test", "other.gz: No such file or directory"),
+            ("data.monolingual", "more.gz: No such file or directory"),
+            ("evaluation.outputs.online", "online.txt: No such file or directory"),
+            ("data.dev", "dev.source.gz: No such file or directory"),
+            ("data.devtest", ".: Is a directory"),
+            ("data.test", "other.gz: No such file or directory"),
         )
     ]
 
@@ -107,6 +109,15 @@ def test_text_that_cannot_be_used(
     assert message in error
     assert error.count("\n") == 1
     assert check(config, "--no-text") == 0
+
+
+def test_outputs_of_another_length(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content() | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}
+    assert check(config) == 1
+    message = "'evaluation.outputs.online' names dev.target.gz, which has 6 lines, but test set test has 4"
+    assert message in capsys.readouterr().err
+    config["evaluation"]["outputs"] = {"online": "test.target.gz"}
+    assert check(config) == 0
 
 
 def test_more_shards_than_sentences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

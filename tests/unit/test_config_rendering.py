@@ -59,6 +59,7 @@ def test_commented_yaml_keeps_all_values():
     content = {
         "name": "x",
         "data": {**FILES, "compound_splitting": True},
+        "evaluation": {"outputs": {"online": "a b", "no": ["c"]}},
         "experiments": {
             "a": {"learner": {"name": "mira", "c": 1e-7}},
             "yes": {"mixing": {"name": "selection", "threshold": 0.25}},

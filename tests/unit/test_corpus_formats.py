@@ -214,6 +214,7 @@ def test_sgml(tmp_path: Path) -> None:
     target = write(tmp_path / "ref.sgm", SGML.format(kind="ref", one="house", two="yes &lt;3"))
     out = prepare(tmp_path, f"--source={source}", f"--target={target}")
     assert read_lines(out / "test.source.gz") == ["haus & hof", "ja"]
+    assert read_lines(out / "test.raw.source.gz") == ["Haus & Hof", "ja"]
     assert read_lines(out / "test.raw.gz") == ["house", "yes <3"]
 
 

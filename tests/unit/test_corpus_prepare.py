@@ -167,7 +167,8 @@ def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, 
         assert [pair for pair in one[split] if pair not in lines] == []
     sources = [{source for source, _ in pairs} for pairs in one.values()]
     assert sum(map(len, sources)) == len(set().union(*sources)) == 20
-    assert read_lines(folder / "a/out/test.raw.gz") == [target for _, target in one["test"]]
+    for column, side in (("raw.source", 0), ("raw", 1)):
+        assert read_lines(folder / f"a/out/test.{column}.gz") == [pair[side] for pair in one["test"]]
 
 
 def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Sparse features of rules: names as in cdec, and the kernels compared with plain Python."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,9 +16,9 @@ from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
 from itersel.grammar.template_kernels import NO_CODE, Rules, bigram_code
-from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
+from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES
 from itersel.storage.strings import string_table
-from itersel.vectors.features import feature_keys
+from itersel.vectors.features import EXPLANATIONS, feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
 
@@ -127,6 +129,13 @@ def test_each_template(template: str, root) -> None:
     page = (root / "docs/features.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
     assert all(f"`{name}`" in row for name in names)
+
+
+@pytest.mark.parametrize("name", [*DENSE_FEATURES, *BUILT_IN_TEMPLATES])
+def test_explanations_of_features(name: str, root) -> None:
+    """The page of a run has the words of docs/features.md."""
+    page = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", (root / "docs/features.md").read_text())
+    assert f"| `{name}` | {EXPLANATIONS[name]} |" in page
 
 
 def test_bins_of_counts() -> None:

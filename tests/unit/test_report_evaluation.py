@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -13,6 +14,7 @@ from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare
 from itersel.report.table import text_table, tsv_table
+from itersel.storage.files import read_lines, write_lines
 
 RAW = [f"The cat, number {number}, sat on the Mat." for number in range(40)]
 GOOD = [line if number % 8 else line.replace("Mat", "mat") for number, line in enumerate(RAW)]
@@ -115,6 +117,58 @@ def test_command(tmp_path, refused):
     refused([*arguments, *counts], "a.h5: was counted with 2 references, but the test set has 1")
 
 
+@pytest.fixture
+def outputs(tmp_path):
+    """Return the words of `itersel report table` that add the output of another system."""
+    systems = [make_system("a"), make_system("b")]
+    arguments = table_command(tmp_path, systems, [tokenised(GOOD), tokenised(RAW)], tokenised(RAW))
+    counts = [str(tmp_path / f"{name}.h5") for name in "abc"]
+    for path, text in zip(counts, (GOOD, RAW), strict=False):
+        write_counts(path, counted(text, [RAW]))
+    write_lines(tmp_path / "raw", RAW)
+    write_lines(tmp_path / "bad.gz", BAD)
+    count_bad = ["detokenize", "--input", str(tmp_path / "bad.gz"), "--output", str(tmp_path / "plain")]
+    assert main([*count_bad, "--references", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
+    assert read_lines(tmp_path / "plain") == BAD
+    preparation, _ = write_detokenizer(tmp_path, RAW)
+    arguments += ["--trials", "100", preparation]
+    return [*arguments, "--output", str(tmp_path / "table.json"), str(tmp_path / "table.txt")]
+
+
+def test_output_of_another_system(tmp_path, outputs):
+    """It has the scores and p-values that an experiment with the same text would have."""
+    counts = [str(tmp_path / f"{name}.h5") for name in "abc"]
+    assert main([*outputs, "--counts", *counts, "--outputs", f"online={tmp_path / 'bad.gz'}"]) == 0
+    systems = [make_system("a"), make_system("b"), make_system("online")]
+    (found,) = json.loads((tmp_path / "table.json").read_text())["test_sets"]
+    (expected,) = json.loads(json.dumps(as_text(systems, [GOOD, RAW, BAD])))["test_sets"]
+    for ours, theirs in zip(found["systems"], expected["systems"], strict=True):
+        assert [ours[key] for key in ("name", "test", "p", "scores")] == [
+            theirs[key] for key in ("name", "test", "p", "scores")
+        ]
+    assert found["systems"][:2] == expected["systems"][:2]
+    online = found["systems"][2]
+    assert (online["learner"], online["devtest"], online["runs"][0]["repeat"]) == (None, None, 1)
+    row = (tmp_path / "table.txt").read_text().splitlines()[4].split()
+    assert row == ["3", "online", *"-" * 8, f"{online['test']['mean']:.2f}", "1,", "2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["a=bad.gz"], "--outputs: 'a' is the name of an experiment; choose another"),
+        (["c=bad.gz", "c=raw"], "--outputs: 'c' is given twice"),
+        (["c=short"], "short: has 1 lines, but the reference"),
+        (["c=none"], "none: no such file"),
+        (["c=raw"], "c.h5: was not counted from the translations in raw"),
+    ],
+)
+def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, given, message):
+    monkeypatch.chdir(tmp_path)
+    write_lines("short", ["a"])
+    refused([*outputs, "--counts", "a.h5", "b.h5", *["c.h5"] * len(given), "--outputs", *given], message)
+
+
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
     with pytest.raises(InputError, match=r"in different ways: case:.*tok:13a.* and case:.*tok:char"):
@@ -155,3 +209,4 @@ def test_detokenize_counts(tmp_path, text_file, refused):
         ([*output, "--counts", output[1], "--references", first], "--counts needs a file other than"),
     ):
         refused([*arguments, *wrong], why)
+    refused(["detokenize", files[0], "--input", first, *output], "only with --counts may both be left out")

@@ -20,8 +20,8 @@ from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.folder import describe_config
-from itersel.report.page.render import SCRIPTS, _json, asset, render, vega, watch
-from itersel.report.page.table import join_numbers, latex, markdown, table_view
+from itersel.report.page.render import SCRIPTS, _json, asset, breakable, render, vega, watch
+from itersel.report.page.table import format_hours, join_numbers, latex, markdown, table_view
 from itersel.storage.files import write_lines
 
 HOSTILE = [
@@ -90,8 +90,23 @@ def test_figures_equal_the_table(run, document):
         assert cells["test BLEU"].marks == join_numbers(beaten)
         assert cells["test BLEU"].is_best == (score["mean"] == max(means.values()))
         # 3 repeats of 3 epochs of 2 shards, 36 s each
-        assert float(cells["processor hours"].text) == pytest.approx(3 * 3 * SHARDS * 36 / 3600)
+        assert cells["processor time"].text == f"{3 * 3 * SHARDS * 36 / 60:.3g} min"
         assert cells["memory (MB)"].text == "300"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.004, "0.004 s"),
+        (14.4, "14.4 s"),
+        (60, "1 min"),
+        (3599, "60 min"),
+        (5400, "1.5 h"),
+        (3.6e6, "1,000 h"),
+    ],
+)
+def test_processor_time(seconds, text):
+    assert format_hours(seconds / 3600) == text
 
 
 def test_numbers_of_systems():
@@ -115,6 +130,12 @@ def test_detokenised_scores(document):
         "lowercased BLEU",
         "test BLEU, tokenised",
         "devtest BLEU",
+    ]
+    # what defines an experiment comes before its scores
+    assert titles.index("features") < titles.index("cased BLEU")
+    assert [column.title for column in view.columns if column.is_secondary] == [
+        *(f"lowercased {metric}" for metric in METRICS),
+        "memory (MB)",
     ]
     cells = dict(zip(titles, view.rows[0], strict=True))
     assert (cells["cased BLEU"].marks, cells["cased BLEU"].note) == ("2,3", "[29.1, 31.9]")
@@ -153,12 +174,78 @@ def test_sentences(run, document):
     (packed,) = document["test_sets"]
     assert len(packed["systems"]) == 9
     metric = CHRF()
-    for number, (source, references, texts, which, scores) in enumerate(packed["rows"]):
+    for number, (source, references, texts, which, scores, _) in enumerate(packed["rows"]):
         assert references == [run.references[number]] == [source]
         for system, place in zip(packed["systems"], which, strict=True):
             path = run.folder / "experiments" / system / "best" / "test.txt"
             assert texts[place] == path.read_text().splitlines()[number]
         assert scores == [round(10 * metric.sentence_score(text, references).score) for text in texts]
+
+
+def test_other_systems(tmp_path):
+    """They have a row and translations, but are not experiments."""
+    run = MadeUpRun(tmp_path / "run", ["first", "second"], others=["online"])
+    document = read_document(run.folder)
+    assert [one["run"] for one in document["runs"]] == ["first", "second"]
+    assert "online" not in (*document["compared"], document["best"]["name"])
+    (view,) = table_view(document["table"], document["runs"], document["costs"]["runs"])
+    assert [cell.text for cell in view.rows[2]][:3] == ["3", "online", "-"]
+    (packed,) = document["test_sets"]
+    assert packed["systems"] == ["first", "second", "online"]
+    texts = [row[2][row[3][2]] for row in packed["rows"]]
+    assert texts == (run.folder / "evaluation/test/online.txt").read_text().splitlines()
+    # raw text, but groups and n-grams of tokens
+    assert [row[0] for row in packed["rows"]] == [line.capitalize() for line in run.references]
+    assert all(ngram.islower() for ngram, _ in packed["ngrams"])
+    assert "other systems" in render(document)
+    assert re.search(r"(?m)^\| +3 \| online ", "\n".join(markdown(run.table)))
+
+
+def test_groups_of_sentences(tmp_path):
+    """Words are looked up in the index of the training text."""
+    run = MadeUpRun(tmp_path / "run", ["one"], sentences=["das haus", "ein hut und hüte", "das das"])
+    for name, lines in (("train.source", ["das haus"] * 3), ("train.target", ["the house"] * 3)):
+        write_lines(run.folder / "corpus" / f"{name}.gz", lines)
+    write_lines(tmp_path / "align", ["0-0 1-1"] * 3)
+    corpus = run.folder / "corpus"
+    text = [f"--source={corpus / 'train.source.gz'}", f"--target={corpus / 'train.target.gz'}"]
+    output = ["--output", str(run.folder / "grammar" / "index")]
+    assert main(["grammar", "index", *text, "--alignment", str(tmp_path / "align"), *output]) == 0
+    write_lines(run.folder / "experiments/one/best/test.txt", ["das haus", "a hut and hüte", "the the"])
+    (packed,) = read_document(run.folder)["test_sets"]
+    labels = [one["labels"] for one in packed["groupings"]]
+    assert [
+        [labels[place][group if isinstance(group, int) else group[0]] for place, group in enumerate(row[5])]
+        for row in packed["rows"]
+    ] == [["1 to 10", "2 to 9", "2"], ["1 to 10", "0", "2"], ["1 to 10", "2 to 9", "0"]]
+
+
+def test_headline(tmp_path):
+    """Languages, size, date and the best system on devtest; no variance without repeats."""
+    run = MadeUpRun(tmp_path / "run", ["first", "second"])
+    os.utime(run.folder / "report" / "table.json", (10**9, 10**9))
+    page = render(read_document(run.folder))
+    best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["mean"])
+    score = f"{best['test']['mean']:.2f} BLEU"
+    assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
+    summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
+    assert [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)] == [
+        "de to en-us",
+        "30 training pairs",
+        f"best on devtest: {best['name']}, {score} on test",
+        "2001-09-09",
+    ]
+    assert 'id="variance"' not in page
+    assert "#variance" not in page
+
+
+def test_signatures_are_listed_once(document):
+    two = {**document["table"], "test_sets": document["table"]["test_sets"] * 2}
+    assert render({**document, "table": two}).count("test BLEU: sacrebleu nrefs:1|<wbr>") == 1
+
+
+def test_keys_break_between_words():
+    assert breakable("experiments.<b>.learning_rate") == "experiments.<wbr>&lt;b&gt;.<wbr>learning_<wbr>rate"
 
 
 def test_page_is_the_same_twice_and_needs_no_network(run, document):
@@ -312,7 +399,7 @@ def test_damaged_parts(tmp_path, refused, name, content, message):
 def test_the_best_system_follows_choose_by():
     def system(name, chosen_by, score, bleu):
         run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
-        return {"name": name, "runs": [run], "devtest": {"mean": bleu}}
+        return {"name": name, "learner": "x", "runs": [run], "devtest": {"mean": bleu}}
 
     table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
     assert compared_systems(table, []) == ["a", "b"]

@@ -165,6 +165,11 @@ CHANGES = [
     ({"align": {"symmetrization": "union"}}, {"align": 1, "index_corpus": 1}, {"align_direction"}),
     ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
+    (
+        {"evaluation": {"outputs": {"online": "test.target"}}},
+        {"detokenize": 1, "compare_systems": 1, "write_page": 1},
+        {"choose_epoch", "decode_shard", "compare_tasks"},
+    ),
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
     (
         {"data": {"max_held_out": 9}},
@@ -188,6 +193,23 @@ def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
     jobs = copy.planned()
     assert {rule: jobs.get(rule) for rule in run} == run
     assert not kept & set(jobs)
+
+
+def test_output_of_another_system(copy):
+    """Its text is scored as it is, and prepared for BLEU of tokens; the page has both source and text raw."""
+    reference = (copy.folder / "test.target").read_text().splitlines()
+    lines = [line.capitalize() for line in reference]
+    (copy.folder / "other's text").write_text("".join(f"{line}\n" for line in lines))
+    copy.configure(evaluation={**copy.config()["evaluation"], "outputs": {"online": "other's text"}})
+    copy.run("--cores", "2")
+    assert (copy.results / "evaluation/test/online.txt").read_text().splitlines() == lines
+    [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
+    online = table["systems"][-1]
+    assert (online["name"], online["test"]["mean"]) == ("online", pytest.approx(100))
+    assert 0 < online["scores"]["BLEU"]["cased"]["mean"] < 100
+    [packed] = read_document(copy.results)["test_sets"]
+    assert packed["systems"][-1] == "online"
+    assert [row[0] for row in packed["rows"]] == (copy.folder / "test.source").read_text().splitlines()
 
 
 def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):

@@ -18,8 +18,7 @@ from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan import Plan
 from itersel.plan.requests import preparation_processes, requests
-from itersel.plan.texts import SHARDS_PATTERN
-from itersel.plan.texts import raw_columns
+from itersel.plan.texts import RAW_SOURCE, SHARDS_PATTERN, raw_columns
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.sources import assets_digest

@@ -3,7 +3,8 @@
 # needs: nothing (LibreOffice Help; downloaded corpora), or the files of data.{train,dev,devtest,test}
 # makes: corpus/fetched/{fetched}/{source,target}.gz (downloaded corpora),
 #        corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
-#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz (original references of all splits except train),
+#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz, corpus/{split}.raw.source.gz (original references and
+#        source of all splits except train),
 #        corpus/preparation.json, corpus/recaser.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
@@ -102,7 +103,10 @@ for further in sorted({TEXTS.further_columns(split) for split in TEXTS.given}):
             source=FILES.text("{held_out}", "source"),
             target=FILES.text("{held_out}", "target"),
             further=[FILES.text("{held_out}", column) for column in further],
-            raw=[FILES.text("{held_out}", column) for column in raw_columns(further)],
+            raw=[
+                FILES.text("{held_out}", column)
+                for column in (*raw_columns(further), RAW_SOURCE)
+            ],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
             f"{LOGS}/corpus/{{held_out}}.log",

@@ -1,9 +1,10 @@
 # Translations and references of the test sets as plain text, for scores that others can reproduce:
 # sacrebleu evaluation/test/reference.0.txt -i evaluation/test/{experiment}.txt -m bleu ter
 #
-# needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json
-# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt, and its sufficient
-#        statistics, evaluation/{evaluated}/counts/{experiment}.h5
+# needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json, and
+#        the files of evaluation.outputs
+# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{scored}.txt of each experiment and other
+#        system, and its sufficient statistics, evaluation/{evaluated}/counts/{scored}.h5
 
 from importlib.metadata import version
 
@@ -14,6 +15,7 @@ localrules:
 
 wildcard_constraints:
     evaluated=one_of(TEXTS.test_sets),
+    scored=one_of([*CONFIG.experiments, *TABLES.outputs]),
 
 
 rule write_references:
@@ -35,27 +37,27 @@ rule write_references:
 rule detokenize:
     """detokenise the translations of {evaluated}"""
     input:
-        translations=lambda wildcards: TABLES.translation(
-            wildcards.experiment, wildcards.evaluated
+        translations=lambda wildcards: TABLES.scored_translation(
+            wildcards.scored, wildcards.evaluated
         ),
         references=lambda wildcards: TABLES.plain_references(wildcards.evaluated),
         preparation=FILES.preparation,
         recaser=FILES.recaser,
     output:
-        text=f"{RESULTS}/evaluation/{{evaluated}}/{{experiment}}.txt",
-        counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{experiment}}.h5",
+        text=f"{RESULTS}/evaluation/{{evaluated}}/{{scored}}.txt",
+        counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{scored}}.h5",
     log:
-        f"{LOGS}/evaluation/{{evaluated}}/{{experiment}}.log",
+        f"{LOGS}/evaluation/{{evaluated}}/{{scored}}.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["detokenize"],
     params:
+        restoring=TABLES.restoring,
         tokenizer=TABLES.tokenizer,
         # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize"),
     shell:
-        "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --references {input.references:q} --tokenizer {params.tokenizer}"
+        "itersel detokenize {params.restoring} --references {input.references:q} --tokenizer {params.tokenizer}"
         " --input {input.translations:q} --output {output.text:q} --counts {output.counts:q} &> {log:q}"

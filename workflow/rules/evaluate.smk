@@ -145,6 +145,8 @@ rule compare_systems:
         systems=TABLES.of_test_sets(TABLES.system_files),
         translations=TABLES.of_test_sets(TABLES.translations),
         counts=TABLES.of_test_sets(TABLES.counts),
+        outputs=TABLES.of_test_sets(TABLES.output_texts),
+        preparation=[FILES.preparation] if TABLES.outputs else [],
     output:
         text=report(
             f"{RESULTS}/report/table.txt",

@@ -234,7 +234,7 @@ def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> Non
     lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
     add_options(parser, {"--nbest FILE": lists}, nargs="+", required=required)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
-    add_options(parser, {"--scores NAME=FILE": scores}, type=_named_file, action="append", default=[])
+    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -242,7 +242,7 @@ def first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
-def _named_file(text: str) -> tuple[str, str]:
+def named_file(text: str) -> tuple[str, str]:
     """Parse ``NAME=FILE``."""
     name, _, path = text.partition("=")
     if not name or not path:

@@ -108,8 +108,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
-        "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz, the "
-        "references without entities and invisible characters."
+        "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz and "
+        "SPLIT.raw.source.gz, the raw text without entities and invisible characters."
     )
     add_corpora(parser)
     parser.add_argument(

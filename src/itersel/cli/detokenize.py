@@ -12,13 +12,14 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
         "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
-        "edits of each sentence, from which 'itersel report table' computes the scores."
+        "edits of each sentence, from which 'itersel report table' computes the scores; then, without "
+        "--preparation and --recaser, the input may be the text of another system, which stays as it is."
     )
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",
     }
-    add_options(parser, files, required=True)
+    add_options(parser, files)
     add_text_files(parser, "translations")
     parser.add_argument(
         "--references",
@@ -44,16 +45,24 @@ def _detokenize(options: argparse.Namespace) -> None:
         raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
-    preparation, recaser = read_preparation(options.preparation), read_recaser(options.recaser)
+    is_plain = options.preparation is None and options.recaser is None and options.counts is not None
+    if not is_plain and None in (options.preparation, options.recaser):
+        raise InputError("give --preparation and --recaser; only with --counts may both be left out")
+
+    def restored(lines: list[str]) -> list[str]:
+        if is_plain:
+            return lines
+        return restore(lines, read_preparation(options.preparation), read_recaser(options.recaser))
+
     if options.counts is None:
-        write_lines(options.output, restore(read_lines(options.input), preparation, recaser))
+        write_lines(options.output, restored(read_lines(options.input)))
         return
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
 
     references = read_references(options.references)
     translations = read_translations(options.input, references, options.references[0])
-    text = list(restore(translations, preparation, recaser))
+    text = restored(translations)
     counts = count(translations, text, references, options.tokenizer or "13a")
     write_lines(options.output, text)
     write_counts(options.counts, counts)

@@ -18,6 +18,7 @@ from itersel.cli.arguments import (
     add_section_arguments,
     add_tokenize,
     add_tokenizer,
+    named_file,
     output_file,
     positive,
     whole,
@@ -134,8 +135,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on one or more test sets, and test every pair of systems for a significant "
         "difference. Systems with the same name are runs of one experiment; their scores are averaged. For "
-        "several test sets, repeat --test-set, --systems, --translations and, if used, --counts in the same "
-        "order; another table then scores all sentences together."
+        "several test sets, repeat --test-set, --systems, --translations and, if used, --counts and "
+        "--outputs in the same order; another table then scores all sentences together."
     )
     add_tokenize(parser)
     add_randomization_arguments(parser)
@@ -158,8 +159,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="output of 'itersel detokenize --counts' for each system, in the order of --systems, for scores "
-        "of detokenised text",
+        help="output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
+        "--outputs, for scores of detokenised text",
     )
     parser.add_argument(
         "--text",
@@ -168,6 +169,16 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         help="what the counted text is: detokenised, tokenised because the corpus was given so, or "
         "translations as they stand in n-best lists (default: detokenized)",
     )
+    parser.add_argument(
+        "--outputs",
+        nargs="+",
+        type=named_file,
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="translations by other systems, plain text; require --preparation",
+    )
+    add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"})
     _add_outputs(parser, TABLES)
 
 
@@ -405,14 +416,20 @@ def _table(options: argparse.Namespace) -> None:
             f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
             f"{len(options.translations)} --translations; give one of each per test set"
         )
-    if len(options.counts) not in (0, len(options.test_set)):
-        raise InputError(
-            f"{len(options.counts)} --counts for {len(options.test_set)} test sets; give them for all test "
-            "sets or none"
-        )
-    groups = zip(options.test_set, options.systems, options.translations, strict=True)
-    counts = options.counts or [[]] * len(options.test_set)
-    test_sets = [read_test_set(*group, one) for group, one in zip(groups, counts, strict=True)]
+    for name in ("counts", "outputs"):
+        given = len(getattr(options, name))
+        if given not in (0, len(options.test_set)):
+            raise InputError(
+                f"{given} --{name} for {len(options.test_set)} test sets; give them for all test sets or none"
+            )
+    if (options.preparation is None) != (not options.outputs):
+        raise InputError("--outputs and --preparation need each other; give both or neither")
+    counts, outputs = (given or [[]] * len(options.test_set) for given in (options.counts, options.outputs))
+    groups = zip(options.test_set, options.systems, options.translations, counts, outputs, strict=True)
+    test_sets = [
+        read_test_set(named, systems, translations, counted, others, options.preparation)
+        for named, systems, translations, counted, others in groups
+    ]
     first = test_sets[0]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:

@@ -12,7 +12,7 @@ from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import check_unique, name_in, reject, wrong
-from itersel.config.splits import has_labels, has_lists, is_aligned, is_help
+from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
 from itersel.config.tasks import (
     TASKS,
     IndependentTasks,
@@ -51,6 +51,7 @@ def check_experiments(config: Config) -> None:
         raise wrong("experiments", "is missing or empty; name at least one experiment")
     attempt_all(partial(_check_experiment, config, name) for name in config.experiments)
     _check_compared(config)
+    _check_outputs(config)
 
 
 def _check_experiment(config: Config, name: str) -> None:
@@ -108,6 +109,16 @@ def _check_compared(config: Config) -> None:
             raise wrong(
                 f"{key}.labels", f"differ from those of '{first}'; independent tasks must be the same"
             )
+
+
+def _check_outputs(config: Config) -> None:
+    """Reject outputs of other systems named like an experiment, or without a file for each test set."""
+    for name, files in (config.evaluation.outputs or {}).items():
+        key, sets = f"evaluation.outputs.{name}", test_sets(config)
+        if MARK in name or split_repeat(name)[0] in config.experiments:
+            raise wrong(key, ": an experiment has this name; choose another")
+        if len(files) != len(sets):
+            raise wrong(key, f"names {len(files)} files; give one for each test set ({', '.join(sets)})")
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:

@@ -20,6 +20,7 @@ from itersel.corpus.split import HeldOutPairs, describe_overlap
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER
+from itersel.storage.files import line_blocks
 
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions
@@ -65,6 +66,8 @@ def check_files_exist(config: Config) -> list[str]:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
+    outputs = (config.evaluation.outputs or {}).items()
+    named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
     text: list[tuple[str, str]] = []
     for split in given_splits(config):
         texts = texts_of(config, split)
@@ -124,6 +127,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
+    _check_outputs(config, sizes)
     warnings = []
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
@@ -205,6 +209,18 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
 def _plain(lines: Iterable[str]) -> list[str]:
     """Return text without what preparation makes equal at little cost; it is not tokenised."""
     return [" ".join(line.lower().split()) for line in lines]
+
+
+def _check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
+    """Reject outputs of other systems that are not of a test set, if the size of that is known."""
+    for name, files in (config.evaluation.outputs or {}).items():
+        for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
+            lines, size = sum(map(len, line_blocks(path))), sizes.get(split)
+            if size is not None and lines != size.sentences:
+                raise wrong(
+                    f"evaluation.outputs.{name}",
+                    f"names {path}, which has {lines} lines, but test set {test_set} has {size.sentences}",
+                )
 
 
 def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:

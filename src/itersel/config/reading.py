@@ -150,14 +150,11 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return _read_texts(typing.get_args(kind)[1], value, key)
     if kind == dict[str, int]:
         return _read_numbers(item, value, key)
+    if kind == dict[str, tuple[str, ...]]:
+        outputs = _mapping(value, key, "'name: file' lines", least=1)
+        return _read_all(partial(_read_output, item, key), outputs)
     if typing.get_origin(kind) is tuple:
-        is_alone = "alone" in item.metadata
-        if is_alone and (value is None or isinstance(value, str)):
-            value = [] if value is None else [value]
-        if not isinstance(value, list | tuple):
-            wanted = "text or a list of text" if is_alone else "a list"
-            raise wrong(key, f"must be {wanted}, not {show(value)}")
-        return tuple(_read_scalar(item, str, entry, key) for entry in value)
+        return _read_list(item, value, key)
     if isinstance(value, list | tuple) and "no_list" in item.metadata:
         raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
@@ -166,6 +163,32 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
 def _read_all(read: Callable[[Any, Any], Any], values: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return what is read of each name and value, or raise the errors of all of them."""
     return dict(zip(values, attempt_all(partial(read, *one) for one in values.items()), strict=True))
+
+
+def _read_list(item: Field[Any], value: object, key: str) -> tuple[str, ...]:
+    is_alone = "alone" in item.metadata
+    if is_alone and (value is None or isinstance(value, str)):
+        value = [] if value is None else [value]
+    if not isinstance(value, list | tuple):
+        wanted = "text or a list of text" if is_alone else "a list"
+        raise wrong(key, f"must be {wanted}, not {show(value)}")
+    return tuple(_read_scalar(item, str, entry, key) for entry in value)
+
+
+def _read_output(item: Field[Any], section: str, name: object, value: object) -> tuple[str, ...]:
+    key = join(section, name)
+    _check_name(name, key, "another system")
+    return _read_list(item, value, key)
+
+
+def _check_name(name: object, key: str, of: str) -> None:
+    """Reject a name that cannot be that of a file of translations."""
+    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
+        raise wrong(
+            key,
+            f": the name of {of} may contain letters, digits, '.', '_' and '-', and must not be like "
+            f"reference.0{_quotes(name)}",
+        )
 
 
 def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
@@ -225,12 +248,7 @@ def _read_texts(kind: Any, value: object, key: str) -> dict[str, Any]:
 def _read_experiment(section: str, name: object, settings: object) -> Experiment:
     """Read an experiment; its algorithm determines its mixing, and its tuning corpus some defaults."""
     key = join(section, name)
-    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
-        raise wrong(
-            key,
-            ": the name of an experiment may contain letters, digits, '.', '_' and '-', and must not be like "
-            f"reference.0{_quotes(name)}",
-        )
+    _check_name(name, key, "an experiment")
     settings = {} if settings is None else settings
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)

@@ -69,6 +69,11 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         number = {"type": "integer", **_bounds(item.metadata)}
         labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
         return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
+    if kind == dict[str, tuple[str, ...]]:
+        path: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
+        entries = {f"^{EXPERIMENT_PATTERN}$": {"anyOf": [path, {"type": "array", "items": path}]}}
+        named = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
+        return schema | named | {"patternProperties": entries, "default": None}
     if kind == dict[str, Experiment]:
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment, in_grid=True)
     for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
@@ -187,9 +192,11 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     limits = [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
-    name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
+    name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES.get(kind, "")
     if "path" in bounds:
         name = "path or list of paths" if "alone" in bounds else "path"
+        if typing.get_origin(kind) is dict:
+            name = f"names, each with a {name}"
     elif "alone" in bounds:
         name = "text or list of text"
     elif "pattern" in bounds:

@@ -114,6 +114,13 @@ class Evaluation:
         choices=(TOKENIZED_BLEU, *TEXT_SCORES),
     )
     trials: int = option("Number of trials in approximate randomization.", 10000, minimum=1)
+    outputs: dict[str, tuple[str, ...]] | None = option(
+        "Translations by other systems, to compare with: a name for each, and the file of its translations "
+        "of the test set, plain text with one sentence per line. With several test sets, a list of files in "
+        "their order.",
+        path=True,
+        alone=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def prepare_corpus(
 ) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
-    All splits except train also keep their raw references. Pairs that will be dropped are not held in memory,
+    All splits except train also keep their raw text. Pairs that will be dropped are not held in memory,
     because a corpus may consist mostly of empty lines or duplicates. `case` counts the target side of train
     before it is filtered. `held_out` are sets with their own files, with which the pairs are compared. The
     result does not depend on the number of processes.
@@ -267,7 +267,7 @@ def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> _P
     further, raw = block.further, None
     # train, from which nothing is cut, is never scored
     if settings.split != "train" or settings.cut:
-        columns = block.target, *zip(*further or (), strict=True)
+        columns = block.source, block.target, *zip(*further or (), strict=True)
         raw = list(zip(*map(preparation.clean, columns), strict=True))
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
@@ -337,10 +337,10 @@ def write_corpus(
 ) -> None:
     """Write the splits, their preparation and their statistics to `folder`.
 
-    Files are ``<split>.{source,target,task,alignment,raw}.gz`` (those that exist), ``monolingual.gz``, with a
-    training split ``preparation.json`` and ``recaser.json``, and ``statistics.json``, or
-    ``<split>.statistics.json`` for one split. The statistics are written last: if they exist, so does the
-    rest.
+    Files are ``<split>.{source,target,task,alignment,raw,raw.source}.gz`` (those that exist),
+    ``monolingual.gz``, with a training split ``preparation.json`` and ``recaser.json``, and
+    ``statistics.json``, or ``<split>.statistics.json`` for one split. The statistics are written last: if
+    they exist, so does the rest.
     """
     splits, overlaps = prepared
     for name, split in splits.items():

@@ -66,7 +66,8 @@ class Bitext(NamedTuple):
     task: list[str] | None = None  # label of the natural task of each pair, or None
     alignment: list[str] | None = None  # lines in Pharaoh format, or None
     further: list[tuple[str, ...]] | None = None  # additional reference translations of each pair, or None
-    raw: list[tuple[str, ...]] | None = None  # all raw reference translations of each pair, or None
+    # the raw source of each pair, followed by all its raw reference translations, or None
+    raw: list[tuple[str, ...]] | None = None
 
     @property
     def size(self) -> int:
@@ -81,13 +82,15 @@ class Bitext(NamedTuple):
     def columns(self) -> dict[str, list[str]]:
         """Return the existing columns by name.
 
-        ``target.N`` is the N-th additional reference; ``raw`` and ``raw.N`` are the raw references.
+        ``target.N`` is the N-th additional reference; ``raw`` and ``raw.N`` are the raw references, and
+        ``raw.source`` is the raw source.
         """
         columns = {name: column for name, column in self._asdict().items() if column is not None}
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
             columns[f"target.{number}"] = list(lines)
-        for number, lines in enumerate(zip(*columns.pop("raw", ()), strict=True)):
-            columns[f"raw.{number}" if number else "raw"] = list(lines)
+        for number, lines in enumerate(zip(*columns.pop("raw", ()), strict=True), -1):
+            name = {-1: "raw.source", 0: "raw"}.get(number, f"raw.{number}")
+            columns[name] = list(lines)
         return columns
 
 

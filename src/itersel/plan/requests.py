@@ -103,7 +103,7 @@ REQUESTS = {
 # Text preparation uses more processes if there is more text: one for each so many source words.
 PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
 PROCESS_MEMORY = 60  # MB
-COMPARISON_MINUTES = 5  # more for each experiment
+COMPARISON_MINUTES = 5  # more for each system
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
 
@@ -197,7 +197,9 @@ def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:
             memory += PROCESS_MEMORY * preparation_processes(text)
         memory = max(LEAST_MEMORY, memory)
         found[name] = {"mem_mb": math.ceil(memory / 100) * 100, "runtime": math.ceil(minutes)}
-    found["compare_systems"]["runtime"] += COMPARISON_MINUTES * len(config.experiments)
+    found["compare_systems"]["runtime"] += COMPARISON_MINUTES * (
+        len(config.experiments) + len(config.evaluation.outputs or ())
+    )
     return found
 
 

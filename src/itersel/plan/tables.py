@@ -22,7 +22,15 @@ from itersel.config.tasks import (
 from itersel.config.values import CHOICES, Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
-from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of, search_options
+from itersel.plan.commands import (
+    Files,
+    extract_options,
+    held_out_tuner,
+    no_option,
+    options,
+    search_of,
+    search_options,
+)
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
 
@@ -35,6 +43,11 @@ class Tables:
         self._epochs = epochs
         # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
         self.compared: list[str] = []
+        # other systems, and the files of their translations by test set
+        self.outputs = {
+            name: dict(zip(texts.test_sets, files, strict=True))
+            for name, files in (config.evaluation.outputs or {}).items()
+        }
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
         for name, one in config.experiments.items():
@@ -189,6 +202,22 @@ class Tables:
         """Return the tokenised translation of a test set by a system."""
         return self._files.experiment(name, f"{self._stage(test_set)}/{self._texts.test_sets[test_set]}.txt")
 
+    def scored_translation(self, name: str, test_set: str) -> str:
+        """Return the translation of a test set by a compared system, or the plain text of another one."""
+        if name in self.outputs:
+            return no_option(self.outputs[name][test_set])
+        return self.translation(name, test_set)
+
+    def restoring(self, wildcards: Any) -> str:
+        """Return the options of `itersel detokenize` to restore text; none for that of another system."""
+        if wildcards.scored in self.outputs:
+            return ""
+        return options(preparation=self._files.preparation, recaser=self._files.recaser)
+
+    def output_texts(self, test_set: str) -> list[str]:
+        """Return the plain text of a test set by other systems."""
+        return [f"{self._files.results}/evaluation/{test_set}/{name}.txt" for name in self.outputs]
+
     def plain_references(self, test_set: str) -> list[str]:
         """Return the plain-text references of a test set."""
         count = len(self._texts.references(self._texts.test_sets[test_set]))
@@ -198,7 +227,7 @@ class Tables:
     def counts(self, test_set: str) -> list[str]:
         """Return the counts from which the translations of a test set are scored."""
         folder = f"{self._files.results}/evaluation/{test_set}/counts"
-        return [f"{folder}/{name}.h5" for name in self.compared]
+        return [f"{folder}/{name}.h5" for name in (*self.compared, *self.outputs)]
 
     @property
     def test_references(self) -> list[str]:
@@ -229,13 +258,20 @@ class Tables:
                 *("--systems", *self.system_files(name)),
                 *("--translations", *self.translations(name)),
                 *("--counts", *self.counts(name)),
+                *self._output_options(name),
             ]
             for name, split in self._texts.test_sets.items()
         ]
-        text = options(text="tokenized" if self._config.data.tokenized else None)
-        if splits.has_lists(self._config):
-            text = options(text="listed")
+        kinds = ("tokenized", self._config.data.tokenized), ("listed", splits.has_lists(self._config))
+        text = options(
+            text=next((kind for kind, holds in reversed(kinds) if holds), None),
+            preparation=self._files.preparation if self.outputs else None,
+        )
         return " ".join([text, self._significance_options, *map(shlex.join, groups)])
+
+    def _output_options(self, test_set: str) -> list[str]:
+        named = map("=".join, zip(self.outputs, self.output_texts(test_set), strict=True))
+        return ["--outputs", *named] if self.outputs else []
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method for those of one."""

@@ -25,6 +25,8 @@ from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
 from itersel.plan.commands import Files, extract_options, options, own_seed
 
 HASH = "hash"
+# The column of the original source.
+RAW_SOURCE = "raw.source"
 # Separates the number of shards from the seed in the name of a folder; the run's own seed is left out.
 SEED_MARK = "-seed-"
 # What the wildcard `shards` matches.
@@ -93,6 +95,10 @@ class Texts:
         columns = raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
+    def raw_texts(self, split: str) -> list[str]:
+        """Return the original references and source of a split."""
+        return [*self.raw_references(split), self._files.text(split, RAW_SOURCE)]
+
     def learned_references(self, split: str) -> list[str]:
         """Return the columns of the additional references used in learning: target.1, ... of dev."""
         return self.further_references(split) if split == "dev" else []
@@ -147,7 +153,7 @@ class Texts:
         text, data = self._files.text, self._config.data
         made = ["train", *(split for split in self.held_out if split not in self.given)]
         files = [text(split, side) for split in made for side in ("source", "target")]
-        files += [path for split in made[1:] for path in self.raw_references(split)]
+        files += [path for split in made[1:] for path in self.raw_texts(split)]
         has_labels = splits.has_labels(self._config, "train")
         if self._is_help or has_labels:
             files += [text(split, "task") for split in made]

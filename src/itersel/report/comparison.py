@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from itersel.errors import InputError
+from itersel.corpus.prepare import read_preparation
+from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
 from itersel.evaluate.metrics import References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
@@ -27,17 +28,25 @@ from itersel.report.system import OF_ALL_RUNS, System, first_difference, read_sy
 Item = TypeVar("Item")
 
 
+@dataclass(frozen=True)
+class Output:
+    """The output of another system, of which only the name is known."""
+
+    name: str
+    repeat: int = 1
+
+
 class Translations(NamedTuple):
     """The translations of a test set by all systems."""
 
     name: str
-    systems: Sequence[System]  # at the epochs chosen for this test set
+    systems: Sequence[System | Output]  # experiments at the epochs chosen for this test set, then others
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
-def run_of(system: System) -> tuple[str, int]:
+def run_of(system: System | Output) -> tuple[str, int]:
     """Return the run that a system belongs to: the name of the experiment and the number of the repeat."""
     return system.name, system.repeat
 
@@ -47,10 +56,14 @@ def read_test_set(
     descriptions: Sequence[str],
     translations: Sequence[str],
     counts: Sequence[str] = (),
+    outputs: Sequence[tuple[str, str]] = (),
+    preparation: FilePath | None = None,
 ) -> Translations:
     """Read a test set, `named` by its name and the files of its references, and its translations.
 
-    The other files are those of the systems, in the same order.
+    The other files are those of the systems, in the same order. `outputs` are names of other systems, with
+    the files of their translations: plain text, which needs the `preparation` of the training corpus. Their
+    `counts` follow those of the systems.
     """
     name, *paths = named
     if not is_test_set_name(name):
@@ -61,8 +74,9 @@ def read_test_set(
         raise InputError(
             f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
         )
-    if counts and len(descriptions) != len(counts):
-        raise InputError(f"{len(descriptions)} systems, but {len(counts)} counts; give one of each")
+    count = len(descriptions) + len(outputs)
+    if counts and count != len(counts):
+        raise InputError(f"{count} systems, but {len(counts)} counts; give one of each")
     systems = [read_system(path) for path in descriptions]
     for (experiment, repeat), count in Counter(map(run_of, systems)).items():
         if count > 1:
@@ -72,14 +86,30 @@ def read_test_set(
         one = first.setdefault(system.name, system)
         if key := first_difference(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
+    others = _others(outputs, first)
     references = read_references(paths)
-    texts = [read_translations(path, references, paths[0]) for path in translations]
+    files = [*translations, *(path for _, path in outputs)]
+    texts = [read_translations(path, references, paths[0]) for path in files]
     counted = [read_counts(path) for path in counts]
-    for path, of_text, text, translated in zip(counts, counted, texts, translations, strict=bool(counts)):
+    for path, of_text, text, translated in zip(counts, counted, texts, files, strict=bool(counts)):
         require_counts_of(path, of_text, text, references, translated)
     if counted:
         require_same_text(counts, counted)
-    return Translations(name, systems, texts, references, [one.counts for one in counted])
+    if preparation is not None:
+        prepare = read_preparation(preparation).target
+        texts[len(systems) :] = map(prepare, texts[len(systems) :])
+    return Translations(name, [*systems, *others], texts, references, [one.counts for one in counted])
+
+
+def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) -> list[Output]:
+    """Return the other systems, which must have names of their own."""
+    names = [name for name, _ in outputs]
+    for number, name in enumerate(names):
+        if name in experiments:
+            raise InputError(f"--outputs: '{name}' is the name of an experiment; choose another")
+        if name in names[:number]:
+            raise InputError(f"--outputs: '{name}' is given twice; each system needs a name of its own")
+    return [Output(name) for name in names]
 
 
 def compare(
@@ -125,7 +155,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
 
 def _describe_system(
     number: int,
-    runs: Sequence[System],
+    runs: Sequence[System | Output],
     tests: Mapping[str, Scores],
     columns: Sequence[Column],
     is_pooled: bool,
@@ -136,13 +166,14 @@ def _describe_system(
     described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
     # epochs may differ between pooled test sets
     if not is_pooled:
-        devtest["devtest"] = summarize([run.devtest_bleu[run.epoch - 1] for run in runs])._asdict()
+        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, System)]
+        devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
             {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS} for run in runs
         ]
     return {
         "system": number,
-        **{key: getattr(runs[0], key) for key in OF_ALL_RUNS},
+        **{key: getattr(runs[0], key, None) for key in OF_ALL_RUNS},
         **devtest,
         "test": test.summary._asdict(),
         "runs": [
@@ -175,7 +206,7 @@ def _by_metric(columns: Sequence[Column], describe: Callable[[Column], Any]) -> 
     return found
 
 
-def _by_name(systems: Sequence[System], items: Sequence[Item]) -> dict[str, list[Item]]:
+def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
     """Group the items, one per system, by the name of the experiment."""
     by_name: dict[str, list[Item]] = {}
     for system, item in zip(systems, items, strict=True):

@@ -42,8 +42,9 @@ from itersel.evaluate.significance import (
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, Run, read_run
 from itersel.report.page.sentences import references_of, translation_of
-from itersel.report.page.table import read_table, score_on_devtest
+from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
+from itersel.report.table import is_experiment
 from itersel.storage.text_table import Content
 
 TABLE = "report/table.json"
@@ -242,7 +243,7 @@ def _of_all_experiments(config: Config) -> Config:
         language_model=replace(config.language_model, arpa=None),
         grammar=config.grammar,
         decoder=replace(config.decoder, jobs=1),
-        evaluation=replace(config.evaluation, tokenizer=None, trials=1),
+        evaluation=replace(config.evaluation, tokenizer=None, trials=1, outputs=None),
         experiments={},
     )
 
@@ -260,7 +261,10 @@ def _compare(
     scores = {name: rows[name].scores for name in shared}
     baseline = baselines[0]
     if len(baselines) > 1:
-        baseline = max(baselines, key=lambda name: score_on_devtest(run.systems[name]))
+        candidates = [run.systems[name] for name in baselines]
+        if not all(map(is_experiment, candidates)):
+            raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
+        baseline = best_on_devtest(candidates)["name"]
     counted = {name: _counts(run, rows[name], by) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))

@@ -39,6 +39,15 @@ class Cell(NamedTuple):
     is_best: bool = False
 
 
+# What is not known of other systems.
+NOTHING = Cell("-", "")
+
+
+def is_experiment(system: Content) -> bool:
+    """Return whether a row of table.json is an experiment, not the output of another system."""
+    return system["learner"] is not None
+
+
 def cells(system: Content) -> dict[str, Cell]:
     """Return the cells of a system by title; pooled test sets have none about epochs, which may differ."""
     runs, shards = system["runs"], system["shards"]
@@ -47,11 +56,13 @@ def cells(system: Content) -> dict[str, Cell]:
         "experiment": _word(system["name"]),
         "learner": _word(system["learner"]),
         "mixing": _word(system["mixing"]),
-        "shards": Cell(str(shards) if system["tasks"] == "random" else f"{shards} {system['tasks']}", shards),
+        "shards": _shards(shards, system["tasks"]),
         "tuned on": _word(system["tune_on"]),
         "features": _word(system["features"]),
     }
-    if "devtest" in system:
+    if "devtest" in system and not is_experiment(system):
+        row |= dict.fromkeys(("active features", "devtest BLEU", "epoch"), NOTHING)
+    elif "devtest" in system:
         active = sum(run["active_features"] for run in runs) / len(runs)
         epochs = ", ".join(str(run["epoch"]) for run in runs)
         row["active features"] = Cell(f"{active:.0f}", active)
@@ -105,7 +116,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
         lines.append(f"With their own devtest: {', '.join(own)}.")
     if any(len(system["runs"]) > 1 for system in first["systems"]):
         lines += REPEATED
-    return [*lines, *_signatures(table)]
+    return [*lines, *signatures(table)]
 
 
 def tsv_table(table: Content) -> list[str]:
@@ -117,7 +128,13 @@ def tsv_table(table: Content) -> list[str]:
 
 
 def _word(text: object) -> Cell:
-    return Cell(str(text), str(text))
+    return NOTHING if text is None else Cell(str(text), str(text))
+
+
+def _shards(shards: int | None, tasks: str) -> Cell:
+    if shards is None:
+        return NOTHING
+    return Cell(str(shards) if tasks == "random" else f"{shards} {tasks}", shards)
 
 
 def _numbers(systems: list[int]) -> str:
@@ -147,9 +164,9 @@ def _scores(systems: list[Content], case: str) -> list[str]:
 def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:
     """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
     row = {"test set": name, **{title: cell.text for title, cell in cells(system).items()}}
-    row |= {"shards": str(system["shards"]), "runs": str(len(system["runs"]))}
+    row |= {"shards": _word(system["shards"]).text, "runs": str(len(system["runs"]))}
     for key in ("devtest", "test"):
-        score = system.get(key, {"mean": None, "deviation": None})
+        score = system.get(key) or {"mean": None, "deviation": None}
         row[f"{key} BLEU"] = two_decimals(score["mean"])
         row[f"{key} BLEU deviation"] = two_decimals(score["deviation"])
     for case, metric in product(CASES, METRICS) if system["scores"] else ():
@@ -161,14 +178,14 @@ def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:
     return row
 
 
-def _signatures(table: Content) -> list[str]:
+def signatures(table: Content) -> list[str]:
     """Return the signatures of all scores, only once if they are the same for all test sets."""
     found = {}
     for one in all_test_sets(table):
-        signatures = {"test BLEU": one["signature"]}
+        of_scores = {"test BLEU": one["signature"]}
         for case, metric in product(CASES, METRICS) if one["signatures"] else ():
-            signatures[f"{case} {metric}"] = one["signatures"][metric][case]
-        found[one["name"]] = [f"{score}: sacrebleu {signature}" for score, signature in signatures.items()]
+            of_scores[f"{case} {metric}"] = one["signatures"][metric][case]
+        found[one["name"]] = [f"{score}: sacrebleu {signature}" for score, signature in of_scores.items()]
     first, *others = found.values()
     if all(other == first for other in others):
         return first

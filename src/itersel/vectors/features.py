@@ -17,6 +17,32 @@ def feature_groups() -> tuple[str, ...]:
     return DENSE, *TEMPLATES, OTHER
 
 
+# What dense features and templates are, by name; docs/features.md has the same words.
+EXPLANATIONS = {
+    "EgivenFCoherent": "−log10 of the relative frequency of the rule among the sampled occurrences of its "
+    "source side",
+    "SampleCountF": "log10 of one plus the number of sampled occurrences of the source side",
+    "CountEF": "log10 of one plus the number of sampled occurrences of the rule",
+    "MaxLexFgivenE": "lexical cost of the source side given the target side",
+    "MaxLexEgivenF": "lexical cost of the target side given the source side",
+    "IsSingletonF": "1 if the source side gives a rule at a single occurrence",
+    "IsSingletonFE": "1 if the rule was seen once",
+    "Glue": "1 for each glue rule",
+    "PassThrough": "1 for each word that is copied",
+    "WordPenalty": "−0.434 for each target word",
+    "LanguageModel": "log10 of the language model's probability",
+    "LanguageModel_OOV": "number of words that the language model does not know",
+    "R": "the rule itself",
+    "RBS": "bigrams of the source side",
+    "RBT": "bigrams of the target side",
+    "Shape": "runs of terminals (positions 1, 3, 5) and nonterminals (2, 4), both sides",
+    "ShapeT": "runs of terminals and nonterminals, target side only",
+    "Lex": "pairs of linked words (Green et al. 2013)",
+    "Del": "source words without links, which are left untranslated (Green et al. 2013)",
+    "Count": "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ...",
+}
+
+
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:
     """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)

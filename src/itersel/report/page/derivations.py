@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from itersel.lm.binary import LanguageModel, load_model
 from itersel.progress import progress
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
-from itersel.report.page.sentences import read_test_set, translation_of
+from itersel.report.page.sentences import Translated, read_test_set, score_sentences, translation_of
 from itersel.report.page.table import read_table
 from itersel.report.system import read_system
 from itersel.vectors.weights import Weights, read_weights
@@ -45,14 +45,15 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
     chosen = _most_different(test_set, names, most)
-    sentences = _explain(chosen, len(test_set["rows"]), shards, load_model(model), search, systems)
+    sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)
     return {"test_set": test, "systems": names, "sentences": sentences}
 
 
-def _most_different(packed: Mapping[str, Any], names: Sequence[str], most: int) -> list[int]:
+def _most_different(test_set: Translated, names: Sequence[str], most: int) -> list[int]:
     """Return the sentences on which two systems differ most in chrF, in the order of the text."""
-    first, second = (packed["systems"].index(name) for name in names)
-    difference = [abs(scores[which[first]] - scores[which[second]]) for *_, which, scores in packed["rows"]]
+    first, second = (test_set.systems.index(name) for name in names)
+    scored = score_sentences(test_set)
+    difference = [abs(chrf[which[first]] - chrf[which[second]]) for _, which, chrf in scored]
     order = sorted(range(len(difference)), key=lambda sentence: (-difference[sentence], sentence))
     return sorted(order[:most])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -16,9 +17,11 @@ from itersel.config.tasks import IndependentTask
 from itersel.config.values import Experiment
 from itersel.errors import InputError
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
+from itersel.report.page.groups import read_frequencies
 from itersel.report.page.runs import read_curves, read_features
-from itersel.report.page.sentences import read_test_set, references_of
-from itersel.report.page.table import read_table, score_on_devtest
+from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.table import best_on_devtest, read_table
+from itersel.report.table import is_experiment
 from itersel.storage.files import read_bytes, read_lines
 
 # Errors are at the end of long logs.
@@ -36,11 +39,15 @@ def read_document(results: Path) -> dict[str, Any]:
     description = read_run(results)
     config = description.get("config") or {}
     table = read_table(results / "report" / "table.json")
-    compared = [one["name"] for one in table["test_sets"][0]["systems"]] if table else []
+    systems = table["test_sets"][0]["systems"] if table else []
+    compared, others = (
+        [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
+    )
     planned = with_independent_tasks(read_config(config)).experiments if config else {}
     runs = find_runs(results, list(planned) or compared)
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
-    found = [one for name in names if (one := read_test_set(results, name, runs)) is not None]
+    found = [one for name in names if (one := read_test_set(results, name, runs, others)) is not None]
+    frequencies = read_frequencies(results / "grammar" / "index") if found else None
     tokenize = (config.get("evaluation") or {}).get("tokenize", "13a")
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
@@ -48,6 +55,8 @@ def read_document(results: Path) -> dict[str, Any]:
         "has_lists": (config.get("data") or {}).get("kind") == "lists",
         "name": str(config.get("name", results.resolve().name)),
         "languages": _languages(config),
+        "date": _date(results / "report" / "table.json"),
+        "best": _best(table) if table else None,
         "compared": compared_systems(table, runs),
         "table": table,
         "runs": [
@@ -55,7 +64,7 @@ def read_document(results: Path) -> dict[str, Any]:
         ],
         "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
-        "test_sets": found,
+        "test_sets": [pack(one, frequencies) for one in found],
         "derivations": _read_derivations(results / "report" / "derivations.json"),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
@@ -66,10 +75,27 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
     """Return a baseline (the first system that is not the best), and the best system on devtest."""
     if not table:
         return [runs[0].name, runs[-1].name]
-    systems = table["test_sets"][0]["systems"]
-    best = max(systems, key=score_on_devtest)["name"]
-    baseline = next((one["name"] for one in systems if one["name"] != best), best)
+    first = table["test_sets"][0]
+    best = best_on_devtest(first["systems"])["name"]
+    names = [one["name"] for one in first["systems"] if is_experiment(one)]
+    baseline = next((name for name in names if name != best), best)
     return [baseline, best]
+
+
+def _best(table: dict[str, Any]) -> dict[str, Any]:
+    """Return the best system on devtest, with its main score on the first test set."""
+    best = best_on_devtest(table["test_sets"][0]["systems"])
+    title, score = (
+        ("cased BLEU", best["scores"]["BLEU"]["cased"]) if best["scores"] else ("BLEU", best["test"])
+    )
+    return {"name": best["name"], "title": title, "score": score["mean"]}
+
+
+def _date(table: Path) -> str | None:
+    """Return the day on which the table was written (UTC); None before that."""
+    if not table.is_file():
+        return None
+    return datetime.datetime.fromtimestamp(table.stat().st_mtime, datetime.UTC).date().isoformat()
 
 
 def _read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -21,13 +22,17 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from itersel.errors import FilePath
+from itersel.limits import BUILT_IN_TEMPLATES
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
-from itersel.report.page.table import table_view
+from itersel.report.page.groups import MOST
+from itersel.report.page.table import format_hours, table_view
+from itersel.report.table import is_experiment, signatures
 from itersel.storage.files import write_lines
+from itersel.vectors.features import EXPLANATIONS
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
 SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
@@ -39,18 +44,22 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     texts = {one["name"]: _packed(one) for one in document["test_sets"]}
     small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
-    table = []
-    if document["table"]:
-        table = table_view(document["table"], document["runs"], document["costs"]["runs"])
+    small["explanations"] = _explanations()
+    table = document["table"]
+    systems = table["test_sets"][0]["systems"] if table else []
     return fill(
         "page.html",
         SCRIPTS,
         data=small,
         charts=charts(),
         document=document,
-        table=table,
-        has_intervals=any(cell.note for view in table for row in view.rows for cell in row),
+        views=table_view(table, document["runs"], document["costs"]["runs"]) if table else [],
+        signatures=signatures(table) if table else [],
+        has_intervals=any(system["scores"] for system in systems),
+        has_repeats=any(len(system["runs"]) > 1 for system in systems),
+        has_others=not all(map(is_experiment, systems)),
         curves=CURVES,
+        most_ngrams=MOST,
         refresh=refresh,
         texts=texts,
         derivations=_packed(document["derivations"]),
@@ -66,7 +75,7 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = format_number
+    environment.filters |= {"number": format_number, "hours": format_hours, "breakable": breakable}
     code = [vega(), *(asset(name) for name in scripts)]
     return environment.get_template(template).render(
         policy=_policy(code),
@@ -76,6 +85,11 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         data=_json(data),
         **values,
     )
+
+
+def _explanations() -> list[tuple[str, str]]:
+    """Return what features are, by name or by the prefix of their template."""
+    return [(BUILT_IN_TEMPLATES.get(name, name), text) for name, text in EXPLANATIONS.items()]
 
 
 def asset(name: str) -> str:
@@ -114,6 +128,11 @@ def _json(value: object) -> Markup:
 def _packed(value: object) -> str:
     """Return a value as JSON, compressed with gzip (without a time) and base64-encoded."""
     return base64.b64encode(gzip.compress(_compact(value).encode(), 9, mtime=0)).decode("ascii")
+
+
+def breakable(text: str) -> Markup:
+    """Return a key of the config or a signature that may be broken between its parts, not within words."""
+    return Markup(re.sub(r"([._|])", r"\1<wbr>", str(escape(text))))
 
 
 def format_number(value: float | int | None) -> str:

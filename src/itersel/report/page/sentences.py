@@ -1,58 +1,120 @@
-"""The sentences of the test sets with all translations, packed for the page."""
+"""The sentences of the test sets with all translations: their scores, and what the page shows of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sacrebleu.metrics.chrf import CHRF
 
+from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError
 from itersel.limits import test_split
 from itersel.report.page.folder import Run
+from itersel.report.page.groups import Frequency, count_matches, group_sentences
 from itersel.storage.files import read_lines
 
 
-def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> dict[str, Any] | None:
+class Texts(NamedTuple):
+    """The source of a test set, its references, and its translations by each system."""
+
+    source: list[str]
+    references: list[list[str]]
+    translations: list[list[str]]
+
+
+class Translated(NamedTuple):
+    """A test set as the page shows it, and its tokens, which are also shown where there is no other text."""
+
+    name: str
+    systems: list[str]
+    shown: Texts
+    tokens: Texts
+
+
+def read_test_set(
+    results: Path, name: str, runs: Sequence[Run], others: Sequence[str] = ()
+) -> Translated | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback. ``rows`` has, for
-    each sentence: source, references, its different translations (systems often agree), for each of
-    ``systems`` an index into these, and the chrF of each (in tenths). Everything about a sentence is
-    adjacent, which compresses well.
+    Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
+    which are not experiments.
     """
     split = _split(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
-    raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
+    source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
-    texts = {run: folder / f"{run}.txt" for run in plain}
-    is_raw = bool(raw) and all(path.is_file() for path in texts.values())
-    chosen, files = (texts, raw) if is_raw else (plain, references_of(corpus, split))
-    if not chosen or not files:
+    files = references_of(corpus, split)
+    if not plain or not files:
         return None
-    source, first = corpus / f"{split}.source.gz", read_lines(files[0])
     # translations in n-best lists may come without their sources
-    sources = read_lines(source) if source.is_file() else [""] * len(first)
-    references = [_parallel(path, len(sources)) for path in files]
-    translations = [_parallel(path, len(sources)) for path in chosen.values()]
-    metric = CHRF()
-    rows = []
-    for number, line in enumerate(sources):
-        own = [lines[number] for lines in references]
-        found: dict[str, int] = {}
-        which = [found.setdefault(lines[number], len(found)) for lines in translations]
-        # empty lines are not references, unless all are empty
-        scored = [one for one in own if one] or [""]
-        chrf = [round(float(metric.sentence_score(one, scored).score) * 10) for one in found]
-        rows.append([line, own, list(found), which, chrf])
+    lines = read_lines(source) if source.is_file() else [""] * len(read_lines(files[0]))
+
+    def parallel(paths: Iterable[Path]) -> list[list[str]]:
+        return [_parallel(path, len(lines)) for path in paths]
+
+    tokens = Texts(lines, parallel(files), parallel(plain.values()))
+    raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
+    texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
+    if not raw or not texts.keys() >= plain.keys():
+        return Translated(name, list(plain), tokens, tokens)
+    sources = [path for path in (raw_source, source) if path.is_file()]
+    [shown_source] = parallel(sources[:1]) or [lines]
+    shown = Texts(shown_source, parallel(raw), parallel(texts.values()))
+    if further := shown.translations[len(plain) :]:
+        prepare = read_preparation(corpus / "preparation.json").target
+        tokens.translations.extend(map(prepare, further))
+    return Translated(name, list(texts), shown, tokens)
+
+
+def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> dict[str, Any]:
+    """Return what the page shows of a test set.
+
+    ``rows`` has, for each sentence: source, references, its different translations (systems often agree), for
+    each of ``systems`` an index into these, the chrF of each (in tenths), and the sentence's place in each of
+    the ``groupings``. Everything about a sentence is adjacent, which compresses well.
+    """
+    shown, tokens = test_set.shown, test_set.tokens
+    groupings = []
+    if any(tokens.source):
+        groupings = list(group_sentences(tokens.source, tokens.translations, frequencies))
+    scored = score_sentences(test_set)
+    rows = [
+        [source, list(references), *scores, [grouping.groups[number] for grouping in groupings]]
+        for number, (source, references, scores) in enumerate(
+            zip(shown.source, zip(*shown.references, strict=True), scored, strict=True)
+        )
+    ]
     return {
-        "name": name,
-        "systems": list(chosen),
+        "name": test_set.name,
+        "systems": test_set.systems,
         "rows": rows,
-        "raw": is_raw,
-        "chrf": metric.get_signature().format() if rows else "",
+        "groupings": [{"title": one.title, "labels": one.labels} for one in groupings],
+        "ngrams": count_matches(tokens.references, tokens.translations),
     }
+
+
+class Scored(NamedTuple):
+    """The different translations of a sentence, for each system an index into these, and their chrF x 10."""
+
+    translations: list[str]
+    which: list[int]
+    chrf: list[int]
+
+
+def score_sentences(test_set: Translated) -> list[Scored]:
+    """Return the scores of all sentences."""
+    metric, scored = CHRF(), []
+    sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
+    for references, translations in zip(*sides, strict=True):
+        found: dict[str, int] = {}
+        which = [found.setdefault(line, len(found)) for line in translations]
+        # empty lines are not references, unless all are empty
+        own = [one for one in references if one] or [""]
+        chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
+        scored.append(Scored(list(found), which, chrf))
+    return scored
 
 
 def _split(name: str) -> str:

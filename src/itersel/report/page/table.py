@@ -13,12 +13,23 @@ from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
 from itersel.report.page.folder import read_optional
-from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, score_cell
+from itersel.report.table import (
+    ALL_TEST_SETS,
+    NOTHING,
+    WORDS,
+    Cell,
+    all_test_sets,
+    cells,
+    is_experiment,
+    score_cell,
+)
 from itersel.storage.text_table import Content
 
-COSTS = ("processor hours", "memory (MB)")
-# The columns after the scores; those about epochs and costs do not apply to pooled test sets.
+COSTS = ("processor time", "memory (MB)")
+# The columns around the scores; those about epochs and costs do not apply to pooled test sets.
 OF_EPOCHS = ("devtest BLEU", "epoch", "active features")
+# Columns that are folded, by the beginning of their titles.
+SECONDARY = (CASES[1], COSTS[1])
 SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
 # Mark superscripts until the rest is escaped, for LaTeX by tabulate; no name contains these characters.
 BEGIN, END = "\ue000", "\ue001"
@@ -34,11 +45,12 @@ MARKDOWN = str.maketrans(
 
 
 class Column(NamedTuple):
-    """A column: its title, whether it contains numbers, and the signature of scores."""
+    """A column: its title, whether it contains numbers, the signature of scores, whether it is folded."""
 
     title: str
     is_number: bool
     signature: str = ""
+    is_secondary: bool = False
 
 
 class View(NamedTuple):
@@ -59,7 +71,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
     try:
         table_view(table)
         for test_set in table["test_sets"]:
-            max(map(score_on_devtest, test_set["systems"]))
+            best_on_devtest(test_set["systems"])
         significance = table["significance"]
         if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
             raise ValueError("empty")
@@ -68,7 +80,13 @@ def read_table(path: Path) -> dict[str, Any] | None:
     return table
 
 
-def score_on_devtest(system: Content) -> float:
+def best_on_devtest(systems: Iterable[Content]) -> Content:
+    """Return the experiment with the best score of those by which its epochs were chosen."""
+    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
+    return best
+
+
+def _score_on_devtest(system: Content) -> float:
     """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
     scores = [
         sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
@@ -92,7 +110,7 @@ def table_view(
 
 def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
     is_pooled = one["name"] == POOLED
-    titles = ["system", "experiment"]
+    titles = ["system", "experiment", *SETTINGS]
     rows = [cells(system) for system in one["systems"]]
     signatures = {}
     for title, signature, scores, sign in _scores(one):
@@ -102,13 +120,16 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
         for row, score in zip(rows, scores, strict=True):
             marks, is_best = join_numbers(score.get("better_than", ())), sign * score["mean"] == best
             row[title] = score_cell(score)._replace(marks=marks, is_best=is_best)
-    titles += SETTINGS if is_pooled else (*OF_EPOCHS, *SETTINGS, *COSTS)
+    titles += () if is_pooled else (*OF_EPOCHS, *COSTS)
     for row, system in zip(rows, one["systems"], strict=True):
-        if not is_pooled:
+        if not is_pooled and is_experiment(system):
             active = row["active features"].value
             row["active features"] = Cell(f"{active:,.0f}", active)
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
-    columns = [Column(title, title not in WORDS, signatures.get(title, "")) for title in titles]
+    columns = [
+        Column(title, title not in WORDS, signatures.get(title, ""), title.startswith(SECONDARY))
+        for title in titles
+    ]
     name = ALL_TEST_SETS if is_pooled else str(one["name"])
     shown = [[row[title] for title in titles] for row in rows]
     return View(name, one["sentences"], one["references"], columns, shown)
@@ -130,11 +151,18 @@ def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
 
 
 def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
-    """Yield the costs of all runs of an experiment: total hours, maximum memory."""
+    """Yield the costs of all runs of an experiment: total time, maximum memory."""
     hours = [cost["hours"] for cost in costs if cost["hours"] is not None]
     memory = [cost["memory"] for cost in costs if cost["memory"] is not None]
-    yield Cell(f"{sum(hours):.3g}", sum(hours)) if hours else Cell("–", "")
-    yield Cell(f"{max(memory):,.0f}", max(memory)) if memory else Cell("–", "")
+    yield Cell(format_hours(sum(hours)), sum(hours)) if hours else NOTHING
+    yield Cell(f"{max(memory):,.0f}", max(memory)) if memory else NOTHING
+
+
+def format_hours(hours: float) -> str:
+    """Format a time given in hours, in the largest unit of which it has at least one."""
+    units = {"h": hours, "min": hours * 60, "s": hours * 3600}
+    unit, value = next((one for one in units.items() if one[1] >= 1), ("s", units["s"]))
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def join_numbers(numbers: Iterable[int]) -> str:

@@ -4,7 +4,8 @@
   const MOST = 8;
   const GREY = { light: "#c4c8cd", dark: "#4a525b" };
   const experiments = [...new Set(page.data.runs.map((run) => run.experiment))];
-  const systems = page.data.table ? page.data.table.test_sets[0].systems : [];
+  // other systems have no learner
+  const systems = (page.data.table?.test_sets[0].systems ?? []).filter((one) => one.learner);
   const score = new Map(systems.map((one) => [one.name, one.test.mean]));
   const best = [...experiments].sort((a, b) => (score.get(b) ?? -1) - (score.get(a) ?? -1)).slice(0, MOST);
   // in the order of the config, whatever the scores
@@ -80,6 +81,7 @@
   };
 
   function boxplots() {
+    if (!document.getElementById("variance")) return;
     const key = document.getElementById("group").value;
     const rows = systems.flatMap((system) => system.runs.map((run) => ({
       group: String(key === "experiment" ? system.name : system[key]),
@@ -96,7 +98,6 @@
     page.show("boxes", rows, "", { height: 26 * groups.size });
     const list = page.make("ul", {}, ...lines.map((line) => page.make("li", {}, line)));
     text.replaceChildren(page.make("details", {}, page.make("summary", {}, "The chart as text"), list));
-    document.getElementById("variance").hidden = rows.length === 0;
   }
 
   function chooser() {
@@ -145,5 +146,5 @@
   table();
   paint();
   page.painters.push(paint);
-  document.getElementById("group").addEventListener("change", boxplots);
+  document.getElementById("group")?.addEventListener("change", boxplots);
 })();

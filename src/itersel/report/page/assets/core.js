@@ -41,6 +41,12 @@ page.unpack = async function (text) {
   return JSON.parse(await new Response(stream).text());
 };
 
+// Explains a feature, given by its name.
+page.explain = (name) => page.data.explanations.find(([one]) => name === one || (/[:_]/.test(one) && name.startsWith(one)))?.[1];
+
+// Lets the name of a feature be broken between its parts instead of within words.
+page.breakable = (name) => page.make("bdi", {}, ...name.split(/(?<=[:_])/).flatMap((part, i) => (i ? [page.make("wbr"), part] : [part])));
+
 page.fill = function (select, names, chosen) {
   select.replaceChildren(...names.map((name) => page.make("option", { value: name }, name)));
   if (chosen !== undefined) select.value = chosen;

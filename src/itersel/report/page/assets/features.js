@@ -47,10 +47,12 @@
       const titles = ["feature", "weight", ...(hasShards ? ["shards"] : [])];
       const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
       const rows = one.largest.map((row) => page.make("tr", {},
-        page.make("th", { scope: "row", dir: "auto" }, page.make("bdi", {}, row.name)),
+        page.make("th", { scope: "row", dir: "auto" }, page.breakable(row.name), one.group === "dense" ? page.make("div", { class: "dim", dir: "ltr" }, page.explain(row.name)) : null),
         page.make("td", { class: "number", "data-value": String(row.weight) }, page.number(row.weight, 4)),
         hasShards ? page.make("td", { class: "number", "data-value": String(row.shards) }, String(row.shards)) : null));
-      const caption = page.make("caption", {}, one.count > one.largest.length ? `${one.group}: the ${one.largest.length} largest of ${page.number(one.count)}` : `${one.group}: ${one.count}`);
+      const size = one.count > one.largest.length ? `the ${one.largest.length} largest of ${page.number(one.count)}` : one.count;
+      const about = one.group === "dense" ? "" : page.explain(one.largest[0].name);
+      const caption = page.make("caption", {}, `${one.group}${about ? ` (${about})` : ""}: ${size}`);
       const table = page.make("table", {}, caption, page.make("thead", {}, head), page.make("tbody", {}, ...rows));
       page.sortable(table);
       return page.make("div", { class: "wide" }, table);

@@ -4,6 +4,7 @@
   const form = document.getElementById("sentence-form");
   if (!form) return;
   const SHOWN = 20;
+  const NGRAMS = 10;
   // longer pairs are compared as sets of words: time and memory of an exact comparison grow with the product of lengths
   const MOST_CELLS = 4e6;
   const sets = new Map([...document.querySelectorAll(".texts")].map((node) => [node.dataset.name, node.textContent]));
@@ -51,6 +52,7 @@
 
   const text = (words, language) => page.make("dd", { dir: "auto", tabindex: "0", ...(language ? { lang: language } : {}) }, ...words);
   const chrf = (value) => (value / 10).toFixed(1);
+  const signed = (value) => `${value > 0 ? "+" : ""}${value.toFixed(1)}`;
 
   function card(row) {
     const { number, source, references, a, b } = row;
@@ -60,8 +62,7 @@
       page.make("div", {}, page.make("dt", {}, "B: ", page.make("bdi", {}, form.b.value), ` (chrF ${chrf(b.chrf)})`), text(marked(a.text, b.text, "ins"), data.target)));
     const parts = source ? [page.make("dt", {}, "source"), text([source], data.source)] : [];
     references.forEach((one, i) => parts.push(page.make("dt", {}, references.length > 1 ? `reference ${i + 1}` : "reference"), text([one], data.target)));
-    const gain = (b.chrf - a.chrf) / 10;
-    const heading = page.make("h3", {}, `Sentence ${number + 1}`, page.make("span", {}, `difference ${gain > 0 ? "+" : ""}${gain.toFixed(1)} chrF`));
+    const heading = page.make("h3", {}, `Sentence ${number + 1}`, page.make("span", {}, `difference ${signed((b.chrf - a.chrf) / 10)} chrF`));
     const node = page.make("article", { class: "sentence" }, heading, page.make("dl", {}, ...parts, pair));
     const tree = page.derivationOf?.(form.set?.value ?? [...sets.keys()][0], number, [form.a.value, form.b.value]);
     if (tree) node.append(tree);
@@ -70,8 +71,10 @@
 
   function compared() {
     const [i, j] = [form.a.value, form.b.value].map((name) => current.systems.indexOf(name));
-    return current.rows.map(([source, references, texts, which, scores], number) => ({
+    return current.rows.map(([source, references, texts, which, scores, groups], number) => ({
       number, source, references,
+      // a group may be that of each system
+      groups: groups.map((one) => (Array.isArray(one) ? Math.max(one[i], one[j]) : one)),
       a: { text: texts[which[i]], chrf: scores[which[i]] },
       b: { text: texts[which[j]], chrf: scores[which[j]] },
     }));
@@ -79,6 +82,35 @@
 
   // lists of other decoders may come without sources
   const length = (row) => (row.source || row.references[0]).length;
+
+  // Returns a table with a first column of text, then numbers.
+  function comparison(caption, titles, rows) {
+    const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
+    const body = rows.map(([text, ...numbers]) => page.make("tr", {}, page.make("th", { scope: "row" }, page.make("bdi", {}, text)),
+      ...numbers.map((number) => page.make("td", { class: "number" }, number))));
+    const table = page.make("table", {}, page.make("caption", {}, caption), page.make("thead", {}, head), page.make("tbody", {}, ...body));
+    return page.make("div", { class: "wide" }, table);
+  }
+
+  function differences(rows) {
+    const mean = (some, system) => some.reduce((sum, row) => sum + row[system].chrf, 0) / some.length / 10;
+    const tables = current.groupings.map(({ title, labels }, place) => {
+      const groups = labels.map((label, group) => [label, rows.filter((row) => row.groups[place] === group)]);
+      return comparison(title, ["", "sentences", "A", "B", "B\u00a0−\u00a0A"], groups.filter(([, some]) => some.length).map(([label, some]) => {
+        const [a, b] = [mean(some, "a"), mean(some, "b")];
+        return [label, page.number(some.length), a.toFixed(1), b.toFixed(1), signed(b - a)];
+      }));
+    });
+    const [i, j] = [form.a.value, form.b.value].map((name) => current.systems.indexOf(name));
+    const ratio = ([, counts], one, other) => (counts[one] + 1) / (counts[other] + 1);
+    const better = (one, other) => current.ngrams.filter(([, counts]) => counts[one] > counts[other] + 1)
+      .sort((x, y) => ratio(y, one, other) - ratio(x, one, other)).slice(0, NGRAMS)
+      .map(([text, counts]) => [text, String(counts[i]), String(counts[j])]);
+    for (const [label, ngrams] of [["A", better(i, j)], ["B", better(j, i)]])
+      if (ngrams.length) tables.push(comparison(`N-grams that ${label} gets right more often`, ["", "A", "B"], ngrams));
+    document.querySelector("#differences .charts").replaceChildren(...tables);
+  }
+
   const orders = {
     gain: (x, y) => (y.b.chrf - y.a.chrf) - (x.b.chrf - x.a.chrf),
     loss: (x, y) => (x.b.chrf - x.a.chrf) - (y.b.chrf - y.a.chrf),
@@ -91,7 +123,10 @@
 
   function search() {
     const wanted = form.search.value.trim().toLocaleLowerCase();
-    const rows = compared();
+    const all = compared();
+    differences(all);
+    const [place, group] = form.group.value.split(" ").map(Number);
+    const rows = form.group.value ? all.filter((row) => row.groups[place] === group) : all;
     found = wanted
       ? rows.filter((row) => [row.source, ...row.references, row.a.text, row.b.text].some((one) => one.toLocaleLowerCase().includes(wanted)))
       : rows;
@@ -106,7 +141,7 @@
     const same = found.filter((row) => row.a.text === row.b.text).length;
     count.textContent = rows.length
       ? `${first + 1} to ${first + rows.length} of ${page.number(found.length)} sentences; A and B agree on ${page.number(same)} of them.`
-      : "No sentence contains this text.";
+      : "There is no such sentence.";
     previous.disabled = first === 0;
     next.disabled = first + SHOWN >= found.length;
     list.dataset.shown = `${form.a.value} ${form.b.value}`;
@@ -126,6 +161,9 @@
     const [a, b] = page.data.compared.every((one) => systems.includes(one)) ? page.data.compared : [systems[0], systems.at(-1)];
     page.fill(form.a, systems, systems.includes(form.a.value) ? form.a.value : a);
     page.fill(form.b, systems, systems.includes(form.b.value) ? form.b.value : b);
+    const groups = current.groupings.map(({ title, labels }, place) =>
+      page.make("optgroup", { label: title }, ...labels.map((label, group) => page.make("option", { value: `${place} ${group}` }, label))));
+    form.group.replaceChildren(page.make("option", { value: "" }, "all sentences"), ...groups);
     search();
   }
 

@@ -30,4 +30,13 @@ page.sorted = function (rows, column, isNumber, up) {
   return rows.sort(compare);
 };
 
+(function fold() {
+  const box = document.getElementById("all-columns");
+  if (!box) return;
+  const apply = () => document.querySelectorAll(".systems").forEach((table) => table.classList.toggle("folded", !box.checked));
+  box.closest("p").hidden = false;
+  box.addEventListener("change", apply);
+  apply();
+})();
+
 document.querySelectorAll("table.sortable").forEach(page.sortable);
