@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.workflow.conftest import SIZES, ended
+from tests.workflow.conftest import SIZES, Project, ended
 
 import itersel
 from itersel.nbest.weights import read_weights
@@ -42,9 +42,8 @@ def write_lists(folder: Path, split: str) -> None:
         (folder / split / f"{part}.nbest").write_text("".join(lines))
 
 
-@pytest.fixture
-def project(make_project):
-    project = make_project()
+def with_lists(project: Project) -> Project:
+    """Return a project that learns from lists of its text."""
     data = {"kind": "lists", "target_language": "en", "tokenized": True}
     for split in SIZES:
         write_lists(project.folder, split)
@@ -53,6 +52,11 @@ def project(make_project):
     content = {"name": "tiny", "evaluation": {"trials": 100}, "data": data, "experiments": EXPERIMENTS}
     (project.folder / "config.yaml").write_text(json.dumps(content))
     return project
+
+
+@pytest.fixture
+def project(make_project):
+    return with_lists(make_project())
 
 
 def test_run_with_a_killed_shard(project):
