@@ -136,6 +136,15 @@ def test_scores_of_each_run_are_those_of_its_table(runs):
     assert system(content, "second")["difference"] is None
 
 
+def test_other_systems(tmp_path):
+    """Their text is plain, and becomes tokens as in the table of the run."""
+    run = MadeUpRun(tmp_path / "run", ["first", "second"], sentences=4, others=["online"])
+    for one in system(compared([run], ["online"], trials=10), "first")["runs"]:
+        texts = run.translations[0], run.translations[2]
+        scores = [sacrebleu(text, run.references) for text in texts]
+        assert one["difference"] == pytest.approx(scores[0] - scores[1])
+
+
 def test_lower_ter_is_ahead(runs):
     content = compared(runs, ["first"], "ter", trials=10)
     metric = next(

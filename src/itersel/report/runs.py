@@ -17,6 +17,7 @@ from itersel.config import read_config
 from itersel.config.experiments import expanded, repeat_name, split_repeat
 from itersel.config.options import show
 from itersel.config.values import Config
+from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
@@ -41,7 +42,7 @@ from itersel.evaluate.significance import (
 )
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, Run, read_run
-from itersel.report.page.sentences import references_of, translation_of
+from itersel.report.page.sentences import references_of, split_of, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.report.table import is_experiment
@@ -319,16 +320,22 @@ def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Me
 
 def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
-    folder, counts = run.folder / "experiments" / repeat, []
+    corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
+    is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
     for name in run.test_sets:
         path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
-        # the translations have the name of the split
-        references = references_of(run.folder / "corpus", path.stem) if path else []
+        if is_output:
+            path = run.folder / "evaluation" / name / f"{repeat}.txt"
+        references = references_of(corpus, split_of(name))
         if not path or not references:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
         lines = read_references(references)
         metric = tokenized_bleu(make_bleu(lines, run.config.evaluation.tokenize))
-        counts.append(metric.counts(read_translations(path, lines, references[0])))
+        text = read_translations(path, lines, references[0])
+        if is_output:
+            # it is plain text
+            text = read_preparation(corpus / "preparation.json").target(text)
+        counts.append(metric.counts(text))
     return metric, np.vstack(counts)
 
 
