@@ -34,10 +34,8 @@ from itersel.evaluate.significance import (
     Bootstrap,
     Differences,
     Interval,
-    Randomization,
-    differences,
     mean_difference,
-    pooled_differences,
+    paired_differences,
     sign_test,
 )
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
@@ -283,19 +281,9 @@ def _differences(
     metric: Metric, counts: Mapping[str, Sequence[Sums]], baseline: str, trials: int, seed: tuple[int, int]
 ) -> dict[str, Differences]:
     """Return the differences from the baseline, given the counts of all repeats of each experiment."""
-    exchanges = Randomization(len(counts[baseline][0]), trials, seed)
-    exchanged = {
-        name: exchanges.exchange(repeats[0]) for name, repeats in counts.items() if len(repeats) == 1
-    }
-    found = {}
-    for name, repeats in counts.items():
-        if name == baseline:
-            found[name] = Differences(0.0, np.zeros(trials))
-        elif name in exchanged and baseline in exchanged:
-            found[name] = differences(metric, exchanged[name], exchanged[baseline])
-        else:
-            [found[name]] = pooled_differences([metric], [repeats], [counts[baseline]], trials, seed)
-    return found
+    pairs = [(name, baseline) for name in counts if name != baseline]
+    found = {name: one for name, _, [one] in paired_differences([metric], [counts], pairs, trials, seed)}
+    return found | {baseline: Differences(0.0, np.zeros(trials))}
 
 
 def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
