@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from itersel.config import read_config
 from itersel.config.experiments import expanded, repeat_name, split_repeat
 from itersel.config.options import show
-from itersel.config.values import Config
+from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
@@ -200,11 +200,7 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
         raise InputError(f"the runs share no experiment other than '{shared[0]}'; compare more experiments")
     for run in runs[1:]:
         for name in shared:
-            # seeds and their number may differ
-            mine, theirs = (
-                experiment and replace(experiment, seed=None)
-                for experiment in (one.config.experiments.get(name) for one in (run, first))
-            )
+            mine, theirs = (_of_results(one.config.experiments.get(name)) for one in (run, first))
             for key, value, other in _setting_differences(mine, theirs):
                 raise InputError(
                     f"'{name}' has other settings than in {first.folder}: {key or 'all'} is {_shown(value)}, "
@@ -212,6 +208,13 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
                     run.folder,
                 )
     return shared
+
+
+def _of_results(experiment: Experiment | None) -> Experiment | None:
+    """Return an experiment with defaults for what may differ: its seed, and how its jobs are cut."""
+    if experiment is None:
+        return None
+    return replace(experiment, seed=None, tasks=replace(experiment.tasks, shards_per_job=1))
 
 
 def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
