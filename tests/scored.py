@@ -13,7 +13,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
 from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
-from itersel.evaluate.significance import Randomization, p_value
+from itersel.evaluate.significance import Randomization, differences
 from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
 
@@ -82,10 +82,10 @@ def p_values(
     trials: int = 10_000,
     seed: int = 1,
 ) -> dict[str, float]:
-    """Test whether each system differs from a baseline; return p-values by system name (see `p_value`)."""
+    """Test whether each system differs from a baseline; return p-values by name (see `Differences.p`)."""
     exchanges = Randomization(len(baseline), trials, seed)
     first = exchanges.exchange(metric.counts(baseline))
     return {
-        name: p_value(metric, first, exchanges.exchange(metric.counts(lines)))
+        name: differences(metric, first, exchanges.exchange(metric.counts(lines))).p
         for name, lines in systems.items()
     }

@@ -17,7 +17,7 @@ from sacrebleu.significance import PairedTest
 from itersel.errors import InputError
 from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
 from itersel.evaluate.metrics import make_bleu, make_metrics, tokenized_bleu
-from itersel.evaluate.significance import Bootstrap, Randomization, p_value, pooled_p_values
+from itersel.evaluate.significance import Bootstrap, Randomization, differences, pooled_differences
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import CASES, METRICS
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -108,7 +108,7 @@ def test_p_values_equal_sacrebleu(monkeypatch, place):
     _, theirs = PairedTest([("one", ONE), ("two", TWO)], {name: metric.counter}, None, "ar", 300)()
     found = next(results for key, results in theirs.items() if key != "System")
     exchanges = Randomization(len(ONE), 300, 7)
-    ours = p_value(metric, *(exchanges.exchange(metric.counts(lines)) for lines in (ONE, TWO)))
+    ours = differences(metric, *(exchanges.exchange(metric.counts(lines)) for lines in (ONE, TWO))).p
     assert ours == found[1].p_value
 
 
@@ -133,7 +133,8 @@ def test_pooled_p_values_equal_plain_python():
             ]
             at_least[number] += difference(metric, exchanged) >= difference(metric, of_runs)
     one, other = [of_runs[:2] for of_runs in counts], [of_runs[2:] for of_runs in counts]
-    assert pooled_p_values(metrics, one, other, 130, 7) == [found / 131 for found in at_least]
+    found = [one.p for one in pooled_differences(metrics, one, other, 130, 7)]
+    assert found == [count / 131 for count in at_least]
 
 
 def test_counts_survive_a_file(tmp_path):

@@ -12,7 +12,7 @@ from tests.scored import p_values, table_command
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, score_corpus, tokenized_bleu
-from itersel.evaluate.significance import pooled_p_values
+from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import read_system, write_system
@@ -104,8 +104,8 @@ def test_runs_of_one_experiment_are_a_row():
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
     counts = [[ours.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
-    [expected] = pooled_p_values([ours], *([one] for one in counts), 50)
-    assert first["p"]["two"] == second["p"]["one"] == expected
+    [expected] = pooled_differences([ours], *([one] for one in counts), 50)
+    assert first["p"]["two"] == second["p"]["one"] == expected.p
     assert any("standard deviation" in line for line in text_table(table))
     assert "±" not in "".join(tsv_table(table))
     assert tsv_table(table)[2].split("\t")[-3:-1] == ["2", "1.41"]

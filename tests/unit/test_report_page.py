@@ -19,7 +19,7 @@ from itersel.config import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.folder import describe_config
+from itersel.report.page.folder import describe_config, write_run
 from itersel.report.page.render import SCRIPTS, _json, asset, breakable, render, vega, watch
 from itersel.report.page.table import format_hours, join_numbers, latex, markdown, table_view
 from itersel.storage.files import write_lines
@@ -180,6 +180,15 @@ def test_sentences(run, document):
             path = run.folder / "experiments" / system / "best" / "test.txt"
             assert texts[place] == path.read_text().splitlines()[number]
         assert scores == [round(10 * metric.sentence_score(text, references).score) for text in texts]
+
+
+@pytest.mark.parametrize("kind", ["detokenised", "tokenised"])
+def test_what_is_scored(tmp_path, kind):
+    run = MadeUpRun(tmp_path / "run", ["first"], epochs=1, sentences=1)
+    train, split = {"source": "a", "target": "b"}, dict.fromkeys(("dev", "devtest", "test"), 1)
+    data = {"kind": "files", "tokenized": kind == "tokenised", "train": train, "split": split}
+    write_run(run.folder, run.config() | {"data": data})
+    assert f"scores are of {kind}" in read_document(run.folder)["text"]
 
 
 def test_other_systems(tmp_path):

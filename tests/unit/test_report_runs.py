@@ -136,6 +136,15 @@ def test_scores_of_each_run_are_those_of_its_table(runs):
     assert system(content, "second")["difference"] is None
 
 
+def test_other_systems(tmp_path):
+    """Their text is plain, and becomes tokens as in the table of the run."""
+    run = MadeUpRun(tmp_path / "run", ["first", "second"], sentences=4, others=["online"])
+    for one in system(compared([run], ["online"], trials=10), "first")["runs"]:
+        texts = run.translations[0], run.translations[2]
+        scores = [sacrebleu(text, run.references) for text in texts]
+        assert one["difference"] == pytest.approx(scores[0] - scores[1])
+
+
 def test_lower_ter_is_ahead(runs):
     content = compared(runs, ["first"], "ter", trials=10)
     metric = next(
@@ -212,11 +221,12 @@ def changed(run, folder, change):
 
 
 def test_what_may_differ(runs, tmp_path):
-    """Seeds, numbers of repeats, settings of all experiments, experiments of single runs, names."""
+    """Seeds, repeats, shards of a job, settings of all experiments, experiments of single runs, names."""
 
     def change(config):
         config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
-        config["experiments"]["first"] |= {"seed": 5, "repeats": 2}
+        tasks = config["experiments"]["first"]["tasks"] | {"shards_per_job": 2}
+        config["experiments"]["first"] |= {"seed": 5, "repeats": 2, "tasks": tasks}
 
     folder = changed(runs[0], tmp_path / "de-en", change)
     table = folder / "report" / "table.json"
@@ -264,6 +274,7 @@ def damage(part):
         ),
         "counts": lambda folder: (folder / "evaluation" / "test" / "counts" / "third.h5").unlink(),
         "translations": lambda folder: (folder / "experiments" / "third" / "best" / "test.txt").unlink(),
+        "sentences": lambda folder: table(folder, lambda one: one.update(sentences="4")),
         "names": lambda folder: table(folder, lambda one: one["systems"].pop()),
     }[part]
 
@@ -277,6 +288,7 @@ def damage(part):
         ("settings", [], "de-en: learner is Mira, there AdaGrad; give"),
         ("no text", [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
         ("score", [], "report/table.json: second has another score than in the table; run snakemake"),
+        ("sentences", [], "report/table.json: is not a table of systems; make it with"),
         ("counts", [], "third.h5: no such file"),
         ("translations", TOKENIZED, "experiments/third: has no translations of 'test'; run snakemake"),
         (

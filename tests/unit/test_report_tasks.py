@@ -11,7 +11,7 @@ from tests.scored import p_values, sacrebleu
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, tokenized_bleu
-from itersel.evaluate.significance import pooled_p_values
+from itersel.evaluate.significance import pooled_differences
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
 RANDOM = Random(5)
@@ -166,9 +166,9 @@ def test_runs_of_one_experiment_are_a_column():
         metric = make_bleu([references])
         ours = tokenized_bleu(metric)
         counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
-        [p] = pooled_p_values([ours], *([one] for one in counts), 50, 2)
-        assert system(row, "bad")["p"] == {"twice": p}
-        assert system(row, "twice")["p"] == {"bad": p}
+        [found] = pooled_differences([ours], *([one] for one in counts), 50, 2)
+        assert system(row, "bad")["p"] == {"twice": found.p}
+        assert system(row, "twice")["p"] == {"bad": found.p}
     # the mean over tasks is computed for each run; the deviation is that of two such means
     means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
     mean, deviation = statistics.mean(means), statistics.stdev(means)

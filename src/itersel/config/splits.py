@@ -28,6 +28,13 @@ def has_lists(config: Config) -> bool:
     return config.data.kind == "lists"
 
 
+def kind_of_text(config: Config) -> str:
+    """Tell what the scored translations are: detokenized, tokenized like the corpus, or listed."""
+    if has_lists(config):
+        return "listed"
+    return "tokenized" if config.data.tokenized else "detokenized"
+
+
 def own_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
     return {

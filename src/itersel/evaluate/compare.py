@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references, make_metrics
-from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value
+from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
 from itersel.limits import CASES, METRICS, TOKENIZERS
 
 
@@ -115,7 +115,7 @@ def compare(
         systems = [SystemScore(baseline, base, bootstrap.interval(metric, [counts[baseline]]), None, None)]
         for name in others:
             score = metric.score(counts[name])
-            p = p_value(metric, first, exchanges.exchange(counts[name]))
+            p = differences(metric, first, exchanges.exchange(counts[name])).p
             interval = bootstrap.interval(metric, [counts[name]])
             systems.append(SystemScore(name, score, interval, score - base, p))
         found.append(MetricScores(metric.name, metric.case, metric.signature, tuple(systems)))

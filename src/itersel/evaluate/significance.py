@@ -6,7 +6,7 @@ The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -72,17 +72,12 @@ class Differences(NamedTuple):
 
 
 def differences(metric: Metric, one: Exchanged, other: Exchanged) -> Differences:
-    """Return the differences between two systems, whose translations are paired by sentence."""
+    """Return the differences between two systems: paired by sentence, for a two-sided test."""
     # In a trial, each system gets the sentences that the other one does not keep.
     left = one.kept + (other.total - other.kept)
     right = (one.total - one.kept) + other.kept
     observed = metric.scores(one.total) - metric.scores(other.total)
     return Differences(float(observed), metric.scores(left) - metric.scores(right))
-
-
-def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
-    """Test whether two systems differ: paired, two-sided; see `Differences.p`."""
-    return differences(metric, one, other).p
 
 
 def mean_difference(runs: Sequence[Differences]) -> Differences:
@@ -93,15 +88,31 @@ def mean_difference(runs: Sequence[Differences]) -> Differences:
     return Differences(round(observed, DECIMALS), trials.round(DECIMALS))
 
 
-def pooled_p_values(
+def paired_differences(
     metrics: Sequence[Metric],
-    one: Sequence[Sequence[Sums]],
-    other: Sequence[Sequence[Sums]],
+    counts: Sequence[Mapping[str, Sequence[Sums]]],
+    pairs: Iterable[tuple[str, str]],
     trials: int = 10_000,
-    seed: int = 1,
-) -> list[float]:
-    """Return the p-value for each metric; see `pooled_differences`."""
-    return [found.p for found in pooled_differences(metrics, one, other, trials, seed)]
+    seed: Seed = 1,
+) -> Iterator[tuple[str, str, list[Differences]]]:
+    """Yield each pair of systems, and their differences by each metric.
+
+    `counts` are, for each metric, those of all runs of each system: sentences x numbers.
+    """
+    first, *_ = counts[0].values()
+    exchanges = Randomization(len(first[0]), trials, seed)
+    exchanged = [
+        {name: exchanges.exchange(runs[0]) for name, runs in by_name.items() if len(runs) == 1}
+        for by_name in counts
+    ]
+    for one, other in pairs:
+        if one in exchanged[0] and other in exchanged[0]:
+            sides = ((by_name[one], by_name[other]) for by_name in exchanged)
+            found = [differences(metric, *side) for metric, side in zip(metrics, sides, strict=True)]
+        else:
+            left, right = ([by_name[name] for by_name in counts] for name in (one, other))
+            found = pooled_differences(metrics, left, right, trials, seed)
+        yield one, other, found
 
 
 def pooled_differences(

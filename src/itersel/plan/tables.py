@@ -262,9 +262,8 @@ class Tables:
             ]
             for name, split in self._texts.test_sets.items()
         ]
-        kinds = ("tokenized", self._config.data.tokenized), ("listed", splits.has_lists(self._config))
         text = options(
-            text=next((kind for kind, holds in reversed(kinds) if holds), None),
+            text=splits.kind_of_text(self._config),
             preparation=self._files.preparation if self.outputs else None,
         )
         return " ".join([text, self._significance_options, *map(shlex.join, groups)])

@@ -105,6 +105,8 @@ def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) ->
     """Return the other systems, which must have names of their own."""
     names = [name for name, _ in outputs]
     for number, name in enumerate(names):
+        if not name.isprintable():
+            raise InputError(f"--outputs: {name!a} has control characters; choose another name")
         if name in experiments:
             raise InputError(f"--outputs: '{name}' is the name of an experiment; choose another")
         if name in names[:number]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from itersel.config import read_config
 from itersel.config.experiments import expanded, repeat_name, split_repeat
 from itersel.config.options import show
-from itersel.config.values import Config
+from itersel.config.values import Config, Experiment
+from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
@@ -33,15 +34,13 @@ from itersel.evaluate.significance import (
     Bootstrap,
     Differences,
     Interval,
-    Randomization,
-    differences,
     mean_difference,
-    pooled_differences,
+    paired_differences,
     sign_test,
 )
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, Run, read_run
-from itersel.report.page.sentences import references_of, translation_of
+from itersel.report.page.sentences import references_of, split_of, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.report.table import is_experiment
@@ -201,11 +200,7 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
         raise InputError(f"the runs share no experiment other than '{shared[0]}'; compare more experiments")
     for run in runs[1:]:
         for name in shared:
-            # seeds and their number may differ
-            mine, theirs = (
-                experiment and replace(experiment, seed=None)
-                for experiment in (one.config.experiments.get(name) for one in (run, first))
-            )
+            mine, theirs = (_of_results(one.config.experiments.get(name)) for one in (run, first))
             for key, value, other in _setting_differences(mine, theirs):
                 raise InputError(
                     f"'{name}' has other settings than in {first.folder}: {key or 'all'} is {_shown(value)}, "
@@ -213,6 +208,13 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
                     run.folder,
                 )
     return shared
+
+
+def _of_results(experiment: Experiment | None) -> Experiment | None:
+    """Return an experiment with defaults for what may differ: its seed, and how its jobs are cut."""
+    if experiment is None:
+        return None
+    return replace(experiment, seed=None, tasks=replace(experiment.tasks, shards_per_job=1))
 
 
 def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -282,19 +284,9 @@ def _differences(
     metric: Metric, counts: Mapping[str, Sequence[Sums]], baseline: str, trials: int, seed: tuple[int, int]
 ) -> dict[str, Differences]:
     """Return the differences from the baseline, given the counts of all repeats of each experiment."""
-    exchanges = Randomization(len(counts[baseline][0]), trials, seed)
-    exchanged = {
-        name: exchanges.exchange(repeats[0]) for name, repeats in counts.items() if len(repeats) == 1
-    }
-    found = {}
-    for name, repeats in counts.items():
-        if name == baseline:
-            found[name] = Differences(0.0, np.zeros(trials))
-        elif name in exchanged and baseline in exchanged:
-            found[name] = differences(metric, exchanged[name], exchanged[baseline])
-        else:
-            [found[name]] = pooled_differences([metric], [repeats], [counts[baseline]], trials, seed)
-    return found
+    pairs = [(name, baseline) for name in counts if name != baseline]
+    found = {name: one for name, _, [one] in paired_differences([metric], [counts], pairs, trials, seed)}
+    return found | {baseline: Differences(0.0, np.zeros(trials))}
 
 
 def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
@@ -319,16 +311,22 @@ def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Me
 
 def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
-    folder, counts = run.folder / "experiments" / repeat, []
+    corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
+    is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
     for name in run.test_sets:
         path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
-        # the translations have the name of the split
-        references = references_of(run.folder / "corpus", path.stem) if path else []
+        if is_output:
+            path = run.folder / "evaluation" / name / f"{repeat}.txt"
+        references = references_of(corpus, split_of(name))
         if not path or not references:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
         lines = read_references(references)
         metric = tokenized_bleu(make_bleu(lines, run.config.evaluation.tokenize))
-        counts.append(metric.counts(read_translations(path, lines, references[0])))
+        text = read_translations(path, lines, references[0])
+        if is_output:
+            # it is plain text
+            text = read_preparation(corpus / "preparation.json").target(text)
+        counts.append(metric.counts(text))
     return metric, np.vstack(counts)
 
 

@@ -18,7 +18,7 @@ from itersel.evaluate.metrics import (
     signature,
     tokenized_bleu,
 )
-from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value, pooled_p_values
+from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
 
 # Significance level.
 ALPHA = 0.05
@@ -132,22 +132,9 @@ def _compare(
     metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
     """Return p-values of the differences between experiments, by metric, in the order of the counts."""
-    names = list(counts[0])
-    sentences = len(counts[0][names[0]][0])
-    exchanges = Randomization(sentences, trials, seed)
-    exchanged = [
-        {name: exchanges.exchange(runs[0]) for name, runs in of_metric.items() if len(runs) == 1}
-        for of_metric in counts
-    ]
-    found: list[dict[str, dict[str, float]]] = [{name: {} for name in names} for _ in metrics]
-    for name, other in itertools.combinations(names, 2):
-        if name in exchanged[0] and other in exchanged[0]:
-            values = [
-                p_value(metric, by[name], by[other]) for metric, by in zip(metrics, exchanged, strict=True)
-            ]
-        else:
-            one, two = ([of_metric[this] for of_metric in counts] for this in (name, other))
-            values = pooled_p_values(metrics, one, two, trials, seed)
-        for p, value in zip(found, values, strict=True):
-            p[name][other] = p[other][name] = value
+    found: list[dict[str, dict[str, float]]] = [{name: {} for name in counts[0]} for _ in metrics]
+    pairs = itertools.combinations(counts[0], 2)
+    for name, other, by_metric in paired_differences(metrics, counts, pairs, trials, seed):
+        for p, one in zip(found, by_metric, strict=True):
+            p[name][other] = p[other][name] = one.p
     return found

@@ -13,15 +13,16 @@ from typing import Any
 from itersel.config import read_config
 from itersel.config.data import Data
 from itersel.config.experiments import with_independent_tasks
+from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
-from itersel.config.values import Experiment
+from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.runs import read_curves, read_features
 from itersel.report.page.sentences import pack, read_test_set, references_of
 from itersel.report.page.table import best_on_devtest, read_table
-from itersel.report.table import is_experiment
+from itersel.report.table import NOTES, is_experiment
 from itersel.storage.files import read_bytes, read_lines
 
 # Errors are at the end of long logs.
@@ -43,24 +44,25 @@ def read_document(results: Path) -> dict[str, Any]:
     compared, others = (
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
     )
-    planned = with_independent_tasks(read_config(config)).experiments if config else {}
+    settings = read_config(config) if config else Config(experiments={})
+    planned = with_independent_tasks(settings).experiments
     runs = find_runs(results, list(planned) or compared)
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_test_set(results, name, runs, others)) is not None]
     frequencies = read_frequencies(results / "grammar" / "index") if found else None
-    tokenize = (config.get("evaluation") or {}).get("tokenize", "13a")
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
     return {
-        "has_lists": (config.get("data") or {}).get("kind") == "lists",
+        "text": " ".join(NOTES[kind_of_text(settings)]),
         "name": str(config.get("name", results.resolve().name)),
-        "languages": _languages(config),
+        "languages": _languages(settings.data),
         "date": _date(results / "report" / "table.json"),
         "best": _best(table) if table else None,
         "compared": compared_systems(table, runs),
         "table": table,
         "runs": [
-            _describe_run(results, run, planned.get(run.experiment), references, tokenize) for run in runs
+            _describe_run(results, run, planned.get(run.experiment), references, settings.evaluation.tokenize)
+            for run in runs
         ],
         "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
@@ -165,11 +167,9 @@ def _read_derivations(path: Path) -> Any:
     return found
 
 
-def _languages(config: dict[str, Any]) -> dict[str, str]:
+def _languages(data: Data) -> dict[str, str]:
     """Return the languages, by which browsers choose fonts and voices."""
-    data, default = config.get("data") or {}, Data()
-    sides = ("source", "target")
-    return {side: str(data.get(f"{side}_language", getattr(default, f"{side}_language"))) for side in sides}
+    return {"source": data.source_language, "target": data.target_language}
 
 
 def _describe_run(

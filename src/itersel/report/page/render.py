@@ -52,6 +52,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         SCRIPTS,
         data=small,
         charts=charts(),
+        title=document["name"],
+        version=document["versions"].get("itersel"),
         document=document,
         views=table_view(table, document["runs"], document["costs"]["runs"]) if table else [],
         signatures=signatures(table) if table else [],

@@ -41,7 +41,7 @@ def read_test_set(
     Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
     which are not experiments.
     """
-    split = _split(name)
+    split = split_of(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
@@ -117,13 +117,14 @@ def score_sentences(test_set: Translated) -> list[Scored]:
     return scored
 
 
-def _split(name: str) -> str:
+def split_of(name: str) -> str:
+    """Return the split of a test set."""
     return name if name == "test" else test_split(name)
 
 
 def translation_of(run: Run, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
-    split = _split(name)
+    split = split_of(name)
     for stage in (f"best-{name}", "best"):
         if (path := run.folder / stage / f"{split}.txt").is_file():
             return path

@@ -70,6 +70,8 @@ def read_table(path: Path) -> dict[str, Any] | None:
         return None
     try:
         table_view(table)
+        for one in all_test_sets(table):
+            one["sentences"] + one["references"] + 0
         for test_set in table["test_sets"]:
             best_on_devtest(test_set["systems"])
         significance = table["significance"]
