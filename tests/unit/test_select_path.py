@@ -22,7 +22,7 @@ from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weig
 
 NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
-# model scores, of which some are equal but for rounding. The means here and in `itersel mix` round differently.
+# model scores, of which some are equal but for rounding. Means here and in `itersel mix` round differently.
 HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
 PATH = ["--mixing", "path-following"]
 
