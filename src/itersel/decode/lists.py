@@ -1,8 +1,8 @@
 """Lists of another decoder in the place of a decoder: their k best translations under given weights.
 
 A shard of lists (HDF5) has, for each sentence, all translations with their words and features, and the
-references. `ListShard` and `ListDecoder` are to learners what `itersel.grammar.shard.Shard` and
-`itersel.decode.decoder.Decoder` are.
+references. Learners and tuners use `ListShard` and `ListDecoder` like `itersel.grammar.shard.Shard` and
+`itersel.decode.decoder.Decoder`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import xxhash
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.corpus.text import split_words
-from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references, join_references
-from itersel.grammar.shard import FeatureRows
+from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
 from itersel.nbest.sharding import find_dense
 from itersel.storage.files import read_lines
@@ -117,7 +117,7 @@ class ListShard:
         return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
-        """Return the translations of some sentences, and the sparse features of all; see `Sentences`."""
+        """Return the translations of some sentences, and the sparse features of all."""
         rows = np.arange(*self.sentence_offset[[begin, end]], dtype=np.int32)
         return rows, self.feature, self.feature_offset
 
@@ -188,6 +188,11 @@ class ListDecoder:
             feature_offset,
             shard.quality[rows] if shard.quality.shape[0] else shard.quality,
         )
+
+
+# What learners and tuners read, and how they translate it.
+Sentences: TypeAlias = Shard | ListShard
+SentenceDecoder: TypeAlias = Decoder | ListDecoder
 
 
 def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
