@@ -61,11 +61,9 @@ class ListTexts:
             output=f"{self._files.results}/corpus",
         )
 
-    def _reference_columns(self, split: str) -> list[str]:
-        return reference_columns(len(self._given(split).target))
-
     def _references(self, split: str) -> list[str]:
-        return [self._files.text(split, column) for column in self._reference_columns(split)]
+        columns = reference_columns(len(self._given(split).target))
+        return [self._files.text(split, column) for column in columns]
 
     def lists(self, wildcards: Any) -> list[str]:
         """Return the lists of a text, and what else its shards are made of."""
@@ -84,20 +82,12 @@ class ListTexts:
         )
         return f"{files} {self._shards.cutting_options(wildcards)}"
 
-    def import_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel lists`."""
-        data, split = self._config.data, wildcards.split
-        folder = f"{self._shards.folder(split, wildcards.shards)}/text"
-        shard = f"{folder}/{wildcards.shard}"
-        return options(
-            nbest=f"{shard}.lists.gz",
-            ids=f"{shard}.ids",
-            dense=f"{folder}/dense.txt",
-            references=[f"{shard}.{column}.gz" for column in self._reference_columns(split)],
-            quality=f"{shard}.quality.gz" if self._given(split).quality else None,
-            language=None if data.tokenized else data.target_language,
-            protect=list(data.protected),
-        )
+    @property
+    def import_options(self) -> str:
+        """The options of `itersel lists`, apart from the shard."""
+        data = self._config.data
+        language = None if data.tokenized else data.target_language
+        return options(language=language, protect=list(data.protected))
 
 
 def describe_lists(config: Config) -> Iterator[str]:
