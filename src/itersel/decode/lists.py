@@ -72,14 +72,7 @@ FORMAT = FileFormat(
 class ListShard:
     """Sentences with their lists; the arrays are those of `FORMAT`, see docs/formats.md.
 
-    Attributes
-    ----------
-    feature, feature_value, feature_offset, feature_key, feature_name
-        Sparse features of the translations, rows of the feature table; none if only dense ones were read.
-    quality
-        What to learn from instead of sentence BLEU, from 0 to 1; no rows: BLEU.
-    dense_names
-        Names of the dense features.
+    `feature` has no rows if only dense features were read; `quality` has none if learners use sentence BLEU.
     """
 
     id: NDArray[np.int64]
@@ -312,19 +305,9 @@ def write_list_shard(path: FilePath, shard: ListShard) -> None:
 
 
 def read_list_shard(path: FilePath, features: str = "all", has_text: bool = False) -> ListShard:
-    """Read a shard of lists.
+    """Read a shard of lists, without sparse features if `features` is ``dense``.
 
-    Parameters
-    ----------
-    features
-        ``all``, or ``dense`` for no sparse features.
-    has_text
-        Whether to read the texts, which learners do not need.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, truncated, damaged, or not a shard of lists.
+    `has_text`: whether to read the texts, which learners do not need.
     """
     left_out = ["text"] * (not has_text) + ["feature"] * (features == "dense")
     names = [name for name in FORMAT.arrays if name.partition("_")[0] not in left_out]
