@@ -151,7 +151,7 @@ INCONSISTENT = [
         experiment(mixing=PATH, learner={"name": "perceptron"}),
         "is perceptron, whose loss is 0 if all weights",
     ),
-    (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; remove it"),
+    (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; raise epochs, or"),
     (
         experiment(mixing=PATH, learner={"name": "mira"}, held_out=TUNED),
         "path following compares the losses of mixed weights",
