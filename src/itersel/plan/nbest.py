@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.data import Split
-from itersel.config.file_checks import Size, check_shards, given_splits
+from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
@@ -93,8 +93,9 @@ class ListTexts:
 def describe_lists(config: Config) -> Iterator[str]:
     """Check all lists and references of a config, and yield a line about each split.
 
-    Raises the first error, or that of experiments with more shards than sentences.
+    Raises the first error, or that of an experiment with more shards than sentences, or of another system.
     """
+    sizes: dict[str, Size] = {}
     for split in given_splits(config):
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
@@ -105,7 +106,9 @@ def describe_lists(config: Config) -> Iterator[str]:
         translations = found.sentence.shape[0]
         if text.quality:
             read_quality(text.quality, translations)
-        for name in config.experiments:
-            check_shards(config, name, {split: Size({1: found.sentences})})
+        sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+    for name in config.experiments:
+        check_shards(config, name, sizes)
+    check_outputs(config, sizes)
