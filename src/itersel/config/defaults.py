@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from itersel.config.mixing import Nothing, PathFollowing
-from itersel.config.splits import has_references_of_dev
+from itersel.config.splits import has_lists
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import Batch, KBestMira
 from itersel.config.values import Config, Experiment
@@ -21,8 +21,10 @@ ITERATIONS = 6
 def with_tuning_defaults(config: Config, given: Mapping[str, Any]) -> Config:
     """Return a config whose experiments have the defaults for their tuning corpora, except keys `given`."""
     settings = given.get("experiments") or {}
+    # of dev, which tuners need
+    has_references = not has_lists(config) or bool(config.data.dev.target)
     experiments = {
-        name: _with_defaults(one, settings[name] or {}, has_references_of_dev(config))
+        name: _with_defaults(one, settings[name] or {}, has_references)
         for name, one in config.experiments.items()
     }
     return replace(config, experiments=experiments)

@@ -28,11 +28,6 @@ def has_lists(config: Config) -> bool:
     return config.data.kind == "lists"
 
 
-def has_references_of_dev(config: Config) -> bool:
-    """Tell whether dev has references, without which no batch tuner can use it."""
-    return not has_lists(config) or bool(config.data.dev.target)
-
-
 def own_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
     return {
