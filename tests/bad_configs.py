@@ -151,7 +151,7 @@ INCONSISTENT = [
         experiment(mixing=PATH, learner={"name": "perceptron"}),
         "is perceptron, whose loss is 0 if all weights",
     ),
-    (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; remove it"),
+    (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; raise epochs, or"),
     (
         experiment(mixing=PATH, learner={"name": "mira"}, held_out=TUNED),
         "path following compares the losses of mixed weights",
@@ -292,6 +292,7 @@ INCONSISTENT = [
     (lists(test={"new": {"lists": "l"}}), "'data.test.new.target' is missing; its translations are scored"),
     (lists(devtest={**LISTED, "quality": "q"}), "'data.devtest.quality' has no effect: nothing is learned"),
     (lists(train={"a": LISTED, "b": LISTED}), "'data.train.a': lists are not of named corpora"),
+    (lists(train={**LISTED, "task": ["a", "b"]}), "'data.train.task' names 2 files; name one, with"),
     (lists(max_train=5), "'data.max_train' has no effect with data.kind: lists"),
     (lists(protected=["a"], tokenized=True), "'data.protected' has no effect with data.tokenized"),
     (lists() | {"grammar": {"max_span": 9}}, "'grammar.max_span' has no effect with data.kind: lists"),

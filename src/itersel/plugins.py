@@ -131,6 +131,12 @@ class Extensible(Mapping[str, T]):
             found[name] = plugin
         return found
 
+    @property
+    def used(self) -> Iterator[str]:
+        """The names whose values need no further import."""
+        yield from self.built_in
+        yield from (name for group, name in sorted(_imported) if group == self.group)
+
     def plugin(self, name: str) -> Plugin | None:
         """Return what a package adds under a name; None if it is built in."""
         return None if name in self.built_in else self.plugins[name]

@@ -170,9 +170,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel("shard --source source.txt --target target.txt --shards 2 --output shards")
     itersel("shard --nbest nbest.txt nbest.json --target target.txt --shards 1 --output listed")
-    lists = "--nbest listed/0.lists.gz --ids listed/0.ids --references listed/0.target.gz"
-    itersel(f"lists {lists} --language en --output listed.h5")
-    shutil.copy("listed/0.ids", "sentences.ids")
+    itersel("lists --folder listed --number 0 --language en --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --references {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")

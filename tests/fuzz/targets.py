@@ -246,9 +246,9 @@ TARGETS = {
         also=("shards: ", "shards/0.target.gz"),
     ),
     "sentences": _target(
-        "sentences.ids",
-        "lists --nbest nbest.txt --ids FILE --references target.txt --output out.h5",
-        also=("nbest.txt", "target.txt"),
+        "listed/0.ids",
+        "lists --folder listed --number 0 --output out.h5",
+        also=("listed/0.lists.gz", "listed/0.target.gz"),
     ),
     "list": _target("parts.txt", f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9", also=("",)),
     "tasks": _target(

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 from tests.bad_configs import ALIGNED, BAD, INCONSISTENT, PATH
-from tests.configs import FILES, PAIR, experiment, files, learner, mixing, schema, tasks
+from tests.configs import FILES, PAIR, experiment, files, learner, lists, mixing, schema, tasks
 from tests.configs import data as data_of
 
 from itersel.cli.arguments import add_section_arguments
@@ -276,6 +276,12 @@ def test_defaults_of_the_tuning_corpus(settings, chosen):
     config = read_config({"experiments": {"first": {}, "a": settings}})
     assert {name: getattr(config.experiments["a"], name) for name in chosen} == chosen
     assert read_config(yaml.safe_load(commented_yaml(config, "x"))) == config
+
+
+def test_lists_without_references_of_dev_are_not_tuned_on():
+    found = read_config(lists({"algorithm": "itersel"}, dev={"lists": "l", "quality": "q"}))
+    assert found.experiments["a"].held_out == HeldOut()
+    assert read_config(lists({"algorithm": "itersel"})).experiments["a"].held_out == HELD_OUT
 
 
 def test_command_check(tmp_path, capsys):

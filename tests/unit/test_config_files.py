@@ -136,6 +136,23 @@ def help_config(**experiment: object) -> Config:
     return read_config(content(**experiment))
 
 
+def test_lists_of_another_decoder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    config["data"] = {"kind": "lists"}
+    for split, count in SPLITS.items():
+        lines = (f"{number} ||| a ||| LM= {rank}\n" for number in range(count) for rank in range(2))
+        Path(f"{split}.nbest").write_text("".join(lines))
+        config["data"][split] = {"lists": f"{split}.nbest", "target": f"{split}.target.gz"}
+    assert check(config) == 0
+    assert "  dev: 6 sentences, 12 translations, 1 dense features (LM)\n" in capsys.readouterr().out
+    config["evaluation"] = {"outputs": {"online": "dev.target.gz"}}
+    assert check(config) == 1
+    assert "dev.target.gz, which has 6 lines, but test set test has 4" in capsys.readouterr().err
+    config["experiments"]["x"]["tasks"] = {"shards": 41}
+    assert check(config) == 1
+    assert "tasks.shards' makes 41 shards, but train has 40 sentences" in capsys.readouterr().err
+
+
 def test_estimate_has_the_right_magnitude() -> None:
     """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second and takes 9 MB."""
     cost = estimate(help_config(tasks={"shards": 31}, epochs=10), SIZES)

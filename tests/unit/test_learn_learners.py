@@ -280,7 +280,6 @@ def test_threads_make_no_difference(name: str) -> None:
 
 
 STEEP: Any = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
-STEEP_LEARNERS = [name for name in LEARNERS if keys_of(name, **STEEP) == STEEP]
 
 
 @pytest.mark.parametrize(

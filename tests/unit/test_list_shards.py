@@ -52,11 +52,9 @@ def cut(folder: Path, shards: int, *options: str) -> None:
 
 def import_shard(folder: Path, number: int = 0, *options: str) -> Path:
     """Make a file of a shard that has been cut."""
-    shard, output = folder / "cut" / str(number), folder / f"{number}.h5"
-    files = {"nbest": f"{shard}.lists.gz", "ids": f"{shard}.ids", "references": f"{shard}.target.gz"}
-    files |= {"dense": folder / "cut/dense.txt", "output": output}
-    named = [str(word) for name, file in files.items() for word in (f"--{name}", file)]
-    assert main(["lists", *named, *options]) == 0
+    output = folder / f"{number}.h5"
+    words = ["lists", "--folder", str(folder / "cut"), "--number", str(number), "--output", str(output)]
+    assert main([*words, *options]) == 0
     return output
 
 
@@ -141,16 +139,7 @@ def test_qualities_are_learned_from(folder: Path) -> None:
     write(folder / "quality", *QUALITIES)
     lists, output = folder / "lists", folder / "cut"
     shard_lists([lists], lambda count: shard_lines(count, 1, None), output, quality=folder / "quality")
-    files = [
-        "--nbest",
-        output / "0.lists.gz",
-        "--quality",
-        output / "0.quality.gz",
-        "--output",
-        folder / "0.h5",
-    ]
-    assert main(["lists", *map(str, files)]) == 0
-    assert read_list_shard(folder / "0.h5").quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
+    assert read_list_shard(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         words = ["--shard", str(folder / "0.h5"), "--learner", learner, "--output", str(folder / "w")]
         pairs = ["--pairs", "all"] if learner != "mira" else []
@@ -198,24 +187,12 @@ def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization:
         chosen |= {"pairs": "all", "learning_rate": 2.0**-6}
     learner = LEARNERS[name](**chosen)
     for shard in range(2):
-        files = f"{folder}/cut/{shard}"
-        texts = [f"{files}.target{(place and f'.{place}') or ''}.gz" for place in range(3)]
-        words = ["--nbest", f"{files}.lists.gz", "--ids", f"{files}.ids", "--references", *texts]
-        assert main(["lists", *words, "--dense", f"{folder}/cut/dense.txt", "--output", f"{files}.h5"]) == 0
+        path, weights = str(import_shard(folder, shard)), str(folder / "weights.h5")
         how = [word for key, value in chosen.items() for word in (f"--{key.replace('_', '-')}", str(value))]
-        words = [
-            "--shard",
-            f"{files}.h5",
-            "--weights",
-            f"{folder}/start",
-            "--learner",
-            name,
-            "--k-best",
-            "15",
-        ]
-        assert main(["train", *words, *how, "--output", f"{files}.w.h5"]) == 0
-        own = [corpus[int(line)] for line in read_lines(f"{files}.ids")]
-        found: Vector = read_weights(f"{files}.w.h5").to_dict()
+        words = ["--shard", path, "--weights", str(folder / "start"), "--learner", name, "--k-best", "15"]
+        assert main(["train", *words, *how, "--output", weights]) == 0
+        own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
+        found: Vector = read_weights(weights).to_dict()
         expected = eager(own, learner, exact=True).weights
         assert close(found, expected)
         assert found.keys() <= {*ALL_NAMES, "elsewhere"}
@@ -334,25 +311,23 @@ def test_bad_lists(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("name", "lines", "options", "message"),
     [
-        (("--ids", "ids"), "has translations of other sentences than --ids"),
-        (("--ids", "wrong"), "wrong:1: 'x' is not the number of a sentence"),
-        (("--ids", "twice"), "twice: lists a sentence twice"),
-        (("--references", "ids"), "has translations of sentence 3, but there are 2 references"),
-        (("--quality", "quality"), "quality: has a number that is not between 0 and 1"),
-        (("--protect", "x"), "--protect has no effect without --language"),
-        ((), "has neither references nor numbers to learn from"),
+        ("0.ids", "01", (), "0.lists.gz: has translations of other sentences than the shard"),
+        ("0.ids", "01223", (), "0.lists.gz: has translations of other sentences than the shard"),
+        ("0.ids", "x1", (), "0.ids:1: 'x' is not the number of a sentence"),
+        ("0.target.gz", "ab", (), "0.target.gz: has 2 lines for 4 sentences"),
+        ("0.ids", "0123", ("--protect", "x"), "--protect has no effect without --language"),
+        ("0.ids", "0123", ("--number", "1"), "1.ids: no such file"),
     ],
 )
 def test_bad_shards(
-    folder: Path, refused: Any, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str
+    folder: Path, refused: Any, name: str, lines: str, options: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.chdir(folder)
-    for name, lines in (("ids", "01"), ("wrong", "x1"), ("twice", "0120")):
-        write(folder / name, *lines)
-    write(folder / "quality", *QUALITIES)
-    refused(["lists", "--nbest", "lists/0.gz", "lists/1.gz", "--output", "out.h5", *options], message)
+    cut(folder, 1)
+    write(folder / "cut" / name, *lines)
+    words = ["lists", "--folder", str(folder / "cut"), "--number", "0", "--output", str(folder / "out.h5")]
+    refused([*words, *options], message)
 
 
 def test_what_needs_a_decoder(folder: Path, refused: Any) -> None:

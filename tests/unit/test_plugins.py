@@ -23,6 +23,8 @@ from itersel import plugins
 from itersel.code_check import CodeChangedError
 from itersel.config import read_config
 from itersel.config.learners import BUILT_IN, LEARNERS
+from itersel.config.options import name_in
+from itersel.config.rendering import commented_yaml
 from itersel.config.values import CHOICES
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
@@ -192,7 +194,7 @@ RETURNS = "must return names, rules and indices of names: "
 def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None, problem: str) -> None:
     """One line that names the package; it does not matter while nothing of the package is used."""
     install_other(site, kind, name, code)
-    read_config(learner("mira"))
+    name_in(CHOICES["learner"], read_config(learner("mira")).experiments["a"].learner)
     used = name if name in ("new", "New") else "unknown"
     templates = [used] if kind == "template" else []
 
@@ -204,6 +206,13 @@ def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None,
         use()
     assert str(error.value).startswith(f"{kind} '{name}' of the installed package 'other' {problem}")
     assert "\n" not in str(error.value)
+
+
+def test_a_broken_package_does_not_matter_to_another(toy: Path) -> None:
+    install_other(toy, "learner", "a", None)
+    config = read_config(learner("oracle"))
+    assert "name: oracle" in commented_yaml(config, "x")
+    assert name_in(LEARNERS, config.experiments["a"].learner) == "oracle"
 
 
 def test_two_packages_with_the_same_name(toy: Path) -> None:

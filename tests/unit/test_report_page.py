@@ -246,6 +246,11 @@ def test_headline(tmp_path):
     ]
     assert 'id="variance"' not in page
     assert "#variance" not in page
+    # lists without references have no statistics
+    corpus = json.loads((run.folder / "report/corpus.json").read_text())
+    del corpus["splits"]["train"]
+    (run.folder / "report/corpus.json").write_text(json.dumps(corpus))
+    assert "training pairs" not in render(read_document(run.folder))
 
 
 def test_signatures_are_listed_once(document):

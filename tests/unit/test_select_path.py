@@ -21,6 +21,8 @@ from itersel.storage.hdf5 import read_header
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
+# Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
+# model scores, of which some are equal but for rounding. Means here and in `itersel mix` round differently.
 HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
 PATH = ["--mixing", "path-following"]
 

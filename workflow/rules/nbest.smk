@@ -64,4 +64,4 @@ rule import_lists:
         options=LIST_TEXTS.import_options,
         code=step_digest("lists"),
     shell:
-        "itersel lists {params.options} --output {output:q} &> {log:q}"
+        "itersel lists --folder {input:q} --number {wildcards.shard} {params.options} --output {output:q} &> {log:q}"

@@ -23,7 +23,7 @@ from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
 if TYPE_CHECKING:
-    from itersel.decode.decoder import SentenceDecoder, Sentences
+    from itersel.decode.lists import SentenceDecoder, Sentences
 
 MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
 

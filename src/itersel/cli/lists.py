@@ -5,25 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from itersel.cli.arguments import add_options, add_output, language
+from itersel.cli.arguments import add_options, add_output, language, whole
 from itersel.errors import InputError
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard to learn from (HDF5) of n-best lists of another decoder, such as those of a shard that "
-        "'itersel shard --nbest' has cut. Equal translations of a sentence count once."
+        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel shard --nbest' "
+        "has cut. Equal translations of a sentence count once."
     )
-    lists = "n-best lists, 'number ||| text ||| features ||| score' or JSON lines, plain or compressed"
-    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=True)
-    references = "references, one sentence per line; several files for several references"
-    add_options(parser, {"--references FILE": references}, nargs="+", action="extend", default=[])
-    files = {
-        "--ids FILE": "numbers of the sentences in the lists, in training order (default: all)",
-        "--quality FILE": "a number from 0 to 1 for each translation, to learn from instead of BLEU",
-        "--dense FILE": "names of the dense features, one per line (default: as in 'itersel shard')",
-    }
-    add_options(parser, files)
+    add_options(parser, {"--folder DIR": "output of 'itersel shard --nbest'"}, required=True)
+    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=whole(0), required=True)
     tokenize = "tokenise and lowercase for BLEU by the rules of this language (default: words as they are)"
     add_options(parser, {"--language CODE": tokenize}, type=language)
     protect = "regular expression of text that is one token; may be repeated"
@@ -33,19 +25,11 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
 
 def _lists(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import Preparation
-    from itersel.decode.lists import import_lists
+    from itersel.decode.lists import import_lists, write_list_shard
 
     if options.protect and options.language is None:
         raise InputError("--protect has no effect without --language; remove it")
     words: Callable[[Sequence[str]], Sequence[str]] = list
     if options.language is not None:
         words = Preparation("", options.language, protected=tuple(options.protect)).target
-    import_lists(
-        options.output,
-        options.nbest,
-        options.references,
-        ids=options.ids,
-        quality=options.quality,
-        dense=options.dense,
-        words=words,
-    )
+    write_list_shard(options.output, import_lists(options.folder, options.number, words))

@@ -68,7 +68,8 @@ def _check_experiment(config: Config, name: str) -> None:
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
         raise wrong(
             f"{key}.patience",
-            f"is {experiment.patience}, has no effect with epochs: {experiment.epochs}; remove it",
+            f"is {experiment.patience}, has no effect with epochs: {experiment.epochs}; raise epochs, or "
+            "remove this",
         )
     if MARK in name:
         raise wrong(key, ": names like this are reserved for independent tasks; choose another")

@@ -7,9 +7,10 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from itersel.config.mixing import Nothing, PathFollowing
+from itersel.config.splits import has_lists
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import Batch, KBestMira
-from itersel.config.values import Experiment
+from itersel.config.values import Config, Experiment
 
 Section = TypeVar("Section")
 
@@ -17,11 +18,20 @@ TASKS, PATH_TASKS = Resharding(shards=4, parts=8), RandomTasks(shards=4)
 ITERATIONS = 6
 
 
-def with_tuning_defaults(experiment: Experiment, given: Mapping[str, Any]) -> Experiment:
-    """Return an experiment with the defaults for its tuning corpus, except for keys that are `given`.
+def with_tuning_defaults(config: Config, given: Mapping[str, Any]) -> Config:
+    """Return a config whose experiments have the defaults for their tuning corpora, except keys `given`."""
+    settings = given.get("experiments") or {}
+    # of dev, which tuners need
+    has_references = not has_lists(config) or bool(config.data.dev.target)
+    experiments = {
+        name: _with_defaults(one, settings[name] or {}, has_references)
+        for name, one in config.experiments.items()
+    }
+    return replace(config, experiments=experiments)
 
-    With algorithm 1 and batch tuners, the tuning corpus is dev by default.
-    """
+
+def _with_defaults(experiment: Experiment, given: Mapping[str, Any], has_references: bool) -> Experiment:
+    """Return an experiment with its defaults; with algorithm 1 and batch tuners, it is tuned on dev."""
     is_batch, is_sgd = isinstance(experiment.learner, Batch), experiment.algorithm == "sgd"
     if "tune_on" not in given and (is_batch or is_sgd):
         experiment = replace(experiment, tune_on="dev")
@@ -35,7 +45,7 @@ def with_tuning_defaults(experiment: Experiment, given: Mapping[str, Any]) -> Ex
         is_path = isinstance(experiment.mixing, PathFollowing)
         experiment = replace(experiment, tasks=PATH_TASKS if is_path else TASKS)
     held_out, steps = experiment.held_out, given.get("held_out") or {}
-    if "tuner" not in steps:
+    if "tuner" not in steps and has_references:
         iterations = steps.get("iterations", ITERATIONS)
         held_out = replace(held_out, tuner=KBestMira(), iterations=iterations)
     tuner = _on_train(held_out.tuner, steps.get("tuner") or {})

@@ -127,7 +127,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
-    _check_outputs(config, sizes)
+    check_outputs(config, sizes)
     warnings = []
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
@@ -211,7 +211,7 @@ def _plain(lines: Iterable[str]) -> list[str]:
     return [" ".join(line.lower().split()) for line in lines]
 
 
-def _check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
+def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
     """Reject outputs of other systems that are not of a test set, if the size of that is known."""
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):

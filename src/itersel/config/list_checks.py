@@ -67,6 +67,8 @@ def _check_text(text: Split | ReferencedText, key: str) -> None:
         raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
     if isinstance(text, Split) and key != "data.train":
         raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
+    if isinstance(text, Split) and len(text.task) > 1:
+        raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
 
 
 def _check_unused(config: Config) -> None:

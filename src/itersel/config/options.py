@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import textwrap
@@ -13,6 +14,7 @@ from dataclasses import MISSING, field, fields
 from typing import Any, NoReturn, TypeVar
 
 from itersel.errors import InputError, check_choice, suggest
+from itersel.plugins import Extensible
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
@@ -150,7 +152,8 @@ def options_of(section: Any) -> dict[str, Any]:
 
 def name_in(kinds: Mapping[str, type], section: object) -> str:
     """Return the name of a section with several forms, such as a learner, in the table of its forms."""
-    return next(name for name, kind in kinds.items() if kind is type(section))
+    used: Iterable[str] = kinds.used if isinstance(kinds, Extensible) else ()
+    return next(name for name in itertools.chain(used, kinds) if kinds[name] is type(section))
 
 
 def wrong(key: str, problem: str) -> InputError:

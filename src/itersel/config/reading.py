@@ -84,6 +84,8 @@ def read_config(content: object) -> Config:
 
 def _read_config(content: object) -> Config:
     config: Config = _read_section(Config, content, "")
+    assert isinstance(content, Mapping)
+    config = with_tuning_defaults(config, content)
     tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
     checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
     attempt_all([*checks, partial(check_tokenizer, tokenizer)])
@@ -246,17 +248,17 @@ def _read_texts(kind: Any, value: object, key: str) -> dict[str, Any]:
 
 
 def _read_experiment(section: str, name: object, settings: object) -> Experiment:
-    """Read an experiment; its algorithm determines its mixing, and its tuning corpus some defaults."""
+    """Read an experiment; its algorithm determines its mixing."""
     key = join(section, name)
     _check_name(name, key, "an experiment")
     settings = {} if settings is None else settings
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)
     if isinstance(experiment.learner, Batch):
-        experiment = _read_batch(experiment, settings, key)
-    elif experiment.algorithm is not None:
-        experiment = _read_algorithm(experiment, settings, key)
-    return with_tuning_defaults(experiment, settings)
+        return _read_batch(experiment, settings, key)
+    if experiment.algorithm is not None:
+        return _read_algorithm(experiment, settings, key)
+    return experiment
 
 
 def _read_algorithm(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:

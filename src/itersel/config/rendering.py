@@ -10,7 +10,14 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from itersel.config.data import Split, TestSet, TextColumns, TextFields
-from itersel.config.options import BOUNDS, EXPERIMENT_PATTERN, LABEL_PATTERN, split_optional, types_of
+from itersel.config.options import (
+    BOUNDS,
+    EXPERIMENT_PATTERN,
+    LABEL_PATTERN,
+    name_in,
+    split_optional,
+    types_of,
+)
 from itersel.config.reading import TYPE_NAMES
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
@@ -251,8 +258,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                 yield from _section_yaml(entry, depth + (2 if name else 1), explained)
         elif is_dataclass(value):
             if item.name in CHOICES:
-                names = {kind: name for name, kind in CHOICES[item.name].items()}
-                yield f"{indent}  name: {names[type(value)]}"
+                yield f"{indent}  name: {name_in(CHOICES[item.name], value)}"
             yield from _section_yaml(value, depth + 1, explained)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,12 @@ from itersel.decode.rule_kernels import (
 from itersel.decode.search_kernels import Queue, Task, make_queue, search, sort_rules
 from itersel.errors import InputError
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
-from itersel.grammar.references import References
-from itersel.grammar.shard import FeatureRows, Shard
+from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
-from itersel.storage.strings import Strings, StringTable, offsets_of, string_table
+from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
@@ -82,76 +81,6 @@ class SentenceForest(NamedTuple):
 
 # Called in the decoder's thread; returns lists of at most one derivation of the goal.
 DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
-
-
-class Sentences(Protocol):
-    """What learners and tuners need of a shard: of grammars, or of lists (`itersel.decode.lists`)."""
-
-    @property
-    def vocabulary(self) -> StringTable:
-        """The words of translations and references."""
-        ...
-
-    @property
-    def feature_key(self) -> NDArray[np.uint64]:
-        """Keys of the sparse features (F)."""
-        ...
-
-    @property
-    def feature_name(self) -> Strings:
-        """Names of the sparse features (F)."""
-        ...
-
-    @property
-    def sentence_count(self) -> int:
-        """Number of sentences (N)."""
-        ...
-
-    @property
-    def has_references(self) -> bool:
-        """Whether the shard can be trained on."""
-        ...
-
-    @property
-    def sentence_reference_offset(self) -> NDArray[np.int64]:
-        """References of each sentence, int64 (N + 1); no rows if each has one."""
-        ...
-
-    def references(self, sentence: int) -> References:
-        """Return the references of a sentence."""
-        ...
-
-    def features_of(self, begin: int, end: int) -> FeatureRows:
-        """Return the rules or translations of sentences `begin` to `end`, and the sparse features of all."""
-        ...
-
-    def digest(self) -> str:
-        """Return a checksum of the sentences."""
-        ...
-
-
-class SentenceDecoder(Protocol):
-    """Translates the sentences of a shard; see `Decoder`."""
-
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """Names of the dense features."""
-        ...
-
-    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return `weights` as dense and sparse vectors of the shard."""
-        ...
-
-    def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
-    ) -> KBest:
-        """Translate a sentence."""
-        ...
 
 
 class Decoder:

@@ -1,30 +1,33 @@
 """Lists of another decoder in the place of a decoder: their k best translations under given weights.
 
 A shard of lists (HDF5) has, for each sentence, all translations with their words and features, and the
-references. `ListShard` and `ListDecoder` are to learners what `itersel.grammar.shard.Shard` and
-`itersel.decode.decoder.Decoder` are.
+references. Learners and tuners use `ListShard` and `ListDecoder` like `itersel.grammar.shard.Shard` and
+`itersel.decode.decoder.Decoder`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 import itersel
+from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import split_words
-from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references, join_references
-from itersel.grammar.shard import FeatureRows
+from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
-from itersel.nbest.sharding import find_dense
+from itersel.nbest.sharding import DENSE_NAMES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -63,21 +66,13 @@ FORMAT = FileFormat(
         }
     ),
 )
-_NO_REFERENCES = "has neither references nor numbers to learn from; make it with --references or --quality"
 
 
 @dataclass(frozen=True)
 class ListShard:
     """Sentences with their lists; the arrays are those of `FORMAT`, see docs/formats.md.
 
-    Attributes
-    ----------
-    feature, feature_value, feature_offset, feature_key, feature_name
-        Sparse features of the translations, rows of the feature table; none if only dense ones were read.
-    quality
-        What to learn from instead of sentence BLEU, from 0 to 1; no rows: BLEU.
-    dense_names
-        Names of the dense features.
+    `feature` has no rows if only dense features were read; `quality` has none if learners use sentence BLEU.
     """
 
     id: NDArray[np.int64]
@@ -117,7 +112,7 @@ class ListShard:
         return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
-        """Return the translations of some sentences, and the sparse features of all; see `Sentences`."""
+        """Return the translations of some sentences, and the sparse features of all."""
         rows = np.arange(*self.sentence_offset[[begin, end]], dtype=np.int32)
         return rows, self.feature, self.feature_offset
 
@@ -190,6 +185,11 @@ class ListDecoder:
         )
 
 
+# What learners and tuners read, and how they translate it.
+Sentences: TypeAlias = Shard | ListShard
+SentenceDecoder: TypeAlias = Decoder | ListDecoder
+
+
 def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
     """Yield the best translation of each sentence, as it stands in the lists."""
     decoder = ListDecoder(shard)
@@ -202,32 +202,18 @@ def make_list_shard(
     lists: NBest,
     ids: NDArray[np.int64],
     dense_names: Sequence[str],
-    references: Sequence[Sequence[str]] = (),
-    quality: NDArray[np.float64] | None = None,
-    words: Callable[[Sequence[str]], Sequence[str]] = list,
+    references: Sequence[Sequence[str]],
+    quality: NDArray[np.float64] | None,
+    words: Callable[[Sequence[str]], Sequence[str]],
 ) -> ListShard:
-    """Make a shard of lists without duplicates.
+    """Make a shard of lists without duplicates; see `import_lists`.
 
-    Parameters
-    ----------
-    lists, ids
-        The lists, and the numbers of their sentences (N) in the whole text.
-    dense_names
-        Names of the dense features; all others are sparse.
-    references
-        One or more reference translations, each with a line per sentence.
-    quality
-        float64 (H), from 0 to 1: what to learn from instead of sentence BLEU.
-    words
-        Tokenises lines for BLEU; by default, words are separated by spaces.
+    `ids` are the numbers of their sentences (N) in the whole text, `dense_names` the names of the dense
+    features; all others are sparse. There are one or more `references`, each with a line per sentence, or a
+    `quality` of each translation, float64 (H), from 0 to 1.
 
-    Raises
-    ------
-    InputError
-        If there are neither references nor numbers, or two features have the same key.
+    Raises an `InputError` if two features have the same key.
     """
-    if not references and quality is None:
-        raise InputError(_NO_REFERENCES)
     number: dict[str, int] = {}
 
     def numbered(lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -272,44 +258,25 @@ def make_list_shard(
 
 
 def import_lists(
-    output: FilePath,
-    lists: Sequence[FilePath],
-    references: Sequence[FilePath] = (),
-    *,
-    ids: FilePath | None = None,
-    quality: FilePath | None = None,
-    dense: FilePath | None = None,
-    words: Callable[[Sequence[str]], Sequence[str]] = list,
-) -> None:
-    """Write a shard of the lists in files, as those that `itersel.nbest.sharding.shard_lists` writes.
+    folder: FilePath, number: int, words: Callable[[Sequence[str]], Sequence[str]] = list
+) -> ListShard:
+    """Make a shard of the lists that `itersel.nbest.sharding.shard_lists` has written to a folder.
 
-    Parameters
-    ----------
-    lists, references
-        Files of lists, and of one or more references of their sentences.
-    ids
-        File with the numbers of the sentences in the lists, in the order wanted; by default, 0, 1, 2, ...
-    quality
-        File with a number from 0 to 1 for each translation; see `make_list_shard`.
-    dense
-        File with the names of the dense features; see `find_dense` for the default.
-    words
-        See `make_list_shard`.
+    `words` tokenises lines for BLEU; by default, words are separated by spaces.
     """
-    numbers = None if ids is None else np.array(_read_ids(ids), np.int64)
-    texts = [read_lines(path) for path in references]
-    read = read_nbest(lists, None if ids is not None or not texts else len(texts[0]), ids=numbers)
-    for path, text in zip(references, texts, strict=True):
-        if len(text) != read.sentence_count:
-            raise InputError(f"has {len(text)} lines for {read.sentence_count} sentences", path)
+    path = Path(folder, str(number))
+    ids = np.array(_read_ids(f"{path}.ids"), np.int64)
+    read = read_nbest([f"{path}.lists.gz"], ids=ids)
+    texts: list[list[str]] = []
+    while os.path.exists(reference := f"{path}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts.append(read_lines(reference))
+        if len(texts[-1]) != read.sentence_count:
+            raise InputError(f"has {len(texts[-1])} lines for {read.sentence_count} sentences", reference)
     kept = without_duplicates(read)
-    names = find_dense(kept.name.to_list(), kept.sizes) if dense is None else read_lines(dense)
-    scores = None if quality is None else np.array(read_numbers(quality, len(read.text)))[kept.row]
-    if scores is not None and not (scores.min() >= 0 and scores.max() <= 1):
-        raise InputError("has a number that is not between 0 and 1", quality)
-    if numbers is None:
-        numbers = np.arange(kept.sentence_count)
-    write_list_shard(output, make_list_shard(kept, numbers, names, texts, scores, words))
+    scores, quality = None, f"{path}.quality.gz"
+    if os.path.exists(quality):
+        scores = np.array(read_numbers(quality, len(read.text)))[kept.row]
+    return make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
 
 
 def _read_ids(path: FilePath) -> list[int]:
@@ -318,8 +285,6 @@ def _read_ids(path: FilePath) -> list[int]:
         if not re.fullmatch("[0-9]{1,9}", line):
             raise InputError(f"'{line[:40]}' is not the number of a sentence", path, number)
         found.append(int(line))
-    if len(set(found)) < len(found):
-        raise InputError("lists a sentence twice", path)
     return found
 
 
@@ -340,19 +305,9 @@ def write_list_shard(path: FilePath, shard: ListShard) -> None:
 
 
 def read_list_shard(path: FilePath, features: str = "all", has_text: bool = False) -> ListShard:
-    """Read a shard of lists.
+    """Read a shard of lists, without sparse features if `features` is ``dense``.
 
-    Parameters
-    ----------
-    features
-        ``all``, or ``dense`` for no sparse features.
-    has_text
-        Whether to read the texts, which learners do not need.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, truncated, damaged, or not a shard of lists.
+    `has_text`: whether to read the texts, which learners do not need.
     """
     left_out = ["text"] * (not has_text) + ["feature"] * (features == "dense")
     names = [name for name in FORMAT.arrays if name.partition("_")[0] not in left_out]

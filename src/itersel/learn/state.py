@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.config.learners import Online
-from itersel.decode.decoder import Sentences
+from itersel.decode.lists import Sentences
 from itersel.errors import InputError
 from itersel.learn.learner_kernels import combine
 from itersel.learn.parameter_kernels import (

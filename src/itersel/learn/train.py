@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest, SentenceDecoder, Sentences
-from itersel.decode.lists import ListDecoder, count_listed, read_list_shard
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_listed, read_list_shard
 from itersel.errors import InputError
 from itersel.grammar.shard import count_sentences, read_shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner

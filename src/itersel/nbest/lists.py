@@ -275,7 +275,7 @@ def _places(sentence: NDArray[np.int64], ids: NDArray[np.int64], path: FilePath)
     """Return the positions of sentences in `ids`, which must be the sentences of the lists, each once."""
     order = np.argsort(ids, kind="stable")
     if not np.array_equal(np.unique(sentence), ids[order]):
-        raise InputError("has translations of other sentences than --ids", path)
+        raise InputError("has translations of other sentences than the shard", path)
     return order[np.searchsorted(ids[order], sentence)]
 
 

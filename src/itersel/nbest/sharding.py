@@ -61,17 +61,7 @@ def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
 
 
 def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
-    """Check every line of lists.
-
-    Parameters
-    ----------
-    lists
-        Files of lists, or folders of them.
-    sentences
-        Number of sentences, if it is known.
-    dense
-        Names of the dense features; see `find_dense` for the default.
-    """
+    """Check every line of lists; `sentences` is their number, if known, `dense` by default `find_dense`."""
     parser, sentence, paths = Parser(), array("i"), find_lists(lists)
     if not paths:
         raise InputError("is a folder without files; n-best lists were expected", lists[0])
@@ -103,21 +93,9 @@ def shard_lists(
     """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
 
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
-    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, ``z.quality.gz`` has a
-    number for each translation. The folder appears only when it is complete.
-
-    Parameters
-    ----------
-    lists
-        Files of lists, or folders of them.
-    cut
-        Returns the sentences of each shard, given the number of all sentences.
-    references
-        Files of references, one sentence per line.
-    quality
-        File with a number for each translation, in the order of the lists; see `read_quality`.
-    dense
-        Names of the dense features; see `summarise`.
+    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
+    `read_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
+    shard, given the number of all. The folder appears only when it is complete.
     """
     texts = [read_lines(path) for path in references]
     for path, text in zip(references, texts, strict=True):

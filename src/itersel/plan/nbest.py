@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.data import Split
-from itersel.config.file_checks import Size, check_shards, given_splits
+from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
@@ -61,11 +61,9 @@ class ListTexts:
             output=f"{self._files.results}/corpus",
         )
 
-    def _reference_columns(self, split: str) -> list[str]:
-        return reference_columns(len(self._given(split).target))
-
     def _references(self, split: str) -> list[str]:
-        return [self._files.text(split, column) for column in self._reference_columns(split)]
+        columns = reference_columns(len(self._given(split).target))
+        return [self._files.text(split, column) for column in columns]
 
     def lists(self, wildcards: Any) -> list[str]:
         """Return the lists of a text, and what else its shards are made of."""
@@ -84,27 +82,20 @@ class ListTexts:
         )
         return f"{files} {self._shards.cutting_options(wildcards)}"
 
-    def import_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel lists`."""
-        data, split = self._config.data, wildcards.split
-        folder = f"{self._shards.folder(split, wildcards.shards)}/text"
-        shard = f"{folder}/{wildcards.shard}"
-        return options(
-            nbest=f"{shard}.lists.gz",
-            ids=f"{shard}.ids",
-            dense=f"{folder}/dense.txt",
-            references=[f"{shard}.{column}.gz" for column in self._reference_columns(split)],
-            quality=f"{shard}.quality.gz" if self._given(split).quality else None,
-            language=None if data.tokenized else data.target_language,
-            protect=list(data.protected),
-        )
+    @property
+    def import_options(self) -> str:
+        """The options of `itersel lists`, apart from the shard."""
+        data = self._config.data
+        language = None if data.tokenized else data.target_language
+        return options(language=language, protect=list(data.protected))
 
 
 def describe_lists(config: Config) -> Iterator[str]:
     """Check all lists and references of a config, and yield a line about each split.
 
-    Raises the first error, or that of experiments with more shards than sentences.
+    Raises the first error, or that of an experiment with more shards than sentences, or of another system.
     """
+    sizes: dict[str, Size] = {}
     for split in given_splits(config):
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
@@ -115,7 +106,9 @@ def describe_lists(config: Config) -> Iterator[str]:
         translations = found.sentence.shape[0]
         if text.quality:
             read_quality(text.quality, translations)
-        for name in config.experiments:
-            check_shards(config, name, {split: Size({1: found.sentences})})
+        sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+    for name in config.experiments:
+        check_shards(config, name, sizes)
+    check_outputs(config, sizes)

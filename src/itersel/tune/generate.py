@@ -30,7 +30,8 @@ from itersel.vectors.weights import Weights, make_weights, read_weights
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from itersel.decode.decoder import KBest, SentenceDecoder, Sentences
+    from itersel.decode.decoder import KBest
+    from itersel.decode.lists import SentenceDecoder, Sentences
 
 MAX_COUNT = (1 << 31) - 1
 

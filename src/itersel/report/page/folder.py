@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import itersel
 from itersel.config import read_config
 from itersel.config.experiments import split_repeat, without_grids
+from itersel.config.options import name_in
 from itersel.config.values import CHOICES
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
@@ -135,8 +136,8 @@ def _changed(section: Any, key: str, tune_on: str = "") -> Iterable[tuple[str, s
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
         elif is_dataclass(value):
             if item.name in CHOICES and type(value) is not type(default):
-                names = {kind: one for one, kind in CHOICES[item.name].items()}
-                yield f"{name}.name", names[type(value)], names.get(type(default), "")
+                kinds = CHOICES[item.name]
+                yield f"{name}.name", name_in(kinds, value), name_in(kinds, default)
             yield from _changed(value, f"{name}.", tune_on)
         elif default is MISSING or value != default:
             yield name, _text(value), "" if default is MISSING else _text(default)
