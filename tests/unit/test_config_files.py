@@ -50,6 +50,9 @@ def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     # 4 + 1 + 1 files extracted; 2 epochs with 4 shards, mixing and decoding each; test decoded once
     cost = r"\d+ s of processor time, \d+ MB of grammars, [\d.]+ GB of memory per job"
     assert re.fullmatch(f"  rough estimate: 19 jobs of extraction, training and decoding, {cost}", lines[5])
+    fetched = {"kind": "libreoffice-help", "source_language": "de", "target_language": "en-us"}
+    assert check(content() | {"data": fetched}) == 0
+    assert "  no estimate: some of the text is downloaded" in capsys.readouterr().out
     assert check(content(), "--no-text") == 0
     assert capsys.readouterr().out == "config.yaml: valid; experiments: x\n"
 

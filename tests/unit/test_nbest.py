@@ -80,7 +80,7 @@ def test_several_files_are_merged_by_sentence(tmp_path):
         (["0 ||| a\x01b ||| f=1"], "list:1: "),
         (["0 ||| a ||| f\x01=1"], "list:1: "),
         (["0 ||| a ||| f=1", "99999999 ||| a ||| f=1"], "list: has no translation of sentence 1 (of"),
-        (["0 ||| a ||| f=1", "1 ||| a ||| f=1"], "sentence 1, but there are 1 references, and sentences are"),
+        (["0 ||| a ||| f=1", "1 ||| a ||| f=1"], "sentence 1, but the number of references is 1"),
         (["{"], "list:1: is not JSON"),
         (['{"id": 0, "text": "\\ud800"}'], "list:1: is not JSON"),
         (['{"id": 0, "id": 1, "text": "a"}'], "list:1: 'id' is given twice"),

@@ -184,7 +184,7 @@ def test_pairs_for_quality():
         (Mert(), {"references": ()}, "quality bleu needs references"),
         (Mert(), {"quality": "chrf", "references": ()}, "quality chrf needs references"),
         (Mert(), {"references": [["x"] * 20]}, "list: BLEU is 0 for all weights"),
-        (Mert(), {"references": [["x"] * 3]}, "list: has translations of sentence 19, but there are 3"),
+        (Mert(), {"references": [["x"] * 3]}, "list: has translations of sentence 19, but the number"),
         (Mert(), {"quality": "equal"}, "equal: all numbers are equal"),
         (Mert(), {"quality": "ref0"}, "ref0: has 20 lines for 201 translations"),
     ],

@@ -56,6 +56,7 @@ def test_config_that_cannot_be_read(make_project, named, content, message):
     assert status == 1
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
     assert line.startswith(f"itersel: {name}{':2' if content else ''}: {message}")
+    assert line.endswith("; name your config with --configfile") == (content is None and not named)
     assert "Traceback" not in output
 
 

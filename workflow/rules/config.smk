@@ -3,6 +3,7 @@
 #
 # gives: GIVEN_CONFIG_FILES, config (unchecked; if a file cannot be read, the run ends with a one-line error)
 import sys
+from pathlib import Path
 
 from itersel.config.reading import read_yaml
 from itersel.errors import InputError
@@ -15,6 +16,8 @@ try:
     for file in CONFIG_FILES:
         read_yaml(file)
 except InputError as error:
+    if not GIVEN_CONFIG_FILES and not Path("config.yaml").exists():
+        sys.exit(f"itersel: {error}; name your config with --configfile")
     sys.exit(f"itersel: {error}")
 
 if len(CONFIG_FILES) > 1 and workflow.is_main_process:

@@ -71,6 +71,8 @@ def _check(options: argparse.Namespace) -> None:
     for split, size in sizes.items():
         print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")
     cost = estimate(config, sizes)
+    if cost is None and is_read:
+        print("  no estimate: some of the text is downloaded by the run")
     if cost is not None:
         print(
             f"  rough estimate: {cost.jobs:,} jobs of extraction, training and decoding, "

@@ -74,6 +74,7 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
         metric.tokenizer = _KeepWords(metric.tokenizer)
+    # private, because no public name does this
     metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
     return metric
 

@@ -126,8 +126,8 @@ class PairLearner(OnlineLearner):
     """The pairwise perceptron, with and without a margin (Simianer, Riezler & Dyer 2012, algorithm 1).
 
     Moves the weights towards the better translation of every pair that has a loss. With ``update:
-    sequential``, each pair is scored with the weights after the previous pair's update [S12, algorithm 1];
-    with ``sentence``, all pairs of a sentence use the decoder's scores (as in dtrain).
+    sequential``, each pair is scored with the weights after the previous pair's update; with ``sentence``,
+    all pairs of a sentence use the decoder's scores (as in dtrain).
     """
 
     def __init__(self, settings: Perceptron) -> None:

@@ -23,7 +23,8 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
     """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed.
 
     ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
-    the rest with the worst tenth [S12, section 3]. A tenth is rounded (half up), and is at least 1.
+    the rest with the worst tenth (Simianer, Riezler & Dyer 2012, section 3). A tenth is rounded (half up),
+    and is at least 1.
     """
     if strategy == "pro":
         return pro_pairs(bleu, seed)

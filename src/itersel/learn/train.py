@@ -1,4 +1,7 @@
-"""Train the weights of one shard for one epoch: the inner loop of all algorithms of [S12]."""
+"""Train the weights of one shard for one epoch.
+
+This is the inner loop of all algorithms of Simianer, Riezler & Dyer (2012).
+"""
 
 from __future__ import annotations
 

@@ -260,8 +260,8 @@ def check_present(present: NDArray[np.int64], sentences: int | None, path: FileP
     count = int(present[-1]) + 1
     if sentences is not None and count > sentences:
         raise InputError(
-            f"has translations of sentence {count - 1}, but there are {sentences} references, and "
-            "sentences are numbered from 0",
+            f"has translations of sentence {count - 1}, but the number of references is {sentences}, "
+            "and sentences are numbered from 0",
             path,
         )
     total = sentences or count

@@ -1,4 +1,7 @@
-"""Mix the weights of all shards of an epoch: the second half of algorithms 1 to 4 of [S12]."""
+"""Mix the weights of all shards of an epoch.
+
+This is the second half of algorithms 1 to 4 of Simianer, Riezler & Dyer (2012).
+"""
 
 from __future__ import annotations
 

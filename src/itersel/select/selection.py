@@ -1,4 +1,6 @@
-"""Joint feature selection: which columns of the shard weights to keep [S12, section 3]; and W.h5.
+"""Joint feature selection: which columns of the shard weights to keep; and W.h5.
+
+Source: Simianer, Riezler & Dyer (2012), section 3.
 
 W.h5 has the weights of all shards as one sparse matrix, and the selected features:
 

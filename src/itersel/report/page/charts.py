@@ -113,7 +113,7 @@ def curve(measure: str) -> dict[str, Any]:
 
 
 def boxes() -> dict[str, Any]:
-    """Return boxplots of the scores of all runs: figure 4 of [S12]."""
+    """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
     y = {"field": "group", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}
     x = {
         "field": "score",
