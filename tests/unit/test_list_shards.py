@@ -282,7 +282,11 @@ MANY = " ".join(f"f{number}=1" for number in range(65))
             ("lists/1.gz:1: ", "'LM' has 2 values here, but 1"),
         ),
         ({"lists/1.gz": "1 ||| a |||"}, (), ("lists/0.gz: ", "has no translation of sentence 3 (of 0 to 3)")),
-        ({"references": "a"}, (), ("lists/0.gz: ", "has translations of sentence 3, but the number of references is 1")),
+        (
+            {"references": "a"},
+            (),
+            ("lists/0.gz: ", "has translations of sentence 3, but the number of references is 1"),
+        ),
         (
             {f"lists/{number}.gz": f"{number} ||| a ||| {MANY}" for number in range(2)},
             (),
