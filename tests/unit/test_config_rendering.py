@@ -43,6 +43,7 @@ def test_language_pairs_differ_in_nothing_else(root):
         assert pair == {"name": f"{path.stem}-en", "data": {"source_language": path.stem}}
         whole = {**settings, "name": pair["name"], "data": {**settings["data"], **pair["data"]}}
         schema().validate(whole)
+        assert load_config(base, path) == read_config(whole)
         assert len(read_config(whole).experiments) == 6
 
 

@@ -27,7 +27,9 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "Check keys and values, read all text that the config names, and estimate the cost of the run, "
         "without language models. Downloads are not checked."
     )
-    parser.add_argument("config", help="YAML or JSON file")
+    parser.add_argument(
+        "config", nargs="+", help="YAML or JSON file; further files change values of the first"
+    )
     parser.add_argument("--no-text", action="store_true", help="do not read the text")
 
 
@@ -51,21 +53,22 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.plan.requests import estimate
     from itersel.progress import duration
 
-    config = load_config(options.config)
+    name = ", ".join(options.config)
+    config = load_config(*options.config)
     for warning in warnings(config):
-        print(f"{options.config}: warning: {warning}", file=sys.stderr)
+        print(f"{name}: warning: {warning}", file=sys.stderr)
     try:
         for warning in check_files_exist(config):
-            print(f"{options.config}: warning: {warning}", file=sys.stderr)
+            print(f"{name}: warning: {warning}", file=sys.stderr)
         is_read = not (options.no_text or has_lists(config))
         sizes, suspicious = read_texts(config) if is_read else ({}, [])
         for warning in suspicious:
-            print(f"{options.config}: warning: {warning}", file=sys.stderr)
+            print(f"{name}: warning: {warning}", file=sys.stderr)
         check_sizes(sizes)
         lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
     except InputError as error:
-        raise located(error, options.config) from None
-    print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
+        raise located(error, name) from None
+    print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
     for line in lists:
         print(f"  {line}")
     for split, size in sizes.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import os
 import re
@@ -44,13 +45,19 @@ NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def load_config(path: FilePath) -> Config:
-    """Read and check a YAML or JSON file."""
-    content = read_yaml(path)
+def load_config(*paths: FilePath) -> Config:
+    """Read and check a config of YAML or JSON files; those after the first change it, as in Snakemake."""
+    content = functools.reduce(_changed_by, map(read_yaml, paths))
     try:
         return read_config(content)
     except InputError as error:
-        raise located(error, path) from None
+        raise located(error, ", ".join(map(os.fspath, paths))) from None
+
+
+def _changed_by(old: object, new: object) -> object:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return {**old, **{key: _changed_by(old.get(key), value) for key, value in new.items()}}
+    return new
 
 
 def read_yaml(path: FilePath) -> object:
