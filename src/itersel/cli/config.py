@@ -27,9 +27,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "Check keys and values, read all text that the config names, and estimate the cost of the run, "
         "without language models. Downloads are not checked."
     )
-    parser.add_argument(
-        "config", nargs="+", help="YAML or JSON file; further files change values of the first"
-    )
+    parser.add_argument("config", nargs="+", help="YAML or JSON file; later files change values of the first")
     parser.add_argument("--no-text", action="store_true", help="do not read the text")
 
 
