@@ -51,7 +51,7 @@ def load_config(*paths: FilePath) -> Config:
     try:
         return read_config(content)
     except InputError as error:
-        raise located(error, ", ".join(map(os.fspath, paths))) from None
+        raise located(error, ", ".join(os.fspath(path) for path in paths)) from None
 
 
 def _changed_by(old: object, new: object) -> object:
