@@ -176,7 +176,6 @@ TARGETS = {
         "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
         "shard --nbest FILE --target target.txt --shards 2 --output out",
-        "lists --nbest FILE --references target.txt --output out.h5",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
