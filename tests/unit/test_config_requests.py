@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from itersel.config import load_config, read_config
 from itersel.config.values import Config
+from itersel.plan import requests
 from itersel.plan.requests import (
     DOWNLOAD_WORDS,
     HELD_OUT_WORDS,
-    REQUESTS,
     TextSizes,
-    requests,
+    decode_request,
     rules_per_word,
     text_sizes,
 )
@@ -50,18 +52,29 @@ def config_of(folder: Path, train: dict[str, Any] | None = None, **more: Any) ->
     return read_config(content)
 
 
-def test_requests_cover_what_was_measured(tmp_path: Path) -> None:
-    asked = requests(config_of(tmp_path), PAPER)
-    assert asked.keys() == REQUESTS.keys()
+def requests_of_rules(root: Path, text: TextSizes) -> dict[str, dict[str, int]]:
+    """Return what rules request, as their source says."""
+    source = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    _, *parts = re.split(r"^ *(?:use )?rule .*?(\w+)(?: with)?:$", source, flags=re.MULTILINE)
+    written = {
+        name: re.search(r"\*\*(\w*request\(.*\)),$", body, re.MULTILINE)
+        for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+    run = SimpleNamespace(compared=["x"], outputs={}, experiments=["x"])
+    names = {**vars(requests), "TEXT": text, "TABLES": run, "CONFIG": run}
+    return {name: eval(match[1], names) for name, match in written.items() if match}
+
+
+def test_requests_cover_what_was_measured(root: Path) -> None:
+    asked = requests_of_rules(root, PAPER)
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 5 * memory, name
 
 
 @pytest.mark.parametrize("field", TextSizes._fields)
-def test_requests_grow_with_each_size(tmp_path: Path, field: str) -> None:
-    config = config_of(tmp_path)
-    before = requests(config, PAPER)
-    after = requests(config, PAPER._replace(**{field: 10 * getattr(PAPER, field)}))
+def test_requests_grow_with_each_size(root: Path, field: str) -> None:
+    before = requests_of_rules(root, PAPER)
+    after = requests_of_rules(root, PAPER._replace(**{field: 10 * getattr(PAPER, field)}))
     assert all(after[name]["mem_mb"] >= before[name]["mem_mb"] for name in before)
     grown = {name for name in before if after[name] != before[name]}
     models = {"estimate_language_model", "compile_language_model", "estimate_fold_model"}
@@ -103,7 +116,7 @@ def test_sizes_of_lists(tmp_path: Path) -> None:
     data["devtest"] = {"lists": str(lists), "target": "x"}
     config = read_config({"data": data, "experiments": experiments, "decoder": {"jobs": 3}})
     assert text_sizes(config, "").lists == (3000 + 10 * 2000) / 3
-    assert requests(config, TextSizes(0, 0, 0, 1e9))["train_shard"]["mem_mb"] > 2000
+    assert decode_request(TextSizes(0, 0, 0, 1e9), 60)["mem_mb"] > 2000
 
 
 def test_text_of_the_language_model(tmp_path: Path) -> None:
@@ -117,11 +130,11 @@ def test_text_of_the_language_model(tmp_path: Path) -> None:
     assert text_sizes(config, "").model == 50_000
 
 
-def test_downloads_count_as_large_until_they_are_there(tmp_path: Path) -> None:
+def test_downloads_count_as_large_until_they_are_there(root: Path, tmp_path: Path) -> None:
     config = config_of(tmp_path, {"mtdata": "Statmt-europarl-7-deu-eng"})
     sizes = text_sizes(config, str(tmp_path))
     assert sizes.train == DOWNLOAD_WORDS
-    asked = requests(config, sizes)
+    asked = requests_of_rules(root, sizes)
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 9000, name
     (tmp_path / "train").mkdir()
@@ -136,11 +149,11 @@ def test_large_text_to_translate_in_one_piece(tmp_path: Path) -> None:
     assert text_sizes(config, "").grammars == HELD_OUT_WORDS
     rules = rules_per_word(3000 / 25) * HELD_OUT_WORDS / 1e6
     assert rules_per_word(1.66e6) > 5 * rules_per_word(30_000)
-    assert requests(config, text_sizes(config, ""))["decode_shard"]["mem_mb"] >= max(2000, 150 * rules)
+    assert decode_request(text_sizes(config, ""), 60)["mem_mb"] >= max(2000, 150 * rules)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "experiments/europarl.yaml"])
 def test_configs_of_the_project(root: Path, name: str) -> None:
     config = load_config(root / name)
-    asked = requests(config, text_sizes(config, ""))
+    asked = requests_of_rules(root, text_sizes(config, ""))
     assert all(2000 <= one["mem_mb"] <= 10_000 for one in asked.values())

@@ -10,8 +10,6 @@ import sys
 import pytest
 import yaml
 
-from itersel.plan.requests import REQUESTS
-
 PROFILES = ["slurm", "sge", "slurm-single"]
 
 
@@ -39,14 +37,6 @@ def test_every_job_has_memory_and_time(make_project, root, name):
         assert re.search(r"runtime=\d+", resources)
     assert "mem_mb=2000" in jobs["extract_shard"]
     assert "runtime=240" in jobs["train_shard"]
-
-
-def test_sizes_are_of_rules(root):
-    """A renamed rule must keep its size."""
-    used = set()
-    for path in (root / "workflow/rules").glob("*.smk"):
-        used |= set(re.findall(r'\*\*SIZES\["(\w+)"\]', path.read_text()))
-    assert set(REQUESTS) == used
 
 
 def test_profile_is_found_by_name(make_project, root, tmp_path):

@@ -17,7 +17,13 @@ from itersel.config.file_checks import check_files_exist, help_files
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan import Plan
-from itersel.plan.requests import preparation_processes, requests
+from itersel.plan.requests import (
+    decode_request,
+    extract_request,
+    index_request,
+    preparation_processes,
+    request,
+)
 from itersel.plan.texts import RAW_SOURCE, SHARDS_PATTERN, raw_columns
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
@@ -66,9 +72,8 @@ if workflow.is_main_process:
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
-# Memory in MB and time in minutes that jobs request on a cluster.
+# Memory and time that jobs request on a cluster depend on these sizes; see `request`. Most rules state their own.
 TEXT = PLAN.sizes()
-SIZES = requests(CONFIG, TEXT)
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
 # variables are expanded.

@@ -27,7 +27,7 @@ if CONFIG.data.kind == "libreoffice-help":
         conda:
             "../../envs/itersel.yaml"
         resources:
-            **SIZES["fetch_help"],
+            **request(TEXT, 2000, 60),
         params:
             options=TEXTS.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
@@ -48,7 +48,8 @@ rule prepare_train:
         "../../envs/itersel.yaml"
     threads: preparation_processes(TEXT)
     resources:
-        **SIZES["prepare_train"],
+        # 60 MB for each process
+        **request(TEXT, 700 + 60 * preparation_processes(TEXT), 60, train=(150, 2)),
     params:
         options=TEXTS.prepare_options,
         code=step_digest("corpus prepare"),

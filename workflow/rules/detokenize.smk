@@ -51,7 +51,8 @@ rule detokenize:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES["detokenize"],
+        # TER of 3,000 sentences takes a minute or two of processor time
+        **request(TEXT, 2000, 60),
     params:
         restoring=TABLES.restoring,
         tokenizer=TABLES.tokenizer,

@@ -22,7 +22,7 @@ rule index_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES["index_corpus"],
+        **index_request(TEXT),
     params:
         code=step_digest("grammar index"),
     shell:
@@ -44,7 +44,7 @@ rule shard_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES["shard_corpus"],
+        **request(TEXT, 500, 30, train=(30, 0.2)),
     params:
         options=SHARDS.sharding_options,
         code=step_digest("shard"),
@@ -67,7 +67,7 @@ rule extract_shard:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES["extract_shard"],
+        **extract_request(TEXT),
     params:
         options=SHARDS.extract_options,
         code=step_digest("grammar extract"),

@@ -55,55 +55,8 @@ class TextSizes(NamedTuple):
     lists: float = 0.0  # bytes of the n-best lists of the largest shard or piece
 
 
-class Request(NamedTuple):
-    """What the jobs of a rule request: MB and minutes."""
-
-    # however small the text
-    memory: float
-    minutes: float
-    # more for each million source words of train, or words of the text of the language model
-    memory_per_word: float = 0.0
-    minutes_per_word: float = 0.0
-    # more for each million rules in the grammars of a shard
-    memory_per_rule: float = 0.0
-    of_model: bool = False
-    # more for each million bytes of the lists of a shard
-    memory_per_list: float = 0.0
-
-
-# The time of train_shard and write_lists is that of one shard: a task of n shards requests n times as much.
-REQUESTS = {
-    "fetch_help": Request(2000, 60),
-    "prepare_train": Request(700, 60, 150, 2),
-    "align_direction": Request(500, 30, 75, 0.5),
-    "align": Request(500, 30, 10, 0.5),
-    "estimate_language_model": Request(1500, 60, 10, 1, of_model=True),
-    "compile_language_model": Request(500, 60, 100, 1, of_model=True),
-    "estimate_fold_model": Request(1500, 60, 100, 2, of_model=True),
-    "index_corpus": Request(500, 30, 95, 0.2),
-    "shard_corpus": Request(500, 30, 30, 0.2),
-    "extract_shard": Request(500, 60, 55, 1, 200),
-    "shard_lists": Request(1500, 240),
-    "import_lists": Request(500, 60, memory_per_list=9),
-    "train_shard": Request(1000, 240, 15, 0, 220, memory_per_list=3),
-    "mix": Request(8000, 60),
-    "write_lists": Request(1000, 240, 15, 0, 220, memory_per_list=3),
-    # k-best MIRA holds all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
-    "tune": Request(8000, 120),
-    "decode_shard": Request(1000, 120, 15, 0, 220, memory_per_list=3),
-    "describe_selection": Request(8000, 60),
-    # TER of 3,000 sentences takes a minute or two of processor time
-    "detokenize": Request(2000, 60),
-    "choose_epoch": Request(2000, 120),
-    "compare_systems": Request(4000, 60),
-    "explain_translations": Request(2000, 60),
-    "write_page": Request(4000, 60),
-    "count_rules": Request(2000, 60),
-}
 # Text preparation uses more processes if there is more text: one for each so many source words.
 PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
-PROCESS_MEMORY = 60  # MB
-COMPARISON_MINUTES = 5  # more for each system
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
 
@@ -181,26 +134,56 @@ def preparation_processes(text: TextSizes) -> int:
     return min(MOST_PROCESSES, 1 + int(text.train / PREPARED_WORDS))
 
 
-def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:
-    """Return the resources ``mem_mb`` and ``runtime`` of the jobs of each rule.
+def request(
+    text: TextSizes,
+    memory: float,
+    minutes: float,
+    *,
+    train: tuple[float, float] = (0.0, 0.0),
+    model: tuple[float, float] = (0.0, 0.0),
+    rules: float = 0.0,
+    lists: float = 0.0,
+) -> dict[str, int]:
+    """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
 
     They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
+
+    Parameters
+    ----------
+    text
+        The sizes of the run's texts.
+    memory, minutes
+        MB and minutes, however small the texts.
+    train, model
+        MB and minutes more for each million source words of train, and words of the language model's text.
+    rules
+        MB more for each million rules in the grammars of a shard.
+    lists
+        MB more for each million bytes of n-best lists of a shard.
     """
-    rules = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars
-    found = dict[str, dict[str, int]]()
-    for name, one in REQUESTS.items():
-        words = text.model if one.of_model else text.train
-        more = one.memory_per_word * words + one.memory_per_rule * rules + one.memory_per_list * text.lists
-        memory = one.memory + more / 1e6
-        minutes = one.minutes + one.minutes_per_word * words / 1e6
-        if name == "prepare_train":
-            memory += PROCESS_MEMORY * preparation_processes(text)
-        memory = max(LEAST_MEMORY, memory)
-        found[name] = {"mem_mb": math.ceil(memory / 100) * 100, "runtime": math.ceil(minutes)}
-    found["compare_systems"]["runtime"] += COMPARISON_MINUTES * (
-        len(config.experiments) + len(config.evaluation.outputs or ())
-    )
-    return found
+    millions = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars / 1e6
+    memory += (train[0] * text.train + model[0] * text.model + lists * text.lists) / 1e6 + rules * millions
+    minutes += (train[1] * text.train + model[1] * text.model) / 1e6
+    return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
+
+
+# The most that a run requests is one of these, which `itersel config check` reports. The others stand with
+# their rules.
+
+
+def index_request(text: TextSizes) -> dict[str, int]:
+    """Return the request of the job that indexes train."""
+    return request(text, 500, 30, train=(95, 0.2))
+
+
+def extract_request(text: TextSizes) -> dict[str, int]:
+    """Return the request of a job that extracts the grammars of one shard."""
+    return request(text, 500, 60, train=(55, 1), rules=200)
+
+
+def decode_request(text: TextSizes, minutes: float) -> dict[str, int]:
+    """Return the request of a job that decodes one shard; a task of n shards requests n times as much."""
+    return request(text, 1000, minutes, train=(15, 0), rules=220, lists=3)
 
 
 # Estimates, with rates from benchmarks/README.md.
@@ -248,8 +231,9 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
         jobs, total = jobs + count, total + time
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / files for split, files, share in shards)
-    asked = requests(config, TextSizes(words, words, grammars))
-    memory = 1e6 * max(asked[name]["mem_mb"] for name in ("index_corpus", "extract_shard", "train_shard"))
+    text = TextSizes(words, words, grammars)
+    requests = (index_request(text), extract_request(text), decode_request(text, 0))
+    memory = 1e6 * max(one["mem_mb"] for one in requests)
     return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
 
 
