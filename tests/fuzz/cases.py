@@ -36,7 +36,7 @@ from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 from itersel.align import sampler
 from itersel.decode import lists
 from itersel.evaluate import counts
-from itersel.grammar import index, shard
+from itersel.grammar import index, shard_format
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.translate.system import FORMAT as BUNDLE
@@ -45,8 +45,8 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    "shard": shard.FORMAT,
-    "shard-categories": shard.FORMAT,
+    "shard": shard_format.FORMAT,
+    "shard-categories": shard_format.FORMAT,
     "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,

@@ -22,7 +22,7 @@ from itersel.config.learners import LEARNERS, Online
 from itersel.config.tuners import TUNERS
 from itersel.decode import lists
 from itersel.evaluate import counts
-from itersel.grammar import index, shard
+from itersel.grammar import index, shard_format
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import selection
@@ -34,7 +34,7 @@ from itersel.vectors import weights
 
 # By heading in docs/formats.md: the format of each table of arrays.
 FORMATS = {
-    "Shards": [shard.FORMAT],
+    "Shards": [shard_format.FORMAT],
     "Weights": [weights.FORMAT, state.STATE],
     "k-best lists": [generate.FORMAT],
     "Forests": [forests.FORMAT],
@@ -88,14 +88,26 @@ def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
 
 def test_every_format_is_on_the_page() -> None:
     """A new format needs a table."""
-    source = Path(shard.__file__).parents[1]
+    source = Path(index.__file__).parents[1]
     names = {
         f"itersel.{path.relative_to(source).with_suffix('').as_posix().replace('/', '.')}"
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, selection, system, sampler, lists)
-    assert names == {module.__name__ for module in modules}
+    modules = (
+        shard_format,
+        weights,
+        generate,
+        forests,
+        binary,
+        index,
+        counts,
+        selection,
+        system,
+        sampler,
+        lists,
+    )
+    assert names == {module.__name__ for module in (*modules, sampler, lists)}
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])

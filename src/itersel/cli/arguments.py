@@ -15,7 +15,16 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.errors import InputError, suggest
-from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name, parse_number
+from itersel.limits import (
+    LANGUAGE_PATTERN,
+    MAX_PROCESSES,
+    SPLITS,
+    TEXT_SCORES,
+    TOKENIZED_BLEU,
+    TOKENIZERS,
+    is_test_set_name,
+    parse_number,
+)
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -304,6 +313,29 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
         default=default,
         help="sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)",
     )
+
+
+def add_devtest(parser: argparse.ArgumentParser) -> None:
+    """Add the options of how translations of devtest are scored."""
+    add_scoring(parser)
+    parser.add_argument(
+        "--by",
+        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
+        default=TOKENIZED_BLEU,
+        help="score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
+        "translations and require the next three options",
+    )
+    parser.add_argument(
+        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
+    )
+    files = {
+        "--preparation FILE": "preparation.json of the training corpus",
+        "--recaser FILE": "recaser.json of the training corpus",
+        "--labels FILE": "task label of each line of devtest",
+        "--task LABEL": "score only the lines with this label",
+    }
+    add_options(parser, files)
+    add_tokenizer(parser)
 
 
 def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:

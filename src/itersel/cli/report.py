@@ -5,24 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
+    add_devtest,
     add_options,
     add_output,
     add_randomization_arguments,
     add_scoring,
     add_section_arguments,
     add_tokenize,
-    add_tokenizer,
     named_file,
     output_file,
     positive,
     whole,
 )
+from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write, write_table
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
@@ -60,7 +60,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
         "earliest in case of ties), and describe the system. With --labels and --task, score only the "
         "sentences of a task."
     )
-    _add_devtest(parser)
+    add_devtest(parser)
     one_each = dict.fromkeys(("--translations", "--weights"), "one file per epoch, in order")
     add_options(parser, one_each, nargs="+", required=True)
     description = {
@@ -85,34 +85,11 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
         "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
         "last N epochs is better than all before."
     )
-    _add_devtest(parser)
+    add_devtest(parser)
     add_options(parser, {"--translations FILE": "translations after the epoch"}, required=True)
     add_options(parser, {"--patience N": "number of epochs without a gain"}, type=positive, required=True)
     add_options(parser, {"--previous FILE": "output of this command after the previous epoch"})
     add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
-
-
-def _add_devtest(parser: argparse.ArgumentParser) -> None:
-    """Add the options of how translations of devtest are scored."""
-    add_scoring(parser)
-    parser.add_argument(
-        "--by",
-        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
-        default=TOKENIZED_BLEU,
-        help="score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
-        "translations and require the next three options",
-    )
-    parser.add_argument(
-        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
-    )
-    files = {
-        "--preparation FILE": "preparation.json of the training corpus",
-        "--recaser FILE": "recaser.json of the training corpus",
-        "--labels FILE": "task label of each line of devtest",
-        "--task LABEL": "score only the lines with this label",
-    }
-    add_options(parser, files)
-    add_tokenizer(parser)
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
@@ -179,7 +156,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         help="translations by other systems, plain text; require --preparation",
     )
     add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"})
-    _add_outputs(parser, TABLES)
+    add_outputs(parser, TABLES)
 
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
@@ -199,7 +176,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
         metavar=("NAME", "FILE"),
         help="name of an experiment and its translations of the test set; may be repeated",
     )
-    _add_outputs(parser, TABLES)
+    add_outputs(parser, TABLES)
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:
@@ -228,7 +205,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "been selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
-    _add_outputs(parser, TABLES)
+    add_outputs(parser, TABLES)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
@@ -250,12 +227,12 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         metavar=("SPLIT", "FILE"),
         help="output of 'itersel report rules' for a split; may be repeated",
     )
-    _add_outputs(parser, TABLES)
+    add_outputs(parser, TABLES)
 
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--table FILE": "table.json of 'itersel report table'"}, required=True)
-    _add_outputs(parser, PAPERS)
+    add_outputs(parser, PAPERS)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -297,7 +274,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
     add_randomization_arguments(parser)
-    _add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
+    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
@@ -305,40 +282,6 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
     add_options(parser, results, type=Path, required=True)
     page = {"--output FILE": f"HTML file (default: {default} in the folder of results)"}
     add_options(parser, page, type=output_file)
-
-
-# How the names of output files end, which determines their formats.
-TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
-
-
-def _add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...], required: bool = True) -> None:
-    files = {"--output": f"output files; the name determines the format: {', '.join(suffixes)}"}
-    add_options(parser, files, nargs="+", type=output_file, required=required, default=[])
-
-
-Form = Callable[[Any], list[str]]
-
-
-def _write(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
-    """Write lines in the formats that the names of the files end in; if one has none, no file is written."""
-    from itersel.storage.files import write_lines
-
-    chosen: dict[str, Form] = {}
-    for path in paths:
-        suffix = next((suffix for suffix in forms if path.endswith(suffix)), None)
-        if suffix is None:
-            raise InputError(f"the name must end in {', '.join(forms)}", path)
-        chosen[path] = forms[suffix]
-    for path, form in chosen.items():
-        write_lines(path, form(content))
-
-
-def _write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
-    _write(paths, table, dict(zip(TABLES, (text, tsv, _json), strict=True)))
-
-
-def _json(table: object) -> list[str]:
-    return [json.dumps(table, indent=2, ensure_ascii=False)]
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -408,7 +351,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.report.comparison import compare, read_test_set, run_of
+    from itersel.report.comparison import compare, read_test_set
     from itersel.report.table import text_table, tsv_table
 
     if not len(options.test_set) == len(options.systems) == len(options.translations):
@@ -430,19 +373,10 @@ def _table(options: argparse.Namespace) -> None:
         read_test_set(named, systems, translations, counted, others, options.preparation)
         for named, systems, translations, counted, others in groups
     ]
-    first = test_sets[0]
-    for number, one in enumerate(test_sets):
-        if one.name in {other.name for other in test_sets[:number]}:
-            raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
-            raise InputError(
-                f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
-                "the same order"
-            )
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare(test_sets, **how)
     text = partial(text_table, text=options.text)
-    _write_table(options.output, table, text, tsv_table)
+    write_table(options.output, table, text, tsv_table)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -461,7 +395,7 @@ def _tasks(options: argparse.Namespace) -> None:
         texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare_tasks(texts, references, labels, options.tasks, **how)
-    _write_table(options.output, table, text_table, tsv_table)
+    write_table(options.output, table, text_table, tsv_table)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -474,7 +408,7 @@ def _join(options: argparse.Namespace) -> None:
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, text_table, tsv_table
 
-    _write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
+    write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -488,7 +422,7 @@ def _corpus(options: argparse.Namespace) -> None:
     from itersel.report.corpus import describe_corpus, text_table, tsv_table
 
     corpus = describe_corpus(options.preparation, dict(options.rules), options.collection)
-    _write_table(options.output, corpus, text_table, tsv_table)
+    write_table(options.output, corpus, text_table, tsv_table)
 
 
 def _paper(options: argparse.Namespace) -> None:
@@ -497,7 +431,7 @@ def _paper(options: argparse.Namespace) -> None:
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    _write(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
+    write(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -521,7 +455,7 @@ def _runs(options: argparse.Namespace) -> None:
     forms: dict[str, Form] = {
         ".txt": text_table,
         ".tsv": tsv_table,
-        ".json": _json,
+        ".json": as_json,
         ".tex": latex,
         ".md": markdown,
         PAGE: lambda content: [render_runs(content)],
@@ -529,6 +463,6 @@ def _runs(options: argparse.Namespace) -> None:
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baseline, options.metric, **how)
-    _write(options.output, content, forms)
+    write(options.output, content, forms)
     if not options.output:
         print(*text_table(content), sep="\n")

@@ -35,9 +35,8 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
-from itersel.storage.strings import offsets_of, string_table
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights
+from itersel.storage.strings import offsets_of
+from itersel.vectors.weights import Weights, find_named, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
 # Size of the table of compositions; a typical sentence has 1,000 per word with a 3-gram model. The table of
@@ -123,8 +122,7 @@ class Decoder:
 
     def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
-        dense = find_weights(weights, feature_keys(string_table(self.dense_names)))
-        return dense, find_weights(weights, self.shard.feature_key)
+        return find_named(weights, self.dense_names), find_weights(weights, self.shard.feature_key)
 
     def decode(
         self,

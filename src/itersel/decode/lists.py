@@ -24,7 +24,7 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.grammar.references import References, grouped_references, join_references
+from itersel.grammar.references import Joined, References, grouped_references, join_references, references_of
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
 from itersel.nbest.sharding import DENSE_NAMES
@@ -33,7 +33,7 @@ from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, dam
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, offsets_of, places_of, string_table, take_rows
 from itersel.vectors.features import feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_weights
+from itersel.vectors.weights import Weights, find_named, find_weights
 
 # Sizes: N sentences, M references, H translations, V words, C dense features, F sparse features.
 FORMAT = FileFormat(
@@ -105,11 +105,8 @@ class ListShard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence; an empty one if there are none."""
-        first, last = sentence, sentence + 1
-        if self.sentence_reference_offset.shape[0]:
-            first, last = self.sentence_reference_offset[sentence : sentence + 2].tolist()
-        offset = self.reference_offset[first : last + 1]
-        return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
+        texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
+        return references_of(texts, sentence)
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
         """Return the translations of some sentences, and the sparse features of all."""
@@ -139,8 +136,7 @@ class ListDecoder:
 
     def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
-        dense = find_weights(weights, feature_keys(string_table(self.dense_names)))
-        return dense, find_weights(weights, self._shard.feature_key)
+        return find_named(weights, self.dense_names), find_weights(weights, self._shard.feature_key)
 
     def ranked(
         self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]

@@ -43,6 +43,15 @@ class Joined(NamedTuple):
     sentence_offset: NDArray[np.int64]
 
 
+def references_of(texts: Joined, sentence: int) -> References:
+    """Return the references of a sentence."""
+    first, last = sentence, sentence + 1
+    if texts.sentence_offset.shape[0]:
+        first, last = texts.sentence_offset[sentence : sentence + 2].tolist()
+    offset = texts.offset[first : last + 1]
+    return References(texts.word[offset[0] : offset[-1]], offset - offset[0])
+
+
 def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> Joined:
     """Join the references of several texts with the same number of lines.
 

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.references import References, grouped_references
+from itersel.grammar.references import Joined, References, grouped_references, references_of
+from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
     BAD_CATEGORY,
@@ -34,71 +35,16 @@ from itersel.grammar.shard_kernels import (
     BAD_KIND,
     BAD_SOURCE,
     BAD_TARGET,
-    PASS_THROUGH,
     find_bad_rule,
 )
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
-from itersel.grammar.template_kernels import MAX_BIN, Rules
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, OTHER
+from itersel.grammar.template_kernels import Rules
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, OTHER
 from itersel.plugins import TEMPLATES
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import FilePath, damaged
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
-
-def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
-    return Array(dtype, shape, packed=True, **more)
-
-
-def _offsets(size: str, into: str, **more: Any) -> Array:
-    return _packed("<i8", size, into=into, shuffled=True, **more)
-
-
-def _counts(size: str) -> Array:
-    return _packed("<i4", size, least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True)
-
-
-# Sizes: V words, N sentences, M references, R rules, F listed features, G rules of all sentences, C dense
-# features, K categories.
-# Arrays that ascend, wholly or in runs, are byte-shuffled because they compress better; others would grow.
-FORMAT = FileFormat(
-    "shard",
-    5,
-    "itersel grammar extract",
-    {
-        "vocabulary": _packed("|u1", "bytes of words"),
-        "vocabulary_offset": _offsets("V+1", "bytes of words", text="vocabulary"),
-        "source": _packed("<i4", "source words", least=0, below="V"),
-        "source_offset": _offsets("N+1", "source words"),
-        "reference": _packed("<i4", "reference words", least=0, below="V"),
-        "reference_offset": _offsets("M+1", "reference words", optional=True),
-        "sentence_reference_offset": _offsets("N+1", "M", is_extra=True),
-        "rule_kind": _packed("|u1", "R", most=PASS_THROUGH),
-        "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
-        "rule_source_offset": _offsets("R+1", "source symbols"),
-        "rule_target": _packed("<i4", "target symbols", least=-2, below="V"),
-        "rule_target_offset": _offsets("R+1", "target symbols"),
-        "rule_alignment": _packed("|u1", "points", 2),
-        "rule_alignment_offset": _offsets("R+1", "points"),
-        "rule_feature": _packed("<i4", "features of rules", least=0, below="F"),
-        "rule_feature_value": numbers("<f4", "features of rules", packed=True),
-        "rule_feature_offset": _offsets("R+1", "features of rules", optional=True),
-        "feature_key": _packed("<u8", "F", rising=True, shuffled=True),
-        "feature_name": _packed("|u1", "bytes of features"),
-        "feature_name_offset": _offsets("F+1", "bytes of features", text="feature_name"),
-        "grammar_rule": _packed("<i4", "G", least=2, below="R", shuffled=True),
-        "grammar_offset": _offsets("N+1", "G"),
-        "grammar_dense": numbers("<f4", "G", "C", packed=True, optional=True),
-        "category": _packed("|u1", "bytes of categories"),
-        "category_offset": _offsets("K+1", "bytes of categories", text="category"),
-        "rule_category": _packed("<u2", "R", 3, below="K", optional=True),
-        "rule_bin": _packed("|u1", "R", most=MAX_BIN, is_extra=True),
-        "rule_cost": numbers("<f4", "R", 2, packed=True, is_extra=True),
-        "grammar_samples": _counts("G"),
-        "grammar_count": _counts("G"),
-        "grammar_singleton": _packed("|u1", "G", most=1, is_extra=True),
-    },
-)
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
@@ -185,11 +131,8 @@ class Shard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
-        first, last = sentence, sentence + 1
-        if self.sentence_reference_offset.shape[0]:
-            first, last = self.sentence_reference_offset[sentence : sentence + 2].tolist()
-        offset = self.reference_offset[first : last + 1]
-        return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
+        texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
+        return references_of(texts, sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""

@@ -124,8 +124,10 @@ def compare(
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
     All test sets have the same systems in the same order; those with the same name are runs of one
-    experiment. Returns the content of table.json, see docs/formats.md.
+    experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
+    sets have the same name, or different systems.
     """
+    _check_test_sets(test_sets)
 
     def scored(test_set: Translations) -> dict[str, Any]:
         return _score(test_set, tokenize, trials, seed)
@@ -135,6 +137,19 @@ def compare(
         "test_sets": [scored(one) for one in test_sets],
         "pooled": scored(_pool(test_sets)) if len(test_sets) > 1 else None,
     }
+
+
+def _check_test_sets(test_sets: Sequence[Translations]) -> None:
+    """Raise an InputError unless the test sets have different names and the same systems."""
+    first = test_sets[0]
+    for number, one in enumerate(test_sets):
+        if one.name in {other.name for other in test_sets[:number]}:
+            raise InputError(f"two test sets are named '{one.name}'; rename one of them")
+        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
+            raise InputError(
+                f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
+                "the same order"
+            )
 
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:

@@ -171,43 +171,18 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    if isinstance(tuner, str):
-        check_choice("tuner", tuner, TUNERS)
-        tuner = TUNERS[tuner]()
-    if isinstance(tuner, ForestMert | LineSearch):
-        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
-    is_scored = quality != "bleu" and quality not in METRIC_QUALITIES
-    if not references and not is_scored:
-        raise InputError(f"quality {quality} needs references")
-    texts = checked_references(references)
-    read = read_nbest(lists, len(texts[0]) if texts else None, scores)
-    split: list[list[list[str]]] = []
-    if quality == "bleu":
-        read = read._replace(text=[words(text) for text in read.text])
-        lines = zip(*texts, strict=True)
-        split = [[split_words(words(line)) for line in one if line is not None] for one in lines]
-    kept, values = without_duplicates(read), np.zeros(0)
-    if is_scored:
-        values = read_quality(quality, len(read.text))[kept.row]
-    elif quality != "bleu":
-        values = metric_quality(kept, texts, quality)
-    name, is_dense, count = name_of(lists), isinstance(tuner, Mert), kept.name.count
-    if is_dense and count > MAX_SEARCHED:
-        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-        raise InputError(f"has {count} features; {why}", name)
-    kept = kept if is_dense else by_key(kept)
-    pool = pool_of(kept, is_dense, split, values)
-    if quality == "bleu":
-        check_matches(pool.statistics, name)
+    settings = _settings(tuner)
+    kept, pool = _read_pool(lists, references, settings, scores, quality, words)
+    names, is_dense = kept.name, isinstance(settings, Mert)
     if start is None:
-        start = dict.fromkeys(kept.name.to_list(), 1.0) if is_dense else {}
+        start = dict.fromkeys(names.to_list(), 1.0) if is_dense else {}
     begin = as_weights(start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(begin.key, feature_keys(kept.name))
+    listed = np.isin(begin.key, feature_keys(names))
     others = take_weights(begin, ~listed).to_dict()
-    ours = NBestLists(name, kept, is_dense, pool)
+    ours = NBestLists(name_of(lists), kept, is_dense, pool)
     task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=quality != "bleu")
-    found = tune_task(tuner, task)
+    found = tune_task(settings, task)
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
         found.score,
@@ -217,3 +192,47 @@ def tune_nbest(
         kept.sizes,
         sorted(others),
     )
+
+
+def _settings(tuner: Batch | str) -> Batch:
+    if isinstance(tuner, str):
+        check_choice("tuner", tuner, TUNERS)
+        tuner = TUNERS[tuner]()
+    if isinstance(tuner, ForestMert | LineSearch):
+        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
+    return tuner
+
+
+def _read_pool(
+    paths: Sequence[FilePath],
+    references: Sequence[References],
+    tuner: Batch,
+    scores: Mapping[str, FilePath] | None,
+    quality: str,
+    words: Callable[[str], str],
+) -> tuple[NBest, Pool]:
+    """Return the lists without duplicates, and as the tuner needs them; see `tune_nbest`."""
+    is_given = quality != "bleu" and quality not in METRIC_QUALITIES
+    if not references and not is_given:
+        raise InputError(f"quality {quality} needs references")
+    texts = checked_references(references)
+    read = read_nbest(paths, len(texts[0]) if texts else None, scores)
+    split: list[list[list[str]]] = []
+    if quality == "bleu":
+        read = read._replace(text=[words(text) for text in read.text])
+        lines = zip(*texts, strict=True)
+        split = [[split_words(words(line)) for line in one if line is not None] for one in lines]
+    kept, values = without_duplicates(read), np.zeros(0)
+    if is_given:
+        values = read_quality(quality, len(read.text))[kept.row]
+    elif quality != "bleu":
+        values = metric_quality(kept, texts, quality)
+    is_dense, count, name = isinstance(tuner, Mert), kept.name.count, name_of(paths)
+    if is_dense and count > MAX_SEARCHED:
+        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+        raise InputError(f"has {count} features; {why}", name)
+    kept = kept if is_dense else by_key(kept)
+    pool = pool_of(kept, is_dense, split, values)
+    if quality == "bleu":
+        check_matches(pool.statistics, name)
+    return kept, pool

@@ -19,7 +19,7 @@ from itersel.tune.accumulate import Lists, Pool, SparseRows, read_sparse
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_weights, take_weights
+from itersel.vectors.weights import Weights, find_named, find_weights, take_weights
 
 
 class Task(NamedTuple):
@@ -50,7 +50,7 @@ class Task(NamedTuple):
     @property
     def start(self) -> NDArray[np.float64]:
         """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
-        value = find_weights(self.before, feature_keys(string_table(self.features)))
+        value = find_named(self.before, self.features)
         return np.append(value, (1.0, 0.0)[: len(self.sums)])
 
     def start_with(self, sparse: SparseRows) -> NDArray[np.float64]:
@@ -92,7 +92,7 @@ class Task(NamedTuple):
     def _step(self, last: Weights) -> NDArray[np.float64]:
         """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
         direction = self.start
-        direction[: len(self.features)] -= find_weights(last, feature_keys(string_table(self.features)))
+        direction[: len(self.features)] -= find_named(last, self.features)
         # add all current sparse weights, and subtract those of the previous epoch
         direction[len(self.features) :] = (1.0, -1.0)[: len(self.sums)]
         return direction

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +75,11 @@ def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float
         return np.zeros(keys.shape[0])
     place = np.minimum(np.searchsorted(weights.key, keys), weights.key.shape[0] - 1)
     return np.where(weights.key[place] == keys, weights.value[place], 0.0)
+
+
+def find_named(weights: Weights, names: Iterable[str]) -> NDArray[np.float64]:
+    """Return the weights of the features with these names, zero where there is none."""
+    return find_weights(weights, feature_keys(string_table(names)))
 
 
 def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
