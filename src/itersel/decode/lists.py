@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,7 +31,15 @@ from itersel.nbest.sharding import DENSE_NAMES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
-from itersel.storage.strings import StringTable, offsets_of, places_of, string_table, take_rows
+from itersel.storage.strings import (
+    StringTable,
+    arrays_of,
+    fields_of,
+    offsets_of,
+    places_of,
+    string_table,
+    take_rows,
+)
 from itersel.vectors.features import feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights
 
@@ -286,16 +294,10 @@ def _read_ids(path: FilePath) -> list[int]:
 
 def write_list_shard(path: FilePath, shard: ListShard) -> None:
     """Write a shard of lists, whole or not at all."""
-    arrays: dict[str, NDArray[Any]] = {}
-    for item in fields(shard):
-        value = getattr(shard, item.name)
-        if isinstance(value, StringTable):
-            arrays[item.name] = value.data
-            # without texts, no rows: other tables may be empty
-            is_absent = item.name == "text" and not value.count
-            arrays[f"{item.name}_offset"] = value.offset[:0] if is_absent else value.offset
-        elif isinstance(value, np.ndarray):
-            arrays[item.name] = value
+    arrays = arrays_of(shard)
+    if not shard.text.count:
+        # no rows: there are no texts
+        arrays["text_offset"] = shard.text.offset[:0]
     attributes = {"dense_names": json.dumps(shard.dense_names), "version": itersel.__version__}
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -323,13 +325,7 @@ def read_list_shard(path: FilePath, features: str = "all", has_text: bool = Fals
     is_ascending[begins[(begins > 0) & (begins < arrays["feature"].shape[0])] - 1] = True
     if not is_ascending.all():
         raise damaged(path, "feature", "does not rise within a translation")
-    values: dict[str, Any] = {}
-    for item in fields(ListShard):
-        if str(item.type) == "StringTable":
-            data, offset = arrays[item.name], arrays[f"{item.name}_offset"]
-            values[item.name] = StringTable(data, offset) if offset.shape[0] else string_table(())
-        elif item.name in arrays:
-            values[item.name] = arrays[item.name]
+    values = fields_of(ListShard, arrays)
     return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))
 
 

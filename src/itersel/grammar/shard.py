@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -43,7 +43,7 @@ from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.plugins import TEMPLATES
 from itersel.storage.formats import FilePath, damaged
 from itersel.storage.hdf5 import read_arrays, write_arrays
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
@@ -191,20 +191,13 @@ def write_shard(path: FilePath, shard: Shard) -> None:
         if not listed.feature_key.shape[0]:
             listed = listed._replace(rule_feature_offset=np.zeros(0, np.int64))
         shard = replace(shard, **listed._asdict())
-    arrays: dict[str, NDArray[Any]] = {}
-    for item in fields(shard):
-        value = getattr(shard, item.name)
-        if isinstance(value, StringTable):
-            arrays[item.name], arrays[item.name + "_offset"] = value.data, value.offset
-        elif isinstance(value, np.ndarray):
-            arrays[item.name] = value
     attributes = {
         "dense_names": json.dumps(list(shard.dense_names)),
         "templates": json.dumps(list(shard.templates)),
         "computed": json.dumps(list(shard.computed)),
         "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
     }
-    write_arrays(path, FORMAT, arrays, attributes)
+    write_arrays(path, FORMAT, arrays_of(shard), attributes)
 
 
 def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "all") -> Shard:
@@ -224,12 +217,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         cannot apply, or lacks one of the templates. Names the file and the array.
     """
     arrays, found = read_arrays(path, FORMAT)
-    values: dict[str, Any] = {}
-    for item in fields(Shard):
-        if str(item.type).startswith("StringTable"):
-            values[item.name] = StringTable(arrays[item.name], arrays[item.name + "_offset"])
-        elif item.name in arrays:
-            values[item.name] = arrays[item.name]
+    values = fields_of(Shard, arrays)
     try:
         names, held, computed, attributes = (
             json.loads(found[name]) for name in ("dense_names", "templates", "computed", "attributes")

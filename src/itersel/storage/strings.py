@@ -6,7 +6,8 @@ Such a table holds millions of names without a Python object for each.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -90,3 +91,27 @@ def concatenate(tables: Sequence[StringTable]) -> StringTable:
     ends = [table.offset[1:] + begin for table, begin in zip(tables, base.tolist(), strict=False)]
     offset = np.concatenate([np.zeros(1, np.int64), *ends])
     return StringTable(np.concatenate([table.data for table in tables]), offset)
+
+
+def arrays_of(record: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a dataclass by name; the offsets of a table of strings are ``<name>_offset``."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for item in fields(record):
+        value = getattr(record, item.name)
+        if isinstance(value, StringTable):
+            arrays[item.name], arrays[f"{item.name}_offset"] = value
+        elif isinstance(value, np.ndarray):
+            arrays[item.name] = value
+    return arrays
+
+
+def fields_of(kind: type[Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the fields of a dataclass that are in `arrays`, as `arrays_of` names them."""
+    found: dict[str, Any] = {}
+    for item in fields(kind):
+        if str(item.type).startswith("StringTable"):
+            data, offset = arrays[item.name], arrays[f"{item.name}_offset"]
+            found[item.name] = StringTable(data, offset) if offset.shape[0] else string_table(())
+        elif item.name in arrays:
+            found[item.name] = arrays[item.name]
+    return found
