@@ -1,7 +1,5 @@
 """Invalid configs and their messages: the schema rejects only `BAD`, the reader also `INCONSISTENT`."""
 
-from __future__ import annotations
-
 from tests.configs import (
     FILES,
     LISTED,

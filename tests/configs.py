@@ -1,7 +1,5 @@
 """Parts of configs shared by several tests."""
 
-from __future__ import annotations
-
 import functools
 
 import jsonschema

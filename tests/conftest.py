@@ -1,7 +1,5 @@
 """Fixtures and settings for all tests."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Changing binary files for tests, with the old checksums or with new ones that hide the change."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A synthetic results folder, for tests of the report page."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

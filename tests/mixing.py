@@ -1,7 +1,5 @@
 """Helpers for tests of mixing: synthetic weights of shards, and running the step on a folder of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

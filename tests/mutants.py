@@ -6,8 +6,6 @@ the unit tests that execute the changed line, the quickest first. A change is ca
 With `--map`, the lines that each test executes are stored in a file, or taken from it if it exists.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

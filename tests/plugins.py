@@ -1,7 +1,5 @@
 """The package of docs/plugins.md, and others, as they look when they are installed."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

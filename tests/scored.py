@@ -1,7 +1,5 @@
 """Systems with made-up settings and scores; scores and p-values to compare with."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

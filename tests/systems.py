@@ -1,7 +1,5 @@
 """A small trained system in the form that a run writes, for tests of translation."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Synthetic k-best lists, in memory and as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

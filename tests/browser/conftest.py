@@ -1,7 +1,5 @@
 """A headless Chromium; without it, tests are skipped, except under CI."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

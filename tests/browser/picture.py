@@ -1,7 +1,5 @@
 """Take the screenshot for the README: ``python -m tests.browser.picture PAGE PICTURE``."""
 
-from __future__ import annotations
-
 import base64
 import shutil
 import sys

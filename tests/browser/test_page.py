@@ -1,7 +1,5 @@
 """The report pages in a real browser: charts, tables, sentences, hostile text, narrow and wide windows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

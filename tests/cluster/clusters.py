@@ -1,7 +1,5 @@
 """Single-machine Slurm and Grid Engine clusters, and a small project to run on them."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """Starts the schedulers for tests, and stops them."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The executor without this workflow: the Snakefile and the profiles of its README."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

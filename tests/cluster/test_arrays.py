@@ -1,7 +1,5 @@
 """The main job, arrays with many tasks, tasks with many jobs, and concurrent runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Failing shards, schedulers and head processes: nothing is lost, and results are identical."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

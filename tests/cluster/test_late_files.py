@@ -1,7 +1,5 @@
 """Files that become visible late, as on NFS: the profiles wait for them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

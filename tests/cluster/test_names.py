@@ -1,7 +1,5 @@
 """File and folder names with characters that are special to a shell."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

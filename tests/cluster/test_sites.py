@@ -1,7 +1,5 @@
 """What sites and people do to a run: nothing runs twice, and nothing waits without a word."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Batch tuners on a scheduler: only a failed shard is rerun, with identical results."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Damage to an array (values, order, shape and type), and to array files: the header and the arrays."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 Runs in a separate process because it forks, and pytest's workers have threads.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """The undamaged files: a small corpus, and everything that the steps make from it."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Damage to HDF5 files: their bytes, their arrays, and their structure (attributes, other HDF5 objects)."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

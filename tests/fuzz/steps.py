@@ -4,8 +4,6 @@ Processes are limited in time, and in memory by RLIMIT_DATA (RLIMIT_AS would als
 memory that HDF5 and numba only reserve). At the end, the peak resident memory is checked, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

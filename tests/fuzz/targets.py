@@ -1,7 +1,5 @@
 """The files to damage, and the steps that read them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

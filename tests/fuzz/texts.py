@@ -1,7 +1,5 @@
 """Damage to bytes, whatever they mean; to lines and fields of text; to the content of JSON and YAML."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

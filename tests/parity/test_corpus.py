@@ -1,7 +1,5 @@
 """Splits, preparation and symmetrisation compared with the recorded corpus and its alignment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The exported grammars have the format of the files with which cdec was run."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Extraction compared with cdec's extractor, on German-English LibreOffice Help; see docs/extraction.md."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The language model compared with KenLM: recorded models of lmplz, and the package if it is installed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

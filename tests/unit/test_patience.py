@@ -1,7 +1,5 @@
 """Training that stops: the decision, and what each step passes on. tests/workflow has a whole run."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

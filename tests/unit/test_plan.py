@@ -1,7 +1,5 @@
 """The plan of a run: files and options of jobs, from the config alone."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

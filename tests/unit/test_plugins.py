@@ -1,7 +1,5 @@
 """Learners and templates of installed packages; the toy package is that of docs/plugins.md."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Progress of long steps, in a log and on a terminal; functions applied by several processes."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Several references: joining, writing and reading, and from raw text to a shard."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The table of systems, and the resources of a system."""
 
-from __future__ import annotations
-
 import json
 import math
 

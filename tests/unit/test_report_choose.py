@@ -1,7 +1,5 @@
 """Choosing the epoch of a system, on all sentences or those of a task, and joining translations by task."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of corpora, and the rule counts that it uses."""
 
-from __future__ import annotations
-
 import io
 import json
 

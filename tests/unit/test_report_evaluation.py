@@ -1,7 +1,5 @@
 """Scores of detokenised text in the table, and the counts from which they are computed."""
 
-from __future__ import annotations
-
 import json
 import re
 

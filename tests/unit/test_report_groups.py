@@ -1,7 +1,5 @@
 """Groups of sentences, and the n-grams that some systems get right more often."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The commands printed at the end of a run."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """The page of a run: its data, and that text from a run never becomes HTML."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import html

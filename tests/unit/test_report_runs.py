@@ -1,7 +1,5 @@
 """Several runs in one table: differences from a baseline, tests over all runs, wrong input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

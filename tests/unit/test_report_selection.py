@@ -1,7 +1,5 @@
 """The table of selected features, compared with counts from the weights of the shards as dictionaries."""
 
-from __future__ import annotations
-
 import csv
 import json
 import statistics

@@ -1,7 +1,5 @@
 """The table by task: BLEU on the sentences of each task, their mean, and all together."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from random import Random

@@ -1,7 +1,5 @@
 """Reading and merging shards by ranges of keys, compared with a dictionary of dictionaries."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

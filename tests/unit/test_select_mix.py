@@ -3,8 +3,6 @@
 test_learn_algorithms.py has the algorithms.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Path following compared with the pseudo-code, epoch by epoch as in the workflow, and its end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

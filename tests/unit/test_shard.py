@@ -1,7 +1,5 @@
 """Splitting a corpus into shards."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Two quick Ctrl-C: one line, status 130, and no partial file; commands of a run killed by a signal."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The modules used by a step, which determine what the workflow reruns after an edit."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

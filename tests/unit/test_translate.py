@@ -1,7 +1,5 @@
 """Translation of raw text: in batches, as a stream, by several processes, and with details."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -2,8 +2,6 @@
 MIRA against plain Python that stores the weights of every step; PRO: sampling, objective, gradient, optimum.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """`itersel kbest` and `itersel tune`: files, merging, provenance, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """k-best list files: merging, and damaged or inconsistent files."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

@@ -1,7 +1,5 @@
 """MERT over forests, compared with all derivations of small forests; pruning; forest files."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -41,6 +39,8 @@ from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
 Forest = list[list[Edge]]
+# the references of a sentence
+Texts = tuple[tuple[int, ...], ...]
 WORDS = 4
 MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
@@ -70,8 +70,6 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
     return forest, tuple(draw(references))
 
 
-# the references of a sentence
-Texts = tuple[tuple[int, ...], ...]
 # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
 MODEL = 2
 WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])

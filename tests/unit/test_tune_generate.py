@@ -1,7 +1,5 @@
 """`itersel kbest`, and tuning from lists to weights to translations."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tuning mixed weights on held-out lists: summed sparse features, line searches along given directions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tuning on n-best lists of other decoders: their statistics, and qualities other than BLEU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Weights: the two file formats, invalid files, and the command that shows and exports weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The console of a run: steps instead of jobs, complete errors, and Snakemake's own output on request."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

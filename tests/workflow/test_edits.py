@@ -1,7 +1,5 @@
 """Edits of the config and of the code during a run."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Learning from n-best lists of another decoder, from end to end."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Two runs at once are in test_run_killed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,7 +1,5 @@
 """Training that stops early: the remaining epochs pass on what the last one made."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """The plan of the workflow, without running it; for all kinds of corpora."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

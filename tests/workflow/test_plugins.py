@@ -1,7 +1,5 @@
 """A run with the learner and the template of docs/plugins.md."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The profiles: found by name, with memory and time for every rule."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The workflow from end to end: results, determinism, and what reruns after a change."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Resuming after a job, a run or everything was killed, and runs that must not work at the same time."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

@@ -1,7 +1,5 @@
 """Independent tasks added to a finished run, and the table by task."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Batch tuners and the held-out step after mixing, from end to end."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """docs/tutorial.md: its commands, in order. The workflow run, which takes a minute, is only planned."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

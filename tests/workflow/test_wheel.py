@@ -1,7 +1,5 @@
 """The wheel, installed without a checkout: `itersel init` and `itersel run`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

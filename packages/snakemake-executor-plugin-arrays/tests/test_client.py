@@ -1,7 +1,5 @@
 """Commands of a scheduler that fail, pass, or answer twice: shell scripts stand for the scheduler."""
 
-from __future__ import annotations
-
 import os
 import pwd
 from dataclasses import replace

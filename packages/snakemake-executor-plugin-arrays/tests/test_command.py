@@ -1,7 +1,5 @@
 """The command of a job, given to a real shell: what a stand-in for Snakemake is told is what was meant."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """What jobs ask for, and what becomes of them, with stand-ins for Snakemake and the scheduler."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import subprocess

@@ -1,7 +1,5 @@
 """The files of an array: tasks are run here by hand, without a scheduler."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """The package as a whole: what it needs, and what its README says."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """Command lines for the schedulers, and what their output means; no scheduler is needed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The executor while it submits: answers, refusals, and submissions without an answer."""
 
-from __future__ import annotations
-
 import base64
 import errno
 import logging

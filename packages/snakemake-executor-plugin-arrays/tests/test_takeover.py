@@ -1,7 +1,5 @@
 """Runs whose Snakemake was killed, of the same user and of others, with a stand-in for the scheduler."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several jobs of a task with one Snakemake, which is run here without a scheduler."""
 
-from __future__ import annotations
-
 import base64
 import os
 import shlex
