@@ -131,23 +131,9 @@ def test_temporary_folder(tmp_path):
     name = (tmp_path / "name").read_text().strip()
     assert name.startswith(str(tmp_path / "on the node/arrays."))
     assert not os.path.exists(name)
-
-
-def test_temporary_folder_that_is_not_there(tmp_path):
-    folder = Folder.make(tmp_path / "array", [f"echo $TMPDIR > '{tmp_path}'/name"], 1, scratch="$SOMEWHERE")
+    (folder.path / "1.status").unlink()
     assert run_task(folder, 1, SOMEWHERE="/no/such/folder") == 0
     assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
-
-
-def test_many_tasks(tmp_path):
-    """Task i runs line i; of two thousand some, as all take a minute (tests/cluster has all)."""
-    count = 2000
-    commands = [f"echo {line} > '{tmp_path}'/$SLURM_ARRAY_TASK_ID" for line in range(1, count + 1)]
-    folder = Folder.make(tmp_path / "array", commands, 1)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda task: run_task(folder, task), range(1, count + 1, 37)))
-    for task in range(1, count + 1, 37):
-        assert (tmp_path / str(task)).read_text() == f"{task}\n"
 
 
 def test_runs_that_are_alive_are_not_dead(tmp_path):
@@ -282,7 +268,7 @@ def test_a_copy_of_a_folder_is_not_a_killed_run(tmp_path: Path) -> None:
 def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
     assert killed_runs(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
-    killed, alive = (Run(runs_folder(tmp_path), "sge", pytest.fail) for _ in range(2))
+    killed, alive = (new_run(runs_folder(tmp_path)) for _ in range(2))
     killed.close(tidy=False)
     assert killed_runs(str(tmp_path)) == [killed.path]
     alive.close()

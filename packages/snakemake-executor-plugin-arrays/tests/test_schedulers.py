@@ -21,8 +21,7 @@ def test_sbatch():
         " --nodes=1 --ntasks=1 --cpus-per-task=4 --mem=1001M --time=90 --partition=long --account=me --x"
     )
 
-
-def test_sbatch_leaves_to_slurm_what_is_not_asked_for():
+    # what is not requested is left to Slurm
     command = Slurm().submission(Array("a", 1, Path("/s"), Path("/w"), Path("/l")), Request())
     assert "--array=1-1" in command
     assert not [word for word in command if word.startswith(("--mem", "--time", "--partition", "--account"))]
@@ -39,16 +38,9 @@ def test_qsub():
     assert "-l h_vmem=251M -l tmem=251M -l h_rt=5400" in text
     assert text.endswith("-q long -P me --x y z /p/task.sh")
 
-
-def test_qsub_memory_of_a_job():
-    command = GridEngine("smp", ["mem"], per_slot=False).submission(ARRAY, ALL)
-    assert "mem=1001M" in command
-
-
-def test_qsub_without_complex_asks_for_no_memory():
-    command = GridEngine("smp", [], per_slot=True).submission(ARRAY, Request(memory=100))
-    assert "-l" not in command
-    assert "-pe" not in command
+    # of a job; without a complex, none is requested
+    assert "mem=1001M" in GridEngine("smp", ["mem"], per_slot=False).submission(ARRAY, ALL)
+    assert not {"-l", "-pe"} & set(GRID_ENGINE.submission(ARRAY, Request(memory=100)))
 
 
 @pytest.mark.parametrize(
@@ -179,9 +171,8 @@ JobId=7 ArrayJobId=7 ArrayTaskId=4294967294 JobName=train JobState=CANCELLED Rea
 
 def test_what_slurm_knows_of_an_array():
     assert Slurm().known("7", "") == {}
-    found = Slurm().known("7", SCONTROL)
     held = Status("PENDING (JobHeldUser)", True, True, held=True)
-    assert found == {
+    assert Slurm().known("7", SCONTROL) == {
         **dict.fromkeys((3, 4, 5, 9), held),
         1: Status("RUNNING", True),
         2: Status("CANCELLED", False, cancelled=True),
