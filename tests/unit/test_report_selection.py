@@ -6,7 +6,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-from tests.mixing import attributes_of, write_shards
+from tests.mixing import write_shards
 from tests.naive.selection import Vector, column_norm
 
 from itersel.cli.main import main
@@ -114,10 +114,7 @@ def test_path(tmp_path, report):
     """The second epoch has the same loss, which ends the path."""
     limits, previous, matrices = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}, None, []
     for epoch in (1, 2):
-        for z, weights in enumerate(EPOCHS[0]):
-            attributes = {**attributes_of(z, epoch), "loss": 1.5}
-            write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
-        paths = [str(path) for path in sorted(tmp_path.glob("shard*"))]
+        paths = write_shards(tmp_path, EPOCHS[0], epoch, loss=1.5)
         output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in ("v", "selection"))
         mix(paths, output, MixSettings("path-following", epoch, 3, **limits), previous, matrix)
         previous, matrices = output, [*matrices, str(matrix)]
