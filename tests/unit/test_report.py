@@ -177,14 +177,14 @@ EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap"
 def resources(tmp_path):
     """Return the description of a system in a folder of results."""
     run = tmp_path / "run"
-    folder = run / "experiments/x/best"
-    folder.mkdir(parents=True)
+    path = run / "experiments/x/best/resources.json"
+    path.parent.mkdir(parents=True)
     for name in FILES:
         (run / name).touch()
     options = {name: run / name for name in FILES} | {"pop-limit": 30, "features": "dense"} | EXTRACTION
     arguments = [f"--{name}={value}" for name, value in options.items()]
-    assert main(["report", "resources", *arguments, "--output", str(folder / "resources.json")]) == 0
-    return folder / "resources.json"
+    assert main(["report", "resources", *arguments, f"--output={path}"]) == 0
+    return path
 
 
 def test_resources_move_with_the_run(tmp_path, resources):
@@ -195,9 +195,8 @@ def test_resources_move_with_the_run(tmp_path, resources):
     assert (resources.pop_limit, resources.features) == (30, "dense")
     assert (resources.extraction.max_span, resources.extraction.max_samples) == (10, 50)
     (moved / "index").unlink()
-    with pytest.raises(
-        InputError, match=r"resources\.json: names the index .*/elsewhere/index: no such file"
-    ):
+    message = r"resources\.json: names the index .*/elsewhere/index: no such file"
+    with pytest.raises(InputError, match=message):
         read_resources(moved / "experiments/x/best")
 
 
@@ -223,24 +222,21 @@ def test_missing_resources(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("key", "values"),
     [
-        {"devtest_bleu": 3.5},
-        {"devtest_bleu": ["x", 1.0]},
-        {"devtest_bleu": []},
-        {"epoch": 3},
-        {"epoch": 0},
-        {"epoch": True},
-        {"shards": "4"},
-        {"name": "a\tb"},
-        {"name": ["a"]},
-        {"signature": None},
-        {"active_features": 1e3},
+        ("devtest_bleu", [3.5, ["x", 1.0], []]),
+        ("epoch", [3, 0, True]),
+        ("shards", ["4"]),
+        ("name", ["a\tb", ["a"]]),
+        ("signature", [None]),
+        ("active_features", [1e3]),
     ],
 )
-def test_system_with_other_types(tmp_path, change):
-    write_system(tmp_path / "system.json", system("a"))
-    content = json.loads((tmp_path / "system.json").read_text()) | change
-    (tmp_path / "system.json").write_text(json.dumps(content))
-    with pytest.raises(InputError, match="is not the description of a system"):
-        read_system(tmp_path / "system.json")
+def test_system_with_other_types(tmp_path, key, values):
+    path = tmp_path / "system.json"
+    write_system(path, system("a"))
+    good = json.loads(path.read_text())
+    for value in values:
+        path.write_text(json.dumps(good | {key: value}))
+        with pytest.raises(InputError, match="is not the description of a system"):
+            read_system(path)
