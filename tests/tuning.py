@@ -175,16 +175,16 @@ def write_run(
 
 
 def tune_command(
-    folder: Path, paths: Sequence[Path], *options: str, tuner: str = "mert", iteration: int = 2
+    folder: Path, paths: Sequence[Path], *options: str, tuner="mert", iteration=2, shards=2
 ) -> list[str]:
-    """Return the command that tunes on the lists of two shards."""
+    """Return the command that tunes on the lists of all shards, and writes `out.h5`."""
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
-    shards = ["--shards", "2", "--iteration", str(iteration)]
+    words = [f"--shards={shards}", f"--iteration={iteration}"]
     if iteration > 1 and "--previous" not in options:
         (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
-        shards += ["--previous", str(folder / "previous")]
-    files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
-    return ["tune", "--tuner", tuner, *shards, *files, *options]
+        words.append(f"--previous={folder / 'previous'}")
+    words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
+    return ["tune", "--tuner", tuner, *words, *options]
 
 
 def further_references(

@@ -57,9 +57,7 @@ def identities(rows: list[dict[str, float]]) -> list[str]:
     return [names[0] for names in found]
 
 
-def test_sparse_features_are_those_of_the_rules(
-    hypotheses: list[Hypothesis], rows: list[dict[str, float]], identities: list[str]
-) -> None:
+def test_sparse_features_are_those_of_the_rules(hypotheses, rows, identities):
     row_of = dict(zip(identities, rows, strict=True))
     assert all(row_of[name] == row for name, row in zip(identities, rows, strict=True))
     assert len(hypotheses) == 367
@@ -72,9 +70,7 @@ def test_sparse_features_are_those_of_the_rules(
         assert computed == expected
 
 
-def test_glue_is_the_identity_of_the_glue_rule(
-    shard: Shard, hypotheses: list[Hypothesis], identities
-) -> None:
+def test_glue_is_the_identity_of_the_glue_rule(shard, hypotheses, identities):
     [glue] = np.flatnonzero(shard.rule_kind == GLUE)
     for _, features in hypotheses:
         assert features.get("Glue", 0) == features.get(identities[glue], 0)
@@ -91,9 +87,7 @@ def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[s
     return instances
 
 
-def test_dense_and_pass_through_features_are_those_of_the_rules(
-    shard: Shard, hypotheses: list[Hypothesis], identities: list[str]
-) -> None:
+def test_dense_and_pass_through_features_are_those_of_the_rules(shard, hypotheses, identities):
     """A known word may be passed through or translated as itself; both rules have the same identity."""
     for sentence, group in itertools.groupby(hypotheses, lambda hypothesis: hypothesis.sentence):
         instances = rule_instances(shard, identities, sentence)

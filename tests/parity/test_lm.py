@@ -91,9 +91,7 @@ def of_both(
     return scores, [reference.score(line) for line in lines], unknown.tolist(), expected
 
 
-def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
-    kenlm: ModuleType, parity: Path, tmp_path: Path
-) -> None:
+def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(kenlm, parity, tmp_path):
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
     model = in_memory(estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4))

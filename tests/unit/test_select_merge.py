@@ -1,7 +1,6 @@
 """Reading and merging shards by ranges of keys, compared with a dictionary of dictionaries."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,19 +141,15 @@ def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize(("range_entries", "shard_entries"), [(1, 99), (7, 99), (1000, 999), (1000, 2)])
-def test_ranges_contain_every_entry_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, range_entries: int, shard_entries: int
-) -> None:
+def test_ranges_contain_every_entry_once(tmp_path, monkeypatch, range_entries, shard_entries):
     monkeypatch.setattr("itersel.select.shard_files.SHARD_ENTRIES", shard_entries)
     monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", range_entries)
     random = np.random.default_rng(range_entries)
     shards = []
     for z in range(5):
-        weights = make_weights(
-            {f"f{i}": float(random.normal()) for i in random.integers(60, size=30 * (z % 3))}
-        )
-        write_weights(tmp_path / f"{z}.h5", weights)
-        shards.append(weights)
+        features = random.integers(60, size=30 * (z % 3))
+        shards.append(make_weights({f"f{i}": float(random.normal()) for i in features}))
+        write_weights(tmp_path / f"{z}.h5", shards[-1])
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
     reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)])
     limit, ranges = -1, 0

@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import put, replaced, resealed, set_attributes
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
-from tests.naive.selection import Vector, column_norm
+from tests.naive.selection import column_norm
 
 from itersel.select.mix import average_epochs, mix
 from itersel.select.selection import NORMS
 from itersel.select.settings import MixSettings
-from itersel.storage.hdf5 import read_header, write_attribute
+from itersel.storage.hdf5 import read_arrays, write_attribute
 from itersel.vectors.features import feature_key
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
@@ -69,13 +69,7 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
     ),
     st.lists(st.sampled_from([*GROUPS, *MIXED]), max_size=3),
 )
-def test_selection_equals_plain_python(
-    tmp_path_factory: pytest.TempPathFactory,
-    shards: list[Vector],
-    norm: str,
-    limit: tuple[str, float],
-    keep: list[str],
-) -> None:
+def test_selection_equals_plain_python(tmp_path_factory, shards, norm, limit, keep):
     folder = tmp_path_factory.mktemp("mix")
     how = MixSettings("selection", 1, len(shards), norm=norm, keep=tuple(keep), **dict([limit]))
     mix(write_shards(folder, shards), folder / "v.h5", how, matrix=folder / "W.h5")
@@ -105,9 +99,7 @@ def test_selection_equals_plain_python(
 def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Equal norms within and across ranges, and more candidates than are kept at a time.
     random = np.random.default_rng(4)
-    shards = [
-        {f"f{i}": float(random.integers(1, 4)) for i in random.integers(200, size=80)} for _ in range(4)
-    ]
+    shards = [{f"f{i}": float(random.integers(1, 4)) for i in random.choice(200, 80)} for _ in range(4)]
     paths = write_shards(tmp_path, shards)
     how = MixSettings("selection", 1, 4, select=9)
     mix(paths, tmp_path / "v.h5", how, matrix=tmp_path / "W.h5")
@@ -131,8 +123,7 @@ def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
     options = ["--mixing", "selection", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
     assert run(tmp_path, *options) == 0
-    with h5py.File(tmp_path / "v.h5") as stream:
-        found = read_header(stream, FORMAT, tmp_path / "v.h5").attributes
+    found = read_arrays(tmp_path / "v.h5", FORMAT)[1]
     expected = {"mixing": "selection", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
     expected |= {"features": 2, "selected": 2, "settings": "the same", "kind": "mixed-weights"}
     assert {name: found[name] for name in expected} == expected
@@ -157,9 +148,7 @@ def test_same_bytes_whatever_the_time_and_the_order_of_the_list(tmp_path: Path) 
         assert (tmp_path / f"{name}1.h5").read_bytes() == (tmp_path / f"{name}2.h5").read_bytes()
 
 
-def test_weights_come_after_the_matrix(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
     """If v.h5 exists, W.h5 is complete; an error in writing the matrix leaves neither."""
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     # The error when the matrix file is closed and renamed on a full disk.
@@ -249,23 +238,21 @@ def test_identically_damaged_shards(tmp_path: Path, refused: Refused) -> None:
 
 def test_lists_of_shards(tmp_path: Path, refused: Refused) -> None:
     zero, one, _ = write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    again = f"{tmp_path}/./shard0.h5"
-    write_weights(tmp_path / "w.txt", read_weights(zero))
+    again, text = f"{tmp_path}/./shard0.h5", str(tmp_path / "w.txt")
+    write_weights(text, read_weights(zero))
+    no_settings = "w.txt: is a text file, which does not record its settings; train with an --output"
     for paths, options, said in (
         ([zero, one, zero], ["--shards", "4"], "3 weights files for 4 shards"),
         ([zero, one, zero], [], f"{zero}: contains shard 0, as does {zero}; give each shard once"),
         ([zero, one, again], [], f"{again}: contains shard 0, as does {zero}"),
         ([zero, "", one], [], f"{tmp_path / 'list'}:2: empty line"),
-        (
-            [zero, one, str(tmp_path / "w.txt")],
-            [],
-            "w.txt: is a text file, which does not record its settings; train with an --output",
-        ),
+        ([zero, one, text], [], no_settings),
     ):
         refused(command(tmp_path, *MEAN, *options, paths=paths), said)
 
 
 PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
+ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
 @pytest.mark.parametrize(
@@ -280,17 +267,12 @@ PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
         (["mean", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
         (["path-following", "--epoch", "1", "--threshold", "1"], PATH_NEEDS),
         (["path-following", "--epoch", "1", "--select", "3", "--epsilon", "1", "--minimum", "0"], PATH_NEEDS),
-        (
-            ["path-following", "--epoch", "1", "--threshold", "1", "--epsilon", "1", "--minimum", "2"],
-            "--minimum is above --threshold",
-        ),
+        (["path-following", "--epoch", "1", *ABOVE], "--minimum is above --threshold"),
         (["mean", "--epoch", "1", "--matrix", "W.txt"], "W.txt: is not a name for an HDF5 file; choose one"),
         (["mean", "--epoch", "1", "--matrix", "./v.h5"], "is the name of both the weights and the matrix"),
     ],
 )
-def test_conflicting_options(
-    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
-) -> None:
+def test_conflicting_options(tmp_path, refused, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     refused(command(tmp_path, "--mixing", *options), message)

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from tests.tuning import (
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
 from itersel.errors import InputError
-from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuner import tune
@@ -51,8 +50,7 @@ def test_seed_decides(tmp_path: Path, tuner: str) -> None:
 
 def test_provenance(tmp_path: Path) -> None:
     assert main(tune_command(tmp_path, write_run(tmp_path), "--passes", "3", tuner="kbest-mira")) == 0
-    with open_hdf5(tmp_path / "out.h5") as stream:
-        found = read_header(stream, WEIGHTS, tmp_path / "out.h5").attributes
+    found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
     assert json.loads(found["settings"]) == {
         "tuner": "kbest-mira",
         "seed": 1,
@@ -69,24 +67,30 @@ def test_provenance(tmp_path: Path) -> None:
 def test_weights_of_features_that_are_not_in_the_lists(tmp_path: Path) -> None:
     paths = write_run(tmp_path)
     (tmp_path / "before").write_text("elsewhere 2\nGlue 0.5\n")
-    for tuner, expected in (("kbest-mira", 2.0), ("pro", 1.5)):
-        options = ["--previous", str(tmp_path / "before")]
-        options += ["--interpolation", "0.25"] if tuner == "pro" else []
-        assert main(tune_command(tmp_path, paths, *options, tuner=tuner)) == 0
+    previous = ["--previous", str(tmp_path / "before")]
+    for tuner, more, expected in (("kbest-mira", [], 2.0), ("pro", ["--interpolation", "0.25"], 1.5)):
+        assert main(tune_command(tmp_path, paths, *previous, *more, tuner=tuner)) == 0
         assert read_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
+
+
+def write_good_and_bad(folder: Path, good: dict[str, float], bad: dict[str, float]) -> Path:
+    """Write a list of two translations with these features."""
+    every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
+    return write_file(folder / "lists.h5", [Sentence((6,), every)])
 
 
 def test_a_set_of_one_sentence(tmp_path: Path) -> None:
     # It is an ordinary tuning set, whose corpus BLEU is that of the sentence.
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
-    good, bad = (dict(zip(DENSE_NAMES, each, strict=True)) for each in values)
-    every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
-    path = write_file(tmp_path / "lists.h5", [Sentence((6,), every)])
+    path = write_good_and_bad(tmp_path, *(dict(zip(DENSE_NAMES, each, strict=True)) for each in values))
     for name in LIST_TUNERS:
         tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
         weights = read_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
+
+
+NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
 
 
 @pytest.mark.parametrize(
@@ -99,23 +103,10 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
         ("line-search", 1, ["--sum-sparse"], "--sum-sparse needs --previous"),
         ("mert", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
         ("line-search", 2, ["--last", "1"], "--last has no effect"),
-        (
-            "line-search",
-            2,
-            ["--sum-sparse", "--directions", "Words"],
-            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
-        ),
+        ("line-search", 2, ["--sum-sparse", "--directions", "Words"], NOT_DENSE),
     ],
 )
-def test_bad_options(
-    tmp_path: Path,
-    refused: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    tuner: str,
-    iteration: int,
-    options: list[str],
-    said: str,
-) -> None:
+def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, said):
     monkeypatch.chdir(tmp_path)
     for value in ("nan", "inf", "1e300", "1"):
         (tmp_path / value).write_text(f"Glue {value}\n")
@@ -124,9 +115,7 @@ def test_bad_options(
 
 def test_overflow_of_a_tuner(tmp_path: Path) -> None:
     """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
-    good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
-    lists = [Sentence((6,), [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
-    path = write_file(tmp_path / "a.h5", lists)
+    path = write_good_and_bad(tmp_path, *(dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14)))
     with pytest.raises(InputError, match=r"^the weight of '\w+' from --tuner kbest-mira is -?[0-9.e+]+; "):
         tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()

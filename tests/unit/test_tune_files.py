@@ -31,9 +31,7 @@ NAMES = [f"feature{i}" for i in range(8)]
 
 
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 9))
-def test_lists_of_all_iterations_are_merged(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, k: int
-) -> None:
+def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     folder = tmp_path_factory.mktemp("lists")
     random = np.random.default_rng(seed)
     corpus = [oracle.random_sentence(random, NAMES, exact=True) for _ in range(4)]

@@ -38,9 +38,8 @@ def files(tmp_path):
             kept = [word if random.random() > rank / 10 else "x" for word in words[: 9 - rank % 3]]
             right = sum(word != "x" for word in kept)
             rare = "rare=1" if rank == 3 else ""
-            lines.append(
-                f"{sentence} ||| {' '.join(kept)} ||| good= {right} 0 bad={-right - rank / 20} {rare} ||| 0"
-            )
+            features = f"good= {right} 0 bad={-right - rank / 20} {rare}"
+            lines.append(f"{sentence} ||| {' '.join(kept)} ||| {features} ||| 0")
     lines.append(lines[-1])
     (tmp_path / "list").write_text("\n".join(lines))
     for number, one in enumerate(references):
@@ -68,9 +67,8 @@ def test_statistics_are_those_of_sacrebleu(files):
 
 @pytest.mark.parametrize("settings", TUNERS)
 def test_good_features_get_weight(files, settings):
-    found = tune_nbest(
-        [files / "list"], *references_of(files), tuner=settings, start=make_weights({"bad": 1.0})
-    )
+    start = make_weights({"bad": 1.0})
+    found = tune_nbest([files / "list"], *references_of(files), tuner=settings, start=start)
     weights = found.weights.to_dict()
     assert found.sizes == {"good": 2}
     # the first translation of each list is right
@@ -231,11 +229,8 @@ def test_mert_refuses_many_features(tmp_path):
 def test_command_for_moses(files, capsys):
     """Moses does not list features that are not to be tuned; their weights stay."""
     (files / "moses.ini").write_text("[weight]\ngood= 0 0\nUnknownWordPenalty0= 1\n")
-    options = [
-        f"--references={files / 'ref0'}",
-        f"--start={files / 'moses.ini'}",
-        f"--output={files / 'w.ini'}",
-    ]
+    given = {"references": "ref0", "start": "moses.ini", "output": "w.ini"}
+    options = [f"--{name}={files / file}" for name, file in given.items()]
     assert main(["tune", "--tuner=mert", f"--nbest={files / 'list'}", *options]) == 0
     captured = capsys.readouterr()
     assert "BLEU (tokenize: none): 100 -> 100; 20 sentences, 200 different translations" in captured.out
