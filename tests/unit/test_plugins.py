@@ -139,6 +139,7 @@ def test_a_feature_that_occurs_twice(site: Path) -> None:
 LOST = "cannot be imported from other:"
 KEY = "has a key that no config can have, "
 RETURNS = "must return names, rules and indices of names: "
+DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ RETURNS = "must return names, rules and indices of names: "
         ("learner", "new", "import no", f"{LOST}Learner: ModuleNotFoundError: No module named 'no'; repair"),
         ("learner", "new", "x = 1", f"{LOST}Learner: AttributeError"),
         ("learner", "new", "(", f"{LOST}Learner: SyntaxError"),
-        ("learner", "new", "Learner = dict", "must be a dataclass derived from itersel.config.learners.Onli"),
+        ("learner", "new", "Learner = dict", f"{DERIVED}.Online"),
         ("learner", "new", other(method=""), "lacks the method make_learner"),
         ("learner", "new", other("c: float = 1.0"), f"{KEY}'c'"),
         ("learner", "new", other("size: int = option('Size.', 1)"), f"{KEY}'size'"),
@@ -163,8 +164,8 @@ RETURNS = "must return names, rules and indices of names: "
         ("template", "dense", other(), "has a name that itersel uses"),
         ("template", "New", other(returned="1 / 0"), f"{RETURNS}ZeroDivisionError: division by zero"),
         ("template", "New", other(returned="[]"), f"{RETURNS}ValueError"),
-        ("template", "New", other(returned="['Old:a'], [0], [0]"), "returns the name 'Old:a'; it must be"),
-        ("template", "New", other(returned="['New:a b'], [0], [0]"), "returns the name 'New:a b'; it must"),
+        ("template", "New", other(returned="['Old:a'], [0], [0]"), f"{NAME} 'Old:a'; it must be"),
+        ("template", "New", other(returned="['New:a b'], [0], [0]"), f"{NAME} 'New:a b'; it must be"),
         ("template", "New", other(returned="['New:a', 'New:a'], [0], [0]"), "returns a name twice"),
         ("template", "New", other(returned="['New:a'], [0], [1]"), "must return a rule and the index"),
         ("template", "New", other(returned="['New:a'], [4], [0]"), "must return a rule and the index"),

@@ -224,10 +224,13 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
     assert len(watched.reports) == 2
 
 
+UNWRITTEN = "ended but could not write its exit status: is the disk full or a quota exceeded?"
+
+
 @pytest.mark.parametrize(
     ("word", "started", "text"),
     [
-        ("COMPLETED", True, "ended but could not write its exit status: is the disk full or a quota exceed"),
+        ("COMPLETED", True, UNWRITTEN),
         ("FAILED", False, "failed before this job was started, without an exit status of the job"),
         ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
         ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
