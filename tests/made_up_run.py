@@ -133,5 +133,5 @@ class MadeUpRun:
         split = {"sentences": len(self.references), "dropped": {"empty": 3}, "rules": 99999}
         split |= {side: {"tokens": 1234} for side in ("source", "target")}
         left_out = [{"of": "train", "why": "too long", "count": 3}]
-        text = json.dumps({"splits": {"train": split, "test": split}, "left_out": left_out})
-        write_lines(self.folder / "report" / "corpus.json", [text])
+        document = {"splits": {"train": split, "test": split}, "left_out": left_out}
+        write_lines(self.folder / "report" / "corpus.json", [json.dumps(document)])

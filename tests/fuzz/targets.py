@@ -12,23 +12,15 @@ HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "js
 PACKED_OTHERWISE = "packed otherwise"
 # damaged: checksums are unchanged. resealed: checksums are corrected. changed: text, without checksums.
 MODES = {
-    HDF5: (DAMAGED, RESEALED),
-    ARRAYS: (DAMAGED, RESEALED),
-    TEXT: (CHANGED,),
-    PACKED: (DAMAGED, CHANGED),
-    PACKED_OTHERWISE: (DAMAGED,),
-    JSON: (CHANGED,),
-    YAML: (CHANGED,),
+    **dict.fromkeys((HDF5, ARRAYS), (DAMAGED, RESEALED)),
+    **dict.fromkeys((TEXT, JSON, YAML), (CHANGED,)),
+    **{PACKED: (DAMAGED, CHANGED), PACKED_OTHERWISE: (DAMAGED,)},
 }
 
 
 # By the ending of the file's name; the others are text.
-KINDS = {
-    **dict.fromkeys((".h5", ".model"), HDF5),
-    **dict.fromkeys((".bin", ".bundle", ""), ARRAYS),
-    **dict.fromkeys((".xz", ".zst"), PACKED_OTHERWISE),
-    **{".gz": PACKED, ".json": JSON, ".yaml": YAML},
-}
+KINDS = {".h5": HDF5, ".model": HDF5, ".bin": ARRAYS, ".bundle": ARRAYS, "": ARRAYS, ".gz": PACKED}
+KINDS |= {".xz": PACKED_OTHERWISE, ".zst": PACKED_OTHERWISE, ".json": JSON, ".yaml": YAML}
 
 
 class Target(NamedTuple):

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,6 +10,13 @@ import yaml
 from tests.fuzz.targets import DAMAGED
 
 Lines = list[bytes]
+
+
+def by_name(*functions: Any) -> dict[str, Any]:
+    """Return functions by their names, as words."""
+    return {function.__name__.strip("_").replace("_", " "): function for function in functions}
+
+
 # The most important bytes are at the beginning of a file.
 HEADER = 2048
 ODD_BYTES = (
@@ -86,15 +92,7 @@ def _length(chance: Random) -> int:
     return chance.choice((1, 1, 2, 4, 8, 64, 512, chance.randint(1, 5000)))
 
 
-BYTES: dict[str, Callable[[Random, bytearray], None]] = {
-    "flip bits": _flip_bits,
-    "overwrite": _overwrite,
-    "insert": _insert,
-    "delete": _delete,
-    "copy a block": _copy_block,
-    "cut": _cut,
-    "grow": _grow,
-}
+BYTES = by_name(_flip_bits, _overwrite, _insert, _delete, _copy_block, _cut, _grow)
 
 
 def _odd_bytes(chance: Random, lines: Lines, place: int) -> None:
@@ -108,16 +106,15 @@ def _odd_beginning(chance: Random, lines: Lines, place: int) -> None:
     lines[0] = chance.choice(ODD_BEGINNINGS) + lines[0]
 
 
-def _odd_number(chance: Random, lines: Lines, place: int) -> None:
+def _odd_numbers(chance: Random, lines: Lines, place: int) -> None:
     """Replace a run of digits with its sign and decimal point."""
     places = [i for i, line in enumerate(lines) if any(digit in line for digit in DIGITS)]
     if not places:
         return
     place = chance.choice(places)
     line = lines[place]
-    begins = [
-        i for i in range(len(line)) if line[i] in DIGITS and (i == 0 or line[i - 1] not in DIGITS + b".")
-    ]
+    digits = [i for i in range(len(line)) if line[i] in DIGITS]
+    begins = [i for i in digits if i == 0 or line[i - 1] not in DIGITS + b"."]
     begin = end = chance.choice(begins or [0])
     while end < len(line) and line[end] in DIGITS + b".":
         end += 1
@@ -164,14 +161,7 @@ def _long_line(chance: Random, lines: Lines, place: int) -> None:
 
 
 # Each changes the line `place`, or another one.
-LINES: dict[str, Callable[[Random, Lines, int], None]] = {
-    "odd bytes": _odd_bytes,
-    "odd beginning": _odd_beginning,
-    "odd numbers": _odd_number,
-    "fields": _fields,
-    "lines": _lines,
-    "long line": _long_line,
-}
+LINES = by_name(_odd_bytes, _odd_beginning, _odd_numbers, _fields, _lines, _long_line)
 WEIGHTS = {
     **dict.fromkeys(BYTES, 1),
     **dict.fromkeys(LINES, 2),
@@ -207,7 +197,6 @@ def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
 
 
 def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a changed text."""
     text, names = change(chance, original.read_bytes())
     copy.write_bytes(text)
     return names
@@ -307,14 +296,12 @@ def change_json(chance: Random, text: str) -> tuple[str, list[str]]:
 
 
 def mutate_json(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged JSON document."""
     text, names = change_json(chance, original.read_text())
     copy.write_bytes(text.encode(errors="surrogateescape"))
     return names
 
 
 def mutate_yaml(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged YAML document."""
     content = original.read_text()
     kind = chance.random()
     if kind < 0.45:

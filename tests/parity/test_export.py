@@ -16,10 +16,9 @@ from itersel.translate.cdec import FEATURE_FUNCTIONS
 PAIRS, SENTENCES = 1500, 6
 # A rule as cdec's extractor writes it.
 SYMBOL = r"(?:\[X,[12]\]|[^\s\[]\S*|\[)"
-RULE = re.compile(
-    rf"\[X\] \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| "
-    r"[^\s=]+=-?[0-9.e+-]+(?: [^\s=]+=-?[0-9.e+-]+)*(?: \|\|\| [0-9]+-[0-9]+(?: [0-9]+-[0-9]+)*)?"
-)
+SIDE, FEATURE, POINT = rf"{SYMBOL}(?: {SYMBOL})*", r"[^\s=]+=-?[0-9.e+-]+", "[0-9]+-[0-9]+"
+VALUES = rf"{FEATURE}(?: {FEATURE})*(?: \|\|\| {POINT}(?: {POINT})*)?"
+RULE = re.compile(rf"\[X\] \|\|\| {SIDE} \|\|\| {SIDE} \|\|\| {VALUES}")
 
 
 @pytest.fixture(scope="module")

@@ -17,15 +17,8 @@ from itersel.storage.files import read_bytes, read_lines
 # one group, so that its fixtures are created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lm")]
 
-ODD_LINES = [
-    "",
-    "the",
-    "zyzzyva",
-    "zyzzyva zyzzyva the zyzzyva",
-    "<unk> the file",
-    "click the zyzzyva button , then choose ok .",
-    ". " * 30,
-]
+ODD_LINES = ["", "the", "zyzzyva", "zyzzyva zyzzyva the zyzzyva", "<unk> the file", ". " * 30]
+ODD_LINES += ["click the zyzzyva button , then choose ok ."]
 
 
 @pytest.fixture(scope="module", params=[3, 5])
@@ -74,9 +67,8 @@ def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
 
 
 def test_scores_equal_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
-    scores, expected, unknown, expected_unknown = of_both(
-        kenlm.Model(str(recorded)), load_model(compiled), read_lines(parity / "corpus" / "dev.en.gz")
-    )
+    reference, lines = kenlm.Model(str(recorded)), read_lines(parity / "corpus" / "dev.en.gz")
+    scores, expected, unknown, expected_unknown = of_both(reference, load_model(compiled), lines)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown
 
@@ -110,9 +102,8 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(kenlm, parity, tmp
     }
     pruned = load_arpa(to_arpa(kept, 4), tmp_path)
     lines = read_lines(parity / "corpus" / "dev.en.gz")[:200]
-    scores, expected, unknown, expected_unknown = of_both(
-        kenlm.Model(str(tmp_path / "lm.arpa")), pruned, lines
-    )
+    reference = kenlm.Model(str(tmp_path / "lm.arpa"))
+    scores, expected, unknown, expected_unknown = of_both(reference, pruned, lines)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown
 

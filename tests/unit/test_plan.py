@@ -50,7 +50,6 @@ def plan_of(experiments: dict[str, Any], data: dict[str, Any] = DATA, **more: An
 
 
 def plan_of_texts(**texts: Any) -> Plan:
-    """Return the plan of a run with other texts."""
     return plan_of({"a": SELECTED}, DATA | texts)
 
 
@@ -315,7 +314,6 @@ def test_resharding_deals_each_file_once() -> None:
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
             models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert deal_files(6, 2, 1, 1) != deal_files(6, 2, 1, 2)
     assert plan.shards.sharding_options(job(split="train", shards="6")) == "--shards 6 --seed 1"
 
 

@@ -141,12 +141,9 @@ def test_progress_replaces_the_running_message(capsys):
     assert all(line.startswith("decode: ") for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (99.4, "99 s"), (100, "2 min"), (3560, "59 min"), (3600, "1 h 0 min"), (11100, "3 h 5 min")],
-)
-def test_duration(seconds, text):
-    assert duration(seconds) == text
+def test_duration():
+    found = [duration(seconds) for seconds in (0, 99.4, 100, 3560, 3600, 11100)]
+    assert found == ["0 s", "99 s", "2 min", "59 min", "1 h 0 min", "3 h 5 min"]
 
 
 def double() -> Callable[[int], int]:

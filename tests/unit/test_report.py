@@ -69,11 +69,8 @@ def test_several_test_sets_and_all_together():
     assert table["test_sets"][1] == compare([second], trials=100)["test_sets"][0]
     text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
-    assert titles == [
-        "test set help, 40 sentences:",
-        "test set news, 7 sentences, 2 references:",
-        "all test sets together, 47 sentences:",
-    ]
+    assert titles[:2] == ["test set help, 40 sentences:", "test set news, 7 sentences, 2 references:"]
+    assert titles[2:] == ["all test sets together, 47 sentences:"]
     assert "With their own devtest: news." in text
     assert not any("own devtest" in line for line in text_table(compare([first], trials=10)))
     headers = [line for line in text if line.startswith("system")]
@@ -200,20 +197,13 @@ def test_resources_move_with_the_run(tmp_path, resources):
         read_resources(moved / "experiments/x/best")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda good: {"pop_limit": 10**30},
-        lambda good: {"features": "some"},
-        lambda good: {"extraction": good["extraction"] | {"min_gap": 2**64}},
-        lambda good: {"model": None},
-    ],
-)
-def test_damaged_resources(resources, change):
+def test_damaged_resources(resources):
     good = json.loads(resources.read_text())
-    resources.write_text(json.dumps(good | change(good)))
-    with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
-        read_resources(resources.parent)
+    extraction = good["extraction"] | {"min_gap": 2**64}
+    for bad in {"pop_limit": 10**30, "features": "some", "extraction": extraction, "model": None}.items():
+        resources.write_text(json.dumps(good | dict([bad])))
+        with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
+            read_resources(resources.parent)
 
 
 def test_missing_resources(tmp_path):
@@ -221,17 +211,11 @@ def test_missing_resources(tmp_path):
         read_resources(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("key", "values"),
-    [
-        ("devtest_bleu", [3.5, ["x", 1.0], []]),
-        ("epoch", [3, 0, True]),
-        ("shards", ["4"]),
-        ("name", ["a\tb", ["a"]]),
-        ("signature", [None]),
-        ("active_features", [1e3]),
-    ],
-)
+OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}
+OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
+
+
+@pytest.mark.parametrize(("key", "values"), OTHER_TYPES.items())
 def test_system_with_other_types(tmp_path, key, values):
     path = tmp_path / "system.json"
     write_system(path, system("a"))

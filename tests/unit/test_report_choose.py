@@ -123,10 +123,8 @@ def test_choose_with_several_references(text_file, choose):
     others = text_file("others", ["", *OTHERS[1:]])
     options = ["--labels", text_file("labels", LABELS), "--task", "calc", "--reference", others]
     system = choose(*options)
-    expected = [
-        sacrebleu([text[1], text[3]], [REFERENCES[1], REFERENCES[3]], [OTHERS[1], OTHERS[3]])
-        for text in EPOCHS
-    ]
+    of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
+    expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
     assert system.devtest_bleu == pytest.approx(expected)
     assert expected[1] == pytest.approx(100)
     assert system.signature.startswith("nrefs:2|")

@@ -94,8 +94,7 @@ def test_processor_time():
 
 
 def test_numbers_of_systems():
-    assert join_numbers([]) == ""
-    assert join_numbers([1, 2, 4, 5, 6, 7, 9]) == "1,2,4–7,9"
+    assert (join_numbers([]), join_numbers([1, 2, 4, 5, 6, 7, 9])) == ("", "1,2,4–7,9")
 
 
 def test_detokenised_scores(document):
@@ -215,12 +214,9 @@ def test_headline(tmp_path):
     score = f"{best['test']['mean']:.2f} BLEU"
     assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
-    assert [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)] == [
-        "de to en-us",
-        "30 training pairs",
-        f"best on devtest: {best['name']}, {score} on test",
-        "2001-09-09",
-    ]
+    items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
+    best_on_devtest = f"best on devtest: {best['name']}, {score} on test"
+    assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page
     assert "#variance" not in page
     # lists without references have no statistics

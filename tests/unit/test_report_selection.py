@@ -14,15 +14,8 @@ from itersel.select.mix import mix
 from itersel.select.settings import MixSettings
 from itersel.vectors.weights import make_weights, write_weights
 
-GROUP = {
-    "WordPenalty": "dense",
-    "R:X:a:b": "R",
-    "R:X:c:d": "R",
-    "RBT:a_b": "RBT",
-    "RBS:a_X": "RBS",
-    "Shape_S010_T010": "Shape",
-    "own": "other",
-}
+GROUP = {"WordPenalty": "dense", "R:X:a:b": "R", "R:X:c:d": "R", "RBT:a_b": "RBT", "RBS:a_X": "RBS"}
+GROUP |= {"Shape_S010_T010": "Shape", "own": "other"}
 EPOCHS = [
     # the weights of three shards after each epoch
     [
@@ -59,21 +52,12 @@ def expected_rows(epochs: list[list[Vector]]) -> list[dict]:
             own = [name for name in members if name in chosen]
             active = [sum(map(bool, columns[name])) for name in own]
             found = [norms[name] for name in own] or [None]
-            rows.append(
-                {
-                    "epoch": epoch,
-                    "group": group,
-                    "features": len(members),
-                    "selected": len(own),
-                    "selected_before": len(before.intersection(own)),
-                    "selected_by_number_of_shards": [active.count(number) for number in (1, 2, 3)],
-                    "norm": {
-                        "smallest": min(found),
-                        "median": statistics.median(found) if own else None,
-                        "largest": max(found),
-                    },
-                }
-            )
+            median = statistics.median(found) if own else None
+            row = {"epoch": epoch, "group": group, "features": len(members), "selected": len(own)}
+            row["selected_before"] = len(before.intersection(own))
+            row["selected_by_number_of_shards"] = [active.count(number) for number in (1, 2, 3)]
+            row["norm"] = {"smallest": min(found), "median": median, "largest": max(found)}
+            rows.append(row)
         before = chosen
     return rows
 

@@ -4,7 +4,6 @@ test_learn_algorithms.py has the algorithms.
 """
 
 import errno
-import functools
 import itertools
 import math
 import os
@@ -18,7 +17,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import put, replaced, resealed, set_attributes
+from tests.damage import changed, put, replaced, set_attributes, unsealed
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive.selection import column_norm
 
@@ -164,23 +163,13 @@ def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
 
 
 MEAN = ("--mixing", "mean", "--epoch", "1")
-put_without_sealing = functools.partial(put, opened=functools.partial(h5py.File, mode="r+"))
+change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
 
 
-def change_attribute(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        write_attribute(stream.attrs, "settings", "others")
-
-
-def drop_checksums(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        del stream.attrs["digests"]
-
-
-def drop_attributes(path: Path) -> None:
-    with resealed(path) as stream:
-        for name in set(stream.attrs) - {"format", "digests"}:
-            del stream.attrs[name]
+@changed
+def drop_attributes(stream: h5py.File) -> None:
+    for name in set(stream.attrs) - {"format", "digests"}:
+        del stream.attrs[name]
 
 
 def link_out(path: Path) -> None:
@@ -203,10 +192,10 @@ BROKEN = [
     (put("features/name_offset", -1, 10**6), "recreate it"),
     (put("features/name", 0, ord("y")), "has the same 64-bit key as"),
     (put("features/name", 0, 0xFF), "array 'features/name' is not UTF-8"),
-    (put_without_sealing("v", 0, 9.0), "damaged: array 'v' does not match its checksum"),
-    (put_without_sealing("features/name", -1, 9), "array 'features/name' does not match its checksum"),
+    (put("v", 0, 9.0, unsealed), "damaged: array 'v' does not match its checksum"),
+    (put("features/name", -1, 9, unsealed), "array 'features/name' does not match its checksum"),
     (change_attribute, "the attributes do not match their checksum"),
-    (drop_checksums, "has no checksums"),
+    (changed(lambda stream: stream.attrs.pop("digests"), unsealed), "has no checksums"),
     (set_attributes(settings="others"), "was trained with different settings than"),
     (lambda path: path.write_text("feature\t1\n"), "recreate it"),
     (Path.unlink, "no such file"),

@@ -34,12 +34,6 @@ def test_every_line_once_and_balanced(lines, shards, seed):
         assert np.concatenate(parts).tolist() == list(range(lines))
 
 
-def test_shuffled_by_the_seed():
-    order = [np.concatenate(shard_lines(100, 4, seed)).tolist() for seed in (1, 1, 2)]
-    assert order[0] == order[1] != order[2]
-    assert order[0] != list(range(100))
-
-
 TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
 
 
@@ -191,15 +185,11 @@ def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
     assert sorted(file for one in dealt for file in one) == list(range(files))
 
 
-def test_epochs_and_seeds_deal_different_files():
-    dealt = {str(deal_files(40, 10, seed, epoch)) for seed in (1, 2) for epoch in (1, 2, 3)}
-    assert len(dealt) == 6
-
-
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
+    first, second = (np.concatenate(shard_lines(8, 2, seed)).tolist() for seed in (1, 2))
     # the order of numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
-    assert np.concatenate(shard_lines(8, 2, 1)).tolist() == [2, 4, 7, 5, 0, 6, 3, 1]
+    assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
 def test_no_partial_folder_appears(corpus, monkeypatch):

@@ -51,14 +51,8 @@ def test_seed_decides(tmp_path: Path, tuner: str) -> None:
 def test_provenance(tmp_path: Path) -> None:
     assert main(tune_command(tmp_path, write_run(tmp_path), "--passes", "3", tuner="kbest-mira")) == 0
     found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
-    assert json.loads(found["settings"]) == {
-        "tuner": "kbest-mira",
-        "seed": 1,
-        "passes": 3,
-        "c": 0.01,
-        "decay": 0.999,
-        "lists": {"features": "all", "k_best": 10},
-    }
+    settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
+    assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
     assert (found["kind"], found["tuner"], found["iteration"]) == ("mixed-weights", "kbest-mira", 2)
     assert (found["shards"], found["sentences"]) == (2, 8)
     assert 0 < found["bleu"] <= 100
@@ -136,11 +130,10 @@ def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
 
 def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
     """The only translation with a matching 4-gram is inside the hull of others, so no weights choose it."""
-    points = ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3))
-    every = [
-        Translation((6, 5, 4, fours), 6, {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0})
-        for x, y, fours in points
-    ]
+    every = []
+    for x, y, fours in ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3)):
+        features = {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0}
+        every.append(Translation((6, 5, 4, fours), 6, features))
     path = write_file(tmp_path / "a.h5", [Sentence((6,), every)])
     with pytest.raises(InputError, match="BLEU is 0 for all weights tried"):
         tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)

@@ -33,16 +33,12 @@ SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
 LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
 NOT_HELD_OUT = {"held_out": {"tuner": {"name": "none"}}}
+SELECTION = {"mixing": {"name": "selection", "select": 300}}
+ONE_MODEL = {"shards": 2, "language_model_folds": 1}
 EXPERIMENTS = {
     "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1, **LEARNER},
     "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2, **LEARNER},
-    "selected": {
-        **LEARNER,
-        **NOT_HELD_OUT,
-        "tasks": {"shards": 2, "language_model_folds": 1},
-        "epochs": 2,
-        "mixing": {"name": "selection", "select": 300},
-    },
+    "selected": {**LEARNER, **NOT_HELD_OUT, **SELECTION, "tasks": ONE_MODEL, "epochs": 2},
 }
 
 
@@ -59,6 +55,9 @@ if words and set(words) <= set(sys.orig_argv) and not os.path.exists(os.environ[
 # The output of the run of `finished`.
 CONSOLE = "console.txt"
 
+# Both streams of a process together.
+TOGETHER: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+
 # Tasks of the experiments 'averaged' and 'selected' in tests with natural tasks; labels alternate.
 RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
 NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
@@ -74,7 +73,6 @@ def sentence(source: random.Random) -> tuple[str, str]:
 
 
 def ended(run: subprocess.Popen[str], status: int = 0) -> str:
-    """Wait for Snakemake and return its output."""
     output, _ = run.communicate()
     assert run.returncode == status, output
     return output
@@ -92,11 +90,9 @@ class Project:
         self.results = self.folder / "results" / "tiny"
 
     def command(self, *arguments: str) -> list[str]:
-        """Return the command line of Snakemake."""
         return [sys.executable, "-m", "snakemake", *self.options(), *arguments]
 
     def options(self) -> list[str]:
-        """Return the options of Snakemake that name the files of this project."""
         files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
         return [*files, "--configfile", "config.yaml"]
 
@@ -105,16 +101,13 @@ class Project:
         environment = {**os.environ, **(environment or {})}
         if self.source is not None:
             environment["PYTHONPATH"] = str(self.source)
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+
+        def listen() -> None:
             # shells make background processes ignore Ctrl-C
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        words = self.command(*arguments)
+        return subprocess.Popen(words, cwd=self.folder, env=environment, preexec_fn=listen, **TOGETHER)
 
     def run(
         self,
@@ -127,11 +120,10 @@ class Project:
 
         A forked process starts faster, but inherits nothing from this one except the environment.
         """
-        if is_forked and self.source is None:
-            variables = {**os.environ, **(environment or {})}
-            found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
-        else:
+        if not is_forked or self.source is not None:
             return ended(self.start(*arguments, environment=environment), status)
+        variables = {**os.environ, **(environment or {})}
+        found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
         assert found == status, output[-3000:]
         return output
 
@@ -144,7 +136,6 @@ class Project:
         return counts
 
     def config(self) -> dict[str, Any]:
-        """Return the config."""
         content: dict[str, Any] = yaml.safe_load((self.folder / "config.yaml").read_text())
         return content
 
@@ -167,23 +158,21 @@ class Project:
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
         """Return the times and contents of all reproducible result files by name."""
-        found = {}
-        for path in sorted(self.results.glob(pattern)):
-            name = path.relative_to(self.results).as_posix()
-            if path.is_file() and not name.startswith((*MEASURED, ".")):
-                found[name] = (path.stat().st_mtime, path.read_bytes())
-        return found
+        paths = {path.relative_to(self.results).as_posix(): path for path in self.results.glob(pattern)}
+        return {
+            name: (path.stat().st_mtime, path.read_bytes())
+            for name, path in sorted(paths.items())
+            if path.is_file() and not name.startswith((*MEASURED, "."))
+        }
 
     def keeps(self, before: Mapping[str, tuple[float, bytes]]) -> bool:
         """Whether files still have these times and contents."""
         return before.items() <= self.files().items()
 
     def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
-        """Return the contents of result files by name."""
         return {name: content for name, (_, content) in self.files(pattern).items()}
 
     def copy(self, folder: Path) -> Project:
-        """Return a copy in the same state."""
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
@@ -250,12 +239,11 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
         data = {}
         for split, size in SIZES.items():
             pairs = [sentence(source) for _ in range(size)]
-            for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
+            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
+            texts = dict(zip(("source", "target"), zip(*pairs, strict=True), strict=True))
+            for side, lines in {**texts, "task": labels}.items():
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
-        for split, size in SIZES.items():
-            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
-            (folder / f"{split}.task").write_text("".join(f"{label}\n" for label in labels))
         config = {
             "name": "tiny",
             "cache": str(cache_folder().parent),
@@ -291,5 +279,4 @@ def finished(
 
 @pytest.fixture
 def copy(finished: Project, tmp_path: Path) -> Project:
-    """Return a copy of the finished project."""
     return finished.copy(tmp_path / "copy of it")

@@ -10,7 +10,7 @@ import pytest
 from tests.workflow.conftest import SIZES
 from tests.workflow.preloaded import run_snakemake
 
-PAIR = {"source": "train.source", "target": "train.target"}
+NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "none"} for split in SIZES}}
 
 
 def last_words(output: str) -> list[str]:
@@ -22,10 +22,7 @@ def last_words(output: str) -> list[str]:
     [
         ({"sed": 1}, "config has an unknown key 'sed' (did you mean 'seed'?); known keys: name, output, "),
         ({"output": ["x"], "seed": 0}, "config key 'output' must be text, not ['x'] (and 1 more)"),
-        (
-            {"data": {"kind": "files", **{split: PAIR | {"target": "none"} for split in SIZES}}},
-            "config key 'data.train' names none: No such file or directory (and ",
-        ),
+        ({"data": NO_FILES}, "config key 'data.train' names none: No such file or directory (and "),
     ],
 )
 def test_bad_config_is_one_line(make_project, changes, message):

@@ -114,11 +114,10 @@ def test_paths(make_project, tmp_path):
 
 
 # --dag takes the word after it as the format
-@pytest.mark.parametrize(
-    "arguments",
-    [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]],
-    ids=" ".join,
-)
+GRAPHS = [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]]
+
+
+@pytest.mark.parametrize("arguments", GRAPHS, ids=" ".join)
 def test_standard_output_has_only_the_graph(project, tmp_path, arguments):
     """`snakemake -n --dag | dot`."""
     output = tmp_path / "output"
@@ -190,9 +189,8 @@ def test_libreoffice_help(make_project):
     names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
     for name in names:
         (project.folder / name).touch()
-    project.configure(
-        data={"kind": "libreoffice-help", "folder": "packages/", "held_out_modules": ["sbasic"]}
-    )
+    data = {"kind": "libreoffice-help", "folder": "packages/", "held_out_modules": ["sbasic"]}
+    project.configure(data=data)
     jobs = dry_run(project)
     [job] = jobs["fetch_help"]
     assert f"input: {', '.join(names)}" in job

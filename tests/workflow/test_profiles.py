@@ -3,10 +3,10 @@
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 import yaml
+from tests.limited import limited
 
 from itersel.plan.requests import REQUESTS
 
@@ -57,15 +57,9 @@ def test_profile_is_found_by_name(make_project, root, tmp_path):
     (own / "config.yaml").write_text("executor: no-such-executor\n")
     make_links(root, project.folder)
     assert (project.folder / name).resolve() == root / "profiles" / name
-    command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "rules", "--profile", name]
-    done = subprocess.run(
-        [*command, "--configfile", "config.yaml"],
-        cwd=project.folder,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["-n", "--quiet", "rules", "--profile", name, "--configfile", "config.yaml"]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    done = limited(*words, program=["-m", "snakemake"], cwd=project.folder, env=environment)
     assert done.returncode == 0, done.stderr
     assert "train_shard" in done.stdout + done.stderr
     assert (own / "config.yaml").exists()

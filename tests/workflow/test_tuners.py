@@ -15,19 +15,15 @@ pytestmark = pytest.mark.xdist_group("tuners")
 DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
 # what the finished project has learned
 SELECTED = conftest.EXPERIMENTS["selected"]
+LINES = {"name": "line-search", "directions": ["WordPenalty", "step"]}
+AGAIN = {"tuner": {"name": "forest-mert"}, "iterations": 2, "start": "tuned"}
 EXPERIMENTS = {
     "mert": {**DEV, "features": "dense", "learner": {"name": "mert"}},
     "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
     "pro": {**DEV, "learner": {"name": "pro", "interpolation": 0.5}},
     "kbest-mira": {**DEV, "learner": {"name": "kbest-mira", "passes": 5}},
-    "searched": {
-        **SELECTED,
-        "held_out": {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}},
-    },
-    "tuned-again": {
-        **SELECTED,
-        "held_out": {"tuner": {"name": "forest-mert"}, "iterations": 2, "start": "tuned"},
-    },
+    "searched": {**SELECTED, "held_out": {"tuner": LINES}},
+    "tuned-again": {**SELECTED, "held_out": AGAIN},
     "summed": {**SELECTED, "held_out": {"tuner": {"name": "kbest-mira"}}},
 }
 # Experiments that are run, not only planned: every rule and every type of list.

@@ -29,11 +29,8 @@ TOGETHER = "snakemake_executor_plugin_arrays.together"
 # in place of Snakemake: the words of its command line, each ended by NUL
 SHOW = "#!/bin/bash\nprintf '%s\\0' \"$@\"\n"
 # the same examples each time, whatever the speed of the machine
-SETTINGS = settings(
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=UNCHECKED)
 NASTY = ["l'été $(touch pwned).en", "`touch pwned`", 'both\'"$(touch pwned)"', "back\\slash\\", "ta\tb"]
 NASTY += ["*?[a-z]", ";&|<>#%!~", " spaces  ", "'quoted'", '"quoted"', "-dash", "--help", ""]
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.sampled_from(NASTY)
@@ -74,14 +71,11 @@ class Telling(Executor):
         # of several versions of Snakemake
         overwritten = ("_parsed_overwrite_resources", "_parsed_overwrite_threads")
         overwritten += ("overwrite_resources", "overwrite_threads", "overwrite_scatter")
+        empty = ("execution", "output", "deployment", "workflow", "scheduling")
         self.workflow = Loose(
             storage_settings=Loose(shared_fs_usage=SharedFSUsage.all()),
-            execution_settings=Loose(),
-            output_settings=Loose(),
-            deployment_settings=Loose(),
+            **{f"{name}_settings": Loose() for name in empty},
             resource_settings=Loose(**{name: {} for name in overwritten}),
-            workflow_settings=Loose(),
-            scheduling_settings=Loose(),
             remote_execution_settings=Loose(envvars=[]),
             config_settings=Loose(config_args={"note": note}),
             overwrite_configfiles=[configfile],
@@ -293,21 +287,15 @@ def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.
         executor.format_job_exec(a_job({}, []))
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+def test_values() -> None:
+    for value, words in (
         (True, ["True"]),
         (Path("/it's"), ["/it's"]),
         ([1, "a b"], ["1", "a b"]),
         ({"a": ["it's \\"], "b": None, "c": 3}, ['a=["it\'s \\\\"]', "b=", "c=3"]),
         (SharedFSUsage.INPUT_OUTPUT, ["input-output"]),
-    ],
-)
-def test_values(value: object, words: list[str]) -> None:
-    assert shlex.split(utils.format_cli_pos_arg(value)) == words
-
-
-def test_base64() -> None:
+    ):
+        assert shlex.split(utils.format_cli_pos_arg(value)) == words
     [word] = shlex.split(utils.format_cli_pos_arg("it's $X", base64_encode=True))
     assert utils.maybe_base64(str)(word) == "it's $X"
 

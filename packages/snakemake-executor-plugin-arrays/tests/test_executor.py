@@ -139,10 +139,11 @@ def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     assert "would fail, too" in watched.drops[0].why
 
 
-def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):
-    """The marker may be on its way when a task has just ended."""
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path, is_forgotten):
+    """The marker may be on its way when a task has just ended; Slurm may forget the task meanwhile."""
     dead = {**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}
-    watched = Watched(tmp_path / "a", [dead, dead])
+    watched = Watched(tmp_path / "a", [dead, {("7", 1): Status("RUNNING", True)} if is_forgotten else dead])
     watched.settings.lost_seconds = 1000
     assert watched.look() == ["0", "1"]
     watched.settings.lost_seconds = 0
@@ -151,6 +152,7 @@ def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):
     assert shard == "1"
     assert "OUT_OF_MEMORY" in message
     assert "before this job was started" in message
+    assert watched.cancellations == []
 
 
 def test_task_that_is_started_again_is_not_lost(tmp_path):
@@ -444,13 +446,19 @@ def test_task_that_began_is_not_among_those_that_waited(tmp_path):
     assert watched.cancellations == [{"tasks": [("7", 1)]}]
 
 
-def test_cancelled_task_beside_a_killed_one(tmp_path):
-    """What Slurm says of each is true."""
-    answer = {("7", 1): CANCELLED, ("7", 2): Status("OUT_OF_MEMORY", False)}
-    watched = Watched(tmp_path / "a", [answer])
-    watched.look()
-    assert sorted(job.attempt for job in watched.jobs) == [1, 2]
-    assert any("OUT_OF_MEMORY" in message for _, message in watched.reports)
+KILLED = {("7", 2): Status("OUT_OF_MEMORY", False)}
+
+
+@pytest.mark.parametrize(("answer", "text"), [(KILLED, "OUT_OF_MEMORY"), ({}, "disappeared")])
+def test_task_of_slurm_beside_a_cancelled_one(tmp_path, answer, text):
+    """Slurm says what was cancelled, so the other one was not."""
+    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, **answer}] * 3)
+    watched.start(2)
+    for _ in range(3):
+        watched.look()
+    assert watched.active == []
+    assert [job.attempt for job in watched.jobs] == [2, 1]
+    assert [text in message for shard, message in watched.reports if shard == "1"] == [True]
 
 
 @pytest.mark.parametrize(
@@ -511,18 +519,6 @@ def test_waiting():
 # ---- what was seen or done before
 
 
-def test_end_that_was_seen_is_not_forgotten(tmp_path):
-    """Slurm may forget a task before it is given up."""
-    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}])
-    watched.settings.lost_seconds = 1000
-    assert watched.look() == ["0", "1"]
-    watched.settings.lost_seconds = 0
-    watched.answers.append({("7", 1): Status("RUNNING", True)})
-    assert watched.look() == ["0"]
-    assert "OUT_OF_MEMORY" in watched.reports[0][1]
-    assert watched.cancellations == []
-
-
 @pytest.mark.parametrize("scheduler", [Slurm(), GridEngine("smp", [], True)])
 def test_what_snakemake_cancels_is_not_called_cancelled_by_the_user(tmp_path, scheduler):
     being = Status("dr", True, cancelled=True) if scheduler.leaves_if_removed else CANCELLED
@@ -574,17 +570,6 @@ def test_processes_that_outlive_their_task_are_ended_first(tmp_path, word):
     watched.notice_seconds = 0
     assert watched.look() == ["0"]
     assert "failed, without" in watched.reports[0][1] if word == "FAILED" else word in watched.reports[0][1]
-
-
-def test_forgotten_task_of_slurm_beside_a_cancelled_one(tmp_path):
-    """Slurm says what was cancelled, so the other one was not."""
-    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED}] * 3)
-    watched.start(2)
-    for _ in range(3):
-        watched.look()
-    assert watched.active == []
-    assert [job.attempt for job in watched.jobs] == [2, 1]
-    assert "disappeared" in watched.reports[1][1]
 
 
 def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
