@@ -41,10 +41,6 @@ def read_rules(grammar: Path) -> list[str]:
         return stream.read().splitlines()
 
 
-def feature_names(rule: str) -> list[str]:
-    return [item.partition("=")[0] for item in rule.split(" ||| ")[3].split(" ")]
-
-
 def test_grammars(folder, parity):
     shared = 0
     for sentence in range(SENTENCES):
@@ -53,7 +49,8 @@ def test_grammars(folder, parity):
         assert len(exported) > 20
         for rule in (*recorded, *exported):
             assert RULE.fullmatch(rule), rule
-            assert feature_names(rule) == list(GRAMMAR_FEATURES)
+            features = rule.split(" ||| ")[3].split(" ")
+            assert [item.partition("=")[0] for item in features] == list(GRAMMAR_FEATURES)
         sides, others = ({tuple(rule.split(" ||| ")[:3]) for rule in one} for one in (recorded, exported))
         shared += len(sides & others)
     # cdec's grammars were extracted from the whole corpus

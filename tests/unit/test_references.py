@@ -34,18 +34,13 @@ def parallel_texts(draw: st.DrawFn) -> list[Text]:
     return draw(st.lists(text, min_size=1, max_size=3))
 
 
-def plain_join(texts: list[Text]) -> list[Text]:
-    """Return the references of each sentence."""
-    return [[one for one in lines if one] or [[]] for lines in map(list, zip(*texts, strict=True))]
-
-
 @MANY
 @given(parallel_texts())
 def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
     nothing = np.zeros(0, np.int32), np.zeros(1, np.int64)
     sides = [make_references(*text) if text else nothing for text in texts]
     word, offset, sentence_offset = join_references([(one[0], one[1]) for one in sides])
-    expected = plain_join(texts) if len(texts) > 1 else [[line] for line in texts[0]]
+    expected = [[one for one in lines if one] or [[]] for lines in zip(*texts, strict=True)]
     flat = [one for references in expected for one in references]
     assert [word[a:b].tolist() for a, b in itertools.pairwise(offset)] == flat
     if all(len(references) == 1 for references in expected):

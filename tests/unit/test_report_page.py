@@ -57,10 +57,6 @@ class Page(HTMLParser):
             self._current = None
 
 
-def unpack(text):
-    return json.loads(gzip.decompress(base64.b64decode(text)))
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     return MadeUpRun(tmp_path_factory.mktemp("run") / "made-up", ["first", "second", "third"], repeats=3)
@@ -256,7 +252,7 @@ def test_hostile_names_and_texts(tmp_path):
     # one script for each test set, and no other tags from the texts
     assert page.tags.count("script") == plain.tags.count("script") + 1
     assert not {"b", "i", "img"} & set(page.tags)
-    packed = unpack(page.scripts["test"])
+    packed = json.loads(gzip.decompress(base64.b64decode(page.scripts["test"])))
     assert [row[0] for row in packed["rows"]] == HOSTILE
     assert [one["run"] for one in json.loads(page.scripts["data"])["runs"]] == HOSTILE_NAMES
 

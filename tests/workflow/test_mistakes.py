@@ -13,10 +13,6 @@ from tests.workflow.preloaded import run_snakemake
 NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "none"} for split in SIZES}}
 
 
-def last_words(output: str) -> list[str]:
-    return [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -29,7 +25,7 @@ def test_bad_config_is_one_line(make_project, changes, message):
     project = make_project()
     project.configure(**changes)
     output = project.run("--dry-run", status=1)
-    [line] = last_words(output)
+    [line] = [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
     assert line.startswith(f"itersel: {message}")
     assert "Traceback" not in output
 

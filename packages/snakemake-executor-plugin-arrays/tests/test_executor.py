@@ -95,7 +95,10 @@ class Watched(Executor):
     def report_job_error(self, job_info, msg=None, **kwargs):
         self.reports.append((job_info.job.wildcards_dict["shard"], msg))
 
-    def look(self):
+    def look(self, *answers):
+        """Return the jobs that are left after a check, perhaps with further answers of the scheduler."""
+        self.answers += answers
+
         async def collect():
             return [info async for info in self.check_active_jobs(self.active)]
 
@@ -326,17 +329,11 @@ def unanswered(array, listed):
     raise SchedulerError("away")
 
 
-def look_at_lost(watched, looks=1):
-    """Look with an answer that lists nothing."""
-    watched.answers += [{}] * looks
-    return [watched.look() for _ in range(looks)][-1]
-
-
 def test_task_that_another_command_shows_is_waited_for(tmp_path, caplog):
     """A site's squeue may answer late."""
     watched = Watched(tmp_path / "a", [])
     watched.known = {1: Status("RUNNING", True), 2: Status("PENDING", True)}
-    assert look_at_lost(watched, looks=3) == ["0", "1"]
+    assert [watched.look({}) for _ in range(3)][-1] == ["0", "1"]
     assert watched.cancellations == []
     assert caplog.text.count("squeue does not list tasks of the Slurm array 7, but scontrol") == 1
 
@@ -344,7 +341,7 @@ def test_task_that_another_command_shows_is_waited_for(tmp_path, caplog):
 def test_what_another_command_says_of_the_end_of_a_task_is_reported(tmp_path):
     watched = Watched(tmp_path / "a", [])
     watched.known = {1: Status("RUNNING", True), 2: Status("OUT_OF_MEMORY", False)}
-    assert look_at_lost(watched) == ["0"]
+    assert watched.look({}) == ["0"]
     assert "was ended by the scheduler (OUT_OF_MEMORY)" in watched.reports[0][1]
 
 
@@ -362,14 +359,14 @@ def test_task_that_ends_while_another_command_is_asked(tmp_path):
 def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path):
     watched = Watched(tmp_path / "a", [])
     watched.start(1)
-    assert look_at_lost(watched) == ["0", "1"]
+    assert watched.look({}) == ["0", "1"]
     assert watched.cancellations == [{"tasks": [("7", 1), ("7", 2)]}]
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
     watched.notice_seconds = 1000
-    assert look_at_lost(watched) == ["0", "1"]
+    assert watched.look({}) == ["0", "1"]
     assert watched.reports == []
     watched.notice_seconds = 0
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []
     assert "disappeared from the queue without an exit status: killed" in watched.reports[0][1]
     assert "without an exit status before this job was started" in watched.reports[1][1]
     assert len(watched.cancellations) == 1
@@ -378,10 +375,10 @@ def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path)
 def test_revoked_task_that_has_ended(tmp_path):
     """Its exit status ends the wait; success counts, another status is not that of the job."""
     watched = Watched(tmp_path / "a", [])
-    look_at_lost(watched)
+    watched.look({})
     (watched.folder.path / "1.status").write_text("0\n")
     (watched.folder.path / "2.status").write_text("143\n")
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []
     assert watched.reports[0] == ("0", None)
     assert "disappeared from the queue" in watched.reports[1][1]
 
@@ -392,15 +389,14 @@ def test_revoked_task_that_is_listed_again_is_waited_for(tmp_path):
     assert watched.look() == ["0", "1"]
     # it ends soon, and that is not its own failure
     (watched.folder.path / "2.status").write_text("143\n")
-    watched.answers.append(ALIVE)
-    assert watched.look() == ["0"]
+    assert watched.look(ALIVE) == ["0"]
     assert "disappeared from the queue" in watched.reports[0][1]
 
 
 def test_scheduler_that_cannot_be_asked_for_an_array_loses_no_job(tmp_path):
     watched = Watched(tmp_path / "a", [])
     watched.client.known = unanswered
-    assert look_at_lost(watched, looks=2) == ["0", "1"]
+    assert [watched.look({}) for _ in range(2)][-1] == ["0", "1"]
     assert watched.reports == []
 
 
@@ -541,8 +537,8 @@ def test_folder_out_of_reach_while_a_task_is_given_up(tmp_path, monkeypatch):
     for name in ("exists", "read_text", "touch", "open", "unlink"):
         monkeypatch.setattr(f"pathlib.Path.{name}", stale)
     monkeypatch.setattr("os.listdir", stale)
-    assert look_at_lost(watched) == ["0", "1"]
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == ["0", "1"]
+    assert watched.look({}) == []
 
 
 def test_what_waits_when_snakemake_is_told_to_end_is_not_waited_for(tmp_path):
@@ -576,12 +572,11 @@ def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
     """What has ended is reported at once; the rest is given up when patience ends, after it was revoked."""
     watched = Watched(tmp_path / "a", [])
     watched.client.known = unanswered
-    watched.answers.append({("7", 1): Status("TIMEOUT", False)})
-    assert watched.look() == ["1"]
+    assert watched.look({("7", 1): Status("TIMEOUT", False)}) == ["1"]
     assert "TIMEOUT" in watched.reports[0][1]
-    assert look_at_lost(watched, looks=2) == ["1"]
+    assert [watched.look({}) for _ in range(2)][-1] == ["1"]
     assert watched.cancellations == []
     watched.settings.patience_seconds = 0
-    assert look_at_lost(watched) == ["1"]
+    assert watched.look({}) == ["1"]
     assert (watched.folder.path / "task-2.revoked").exists()
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []

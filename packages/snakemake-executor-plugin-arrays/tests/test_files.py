@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -188,11 +189,8 @@ def test_dead_run_is_that_of_one_at_a_time(tmp_path):
 
 def test_runs_without_locks(tmp_path, monkeypatch):
     """On file systems that have none, nothing is found dead, and nothing is cancelled."""
-
-    def refuse(*arguments):
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
+    error = OSError(errno.ENOSYS, "Function not implemented")
+    monkeypatch.setattr("fcntl.flock", mock.Mock(side_effect=error))
     new_run(tmp_path).close(tidy=False)
     assert list(dead_runs(tmp_path)) == []
 

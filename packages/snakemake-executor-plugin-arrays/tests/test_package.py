@@ -37,10 +37,6 @@ def test_nothing_is_imported_that_is_not_declared():
     assert found - sys.stdlib_module_names - ALLOWED == declared
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-
-
 def test_readme_has_all_settings():
     rows = dict(re.findall(r"^\| `arrays-([a-z-]+)` \| ([^|]+?) \|", README, re.MULTILINE))
     settings = {field.name.replace("_", "-"): field for field in fields(ExecutorSettings)}
@@ -55,11 +51,9 @@ def test_readme_has_all_settings():
 
 @pytest.mark.parametrize("scheduler", ["slurm", "sge"])
 def test_profiles_of_the_readme(scheduler):
-    [profile] = [
-        found
-        for found in map(yaml.safe_load, blocks("yaml"))
-        if found["executor"] == "arrays" and found["arrays-scheduler"] == scheduler
-    ]
+    blocks = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL))
+    profiles = {found["arrays-scheduler"]: found for found in blocks if found["executor"] == "arrays"}
+    profile = profiles[scheduler]
     settings = {field.name.replace("_", "-") for field in fields(ExecutorSettings)}
     assert {name.removeprefix("arrays-") for name in profile if name.startswith("arrays-")} <= settings
 

@@ -75,13 +75,9 @@ class Job(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def make_jobs(number, **changes):
+def make_jobs(number=2, **changes):
     job = {"name": "train", "resources": {}, "threads": 1, "attempt": 1, "restart_times": 1, **changes}
     return [Job(**job, output=[f"{i}.h5"]) for i in range(number)]
-
-
-def two_jobs():
-    return make_jobs(2)
 
 
 @pytest.fixture
@@ -100,7 +96,7 @@ def failing(error):
 
 def test_submitted_and_reported(folder):
     executor = Submitting(folder)
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     assert executor.reports == ["submitted"] * 2
     assert executor.unreported == 2
     assert executor.submitted == {"7"}
@@ -112,7 +108,7 @@ def test_submitted_and_reported(folder):
 def test_jobs_of_a_task_are_written_together(folder):
     executor = Submitting(folder)
     executor.settings.jobs_per_task = 2
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     [path] = executor.run.path.glob("train-*")
     first, second = [base64.b64decode(line) for line in (path / "together").read_text().splitlines()]
     assert (first.decode(), second) == (f"2 of {path.name}, 2 a task", b"")
@@ -120,7 +116,7 @@ def test_jobs_of_a_task_are_written_together(folder):
 
 def test_refused(folder):
     executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    jobs = two_jobs()
+    jobs = make_jobs()
     executor.run_jobs(jobs)
     # not retried
     assert [job.attempt for job in jobs] == [2, 2]
@@ -135,7 +131,7 @@ def test_refused(folder):
 def test_jobs_that_no_task_can_run_are_not_submitted(folder):
     """One message for all of them, no retry; the others are submitted."""
     executor = Submitting(folder)
-    jobs = [*make_jobs(1), *make_jobs(2, resources={"tasks": 8}), *make_jobs(1)]
+    jobs = [*make_jobs(1), *make_jobs(resources={"tasks": 8}), *make_jobs(1)]
     executor.run_jobs(jobs)
     [message, *others] = executor.reports
     assert message.startswith("train cannot be submitted: resource tasks=8: ")
@@ -151,7 +147,7 @@ def test_memory_that_is_not_requested(folder, caplog, complexes, warnings):
     executor = Submitting(folder)
     executor.scheduler = GridEngine("smp", filter(None, [complexes]), True)
     for _ in range(2):
-        executor.run_jobs(make_jobs(2, resources={"mem_mb": 500}))
+        executor.run_jobs(make_jobs(resources={"mem_mb": 500}))
     assert caplog.text.count("Memory (mem_mb) is not requested: set arrays-memory-complex") == warnings
 
 
@@ -159,7 +155,7 @@ def test_interrupted_while_it_is_submitted(folder):
     """It may be in the scheduler: the next run looks for it."""
     executor = Submitting(folder, failing(KeyboardInterrupt()), failing(SchedulerError("away")))
     with pytest.raises(KeyboardInterrupt):
-        executor.run_jobs(two_jobs())
+        executor.run_jobs(make_jobs())
     executor.cancel_jobs([])
     executor.shutdown()
     [left] = executor.runs()
@@ -170,7 +166,7 @@ def test_interrupted_while_it_is_submitted(folder):
 def test_what_runs_is_cancelled_and_revoked(folder):
     """A second Ctrl-C would leave some of it."""
     executor = Submitting(folder)
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     [jobs] = executor.parent.glob("*/*/jobs")
     jobs.with_name("2.running").write_text("n1\n")
     executor.cancel_jobs([])
@@ -185,7 +181,7 @@ def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
     """Other arrays are revoked nevertheless."""
     executor = Submitting(folder, lambda array, request: "7")
     for _ in range(2):
-        executor.run_jobs(two_jobs())
+        executor.run_jobs(make_jobs())
     first, second = sorted(path.parent for path in executor.parent.glob("*/*/jobs"))
     (second / "1.running").write_text("n1\n")
     (first / "task.sh").unlink()
@@ -199,7 +195,7 @@ def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
 def test_retry_that_is_refused_names_the_limits(folder, grow):
     executor = Submitting(folder, failing(SchedulerError("Requested node configuration is not available")))
     executor.settings.retries_grow = grow
-    jobs = two_jobs()
+    jobs = make_jobs()
     executor.causes[jobs[1]] = "Out of memory. "
     executor.run_jobs(jobs)
     [message] = executor.reports
@@ -212,10 +208,10 @@ def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitt
     executor = Submitting(
         folder, failing(SchedulerError("no number", uncertain=True)), find_all=lambda names: {"7"}
     )
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     assert executor.cleared == []
     executor.client.submit = lambda array, request: "8"
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     assert executor.cleared == [{"7"}]
     assert executor.submitted == {"8"}
     assert executor.unreported == 2
@@ -225,7 +221,7 @@ def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
     executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
     for clear in (executor.client.clear, failing(SchedulerError("away"))):
         executor.client.clear = clear
-        jobs = two_jobs()
+        jobs = make_jobs()
         executor.run_jobs(jobs)
         # to be retried
         assert [job.attempt for job in jobs] == [1, 1]
@@ -249,7 +245,7 @@ def test_time_and_memory_of_a_submitted_task(folder):
     for time, memory in ((0, 0), (1440, 1500), (9000, 4000)):
         executor.settings.runtime_limit, executor.settings.memory_limit = time, memory
         asking = {"runtime": 500, "mem_mb": 1000, "jobs_per_task": 2}
-        executor.run_jobs(make_jobs(2, resources=asking, attempt=2))
+        executor.run_jobs(make_jobs(resources=asking, attempt=2))
     assert [request.runtime for request in asked] == [2000, 1440, 2000]
     assert [request.memory for request in asked] == [2000, 1500, 2000]
 
@@ -339,7 +335,7 @@ def test_submission_that_is_answered_after_an_interrupt_is_cancelled(folder):
         return "9"
 
     executor = Submitting(folder, submit, lambda names: set())
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     assert executor.cancellations == [[], ["9"]]
     assert executor.client.is_interrupted
 
@@ -349,13 +345,13 @@ def test_time_without_jobs_before_a_limit_does_not_count(folder):
     executor._retry_backlog()
     assert executor.idle_since is None
     executor.idle_since = -float("inf")
-    executor.run_jobs(make_jobs(2))
+    executor.run_jobs(make_jobs())
     assert executor.reports == []
 
 
 def test_limit_that_others_fill_is_waited_out(folder, caplog):
     executor = Submitting(folder, failing(SchedulerError("AssocGrpSubmitJobsLimit", full=True)))
-    executor.run_jobs(make_jobs(2))
+    executor.run_jobs(make_jobs())
     executor._retry_backlog()
     executor.idle_since = -float("inf")
     executor._retry_backlog()
@@ -388,7 +384,7 @@ def test_jobs_that_are_ready_after_others_were_dropped(folder):
     limited = Limited(100)
     executor = Submitting(folder, limited)
     executor.drops.append(Drop("is not submitted, because its array was cancelled", "train"))
-    executor.run_jobs(make_jobs(2))
+    executor.run_jobs(make_jobs())
     assert executor.reports == ["submitted"] * 2
 
 
@@ -403,7 +399,7 @@ def test_jobs_that_are_dropped_while_one_of_them_is_submitted(folder):
     submitted = []
     executor = Submitting(folder, submit)
     executor.settings.limit = 1
-    executor.run_jobs([*make_jobs(2), *make_jobs(1, name="mix")])
+    executor.run_jobs([*make_jobs(), *make_jobs(1, name="mix")])
     assert submitted == ["train", "mix"]
     first, message, last = executor.reports
     assert first == last == "submitted"
@@ -416,7 +412,7 @@ def test_full_disk_after_a_submission(folder, monkeypatch):
     limited = Limited(100)
     executor = Submitting(folder, limited)
     fail_to_write("identifier", monkeypatch, errno.ENOSPC)
-    executor.run_jobs(make_jobs(2))
+    executor.run_jobs(make_jobs())
     executor._retry_backlog()
     assert limited.sizes == [2]
     assert executor.reports == ["submitted"] * 2
@@ -438,13 +434,13 @@ def test_full_disk_while_jobs_are_submitted(folder, caplog, monkeypatch, ready):
     """They wait until there is room, which is said once, and leave nothing behind."""
     executor = Submitting(folder, Limited(100 if ready else 0))
     if not ready:
-        executor.run_jobs(make_jobs(2))
+        executor.run_jobs(make_jobs())
         executor.client.submit = Limited(100)
     caplog.clear()
     with monkeypatch.context() as patch:
         fail_to_write("task.sh", patch, errno.ENOSPC)
         if ready:
-            executor.run_jobs(make_jobs(2))
+            executor.run_jobs(make_jobs())
         executor._retry_backlog()
         executor._retry_backlog()
     assert caplog.messages == [
@@ -461,7 +457,7 @@ def test_folder_that_cannot_be_written(folder, monkeypatch):
     """That does not pass: the jobs fail, with one message."""
     executor = Submitting(folder, Limited(100))
     fail_to_write("task.sh", monkeypatch, errno.EACCES)
-    executor.run_jobs(make_jobs(2))
+    executor.run_jobs(make_jobs())
     [message] = executor.reports
     assert message.startswith("train could not be submitted: task.sh: Permission denied. ")
     assert not executor.backlog
