@@ -34,8 +34,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    "shard": shard.FORMAT,
-    "shard-categories": shard.FORMAT,
+    **dict.fromkeys(("shard", "shard-categories"), shard.FORMAT),
     "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,

@@ -11,21 +11,13 @@ from hypothesis import strategies as st
 
 from itersel.cli.main import main
 from itersel.corpus import sharding
-from itersel.corpus.sharding import (
-    NaturalShards,
-    deal_files,
-    natural_lines,
-    pooled_lines,
-    shard_corpus,
-    shard_lines,
-)
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_every_line_once_and_balanced(lines, shards, seed):
-    parts = shard_lines(lines, shards, seed)
+    parts = sharding.shard_lines(lines, shards, seed)
     sizes = [len(part) for part in parts]
     assert len(parts) == shards
     assert max(sizes) - min(sizes) <= 1
@@ -81,19 +73,19 @@ def test_natural_tasks(labels, counts, has_others, seed):
     """Every line of a task is in one of its shards; other lines are all in the last shard, or in none."""
     sizes = Counter(labels)
     rest = sum(size for name, size in sizes.items() if name not in counts)
-    tasks = NaturalShards(counts, has_others)
+    tasks = sharding.NaturalShards(counts, has_others)
     if any(sizes[name] < count for name, count in counts.items()) or (has_others and rest == 0):
         with pytest.raises(InputError):
-            natural_lines(labels, tasks, seed)
+            sharding.natural_lines(labels, tasks, seed)
         return
-    parts = natural_lines(labels, tasks, seed)
+    parts = sharding.natural_lines(labels, tasks, seed)
     places = iter(parts)
     for name, count in counts.items():
         own = [next(places).tolist() for _ in range(count)]
         assert max(map(len, own)) - min(map(len, own)) <= 1
         assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
         # the order is that of the shuffle of all lines, whatever the other tasks are
-        [shuffled] = shard_lines(len(labels), 1, seed)
+        [shuffled] = sharding.shard_lines(len(labels), 1, seed)
         assert list(chain(*own)) == [line for line in shuffled if labels[line] == name]
     others = [line for line, label in enumerate(labels) if label not in counts]
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
@@ -153,7 +145,7 @@ def test_texts_that_are_scored_have_all_labels(corpus):
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
     numbers, rest = tasks(corpus, "--shards=3", "--pool", "z", "x")
-    [order] = shard_lines(len(TASKS), 1, 3)
+    [order] = sharding.shard_lines(len(TASKS), 1, 3)
     assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
     assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
 
@@ -161,7 +153,7 @@ def test_pool_of_all_sentences(corpus):
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
     [numbers], rest = tasks(corpus, "--shards=1", "--pool", "x", "y", "z", "--size=one")
-    [order] = shard_lines(len(TASKS), 1, 3)
+    [order] = sharding.shard_lines(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
 
@@ -170,7 +162,7 @@ def test_pool_of_the_size_of_one_task(corpus):
 def test_share_of_a_task_in_a_pool(sizes, share):
     """The mean size divided by the number of tasks, but no more than the size of the smallest task."""
     labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
-    [lines] = pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one=True)
+    [lines] = sharding.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one=True)
     assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
 
 
@@ -180,14 +172,14 @@ def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
     files = shards * parts
     bits = np.random.PCG64((seed, epoch)).random_raw(files).tolist()
     order = sorted(range(files), key=bits.__getitem__)
-    dealt = deal_files(files, shards, seed, epoch)
+    dealt = sharding.deal_files(files, shards, seed, epoch)
     assert dealt == [order[shard * parts : (shard + 1) * parts] for shard in range(shards)]
     assert sorted(file for one in dealt for file in one) == list(range(files))
 
 
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
-    first, second = (np.concatenate(shard_lines(8, 2, seed)).tolist() for seed in (1, 2))
+    first, second = (np.concatenate(sharding.shard_lines(8, 2, seed)).tolist() for seed in (1, 2))
     # the order of numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
@@ -209,10 +201,10 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(sharding, "write_lines", write)
         with pytest.raises(KeyboardInterrupt):
-            shard_corpus(*files)
+            sharding.shard_corpus(*files)
     assert sorted(corpus.iterdir()) == before
     assert {path.parent.name for path in written} == {".unfinished.out"}
-    shard_corpus(*files)
+    sharding.shard_corpus(*files)
     assert len(list((corpus / "out").iterdir())) == 9
 
 
@@ -225,7 +217,7 @@ def test_one_wait_for_the_disk(corpus, monkeypatch):
 
     monkeypatch.setattr("os.sync", sync)
     monkeypatch.setattr("os.fsync", lambda file: pytest.fail("waits for the disk"))
-    shard_corpus(corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out")
+    sharding.shard_corpus(corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out")
     assert waits == [(9, False)]
 
 

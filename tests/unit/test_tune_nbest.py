@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
@@ -93,9 +95,6 @@ def test_scores_of_sacrebleu_are_tuned_for(files, quality):
 
 
 def test_sentence_scores_are_those_of_sacrebleu(files):
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER
-
     references = references_of(files)
     lists = read_nbest([files / "list"])
     for name, metric in (("chrf", CHRF(word_order=2)), ("ter", TER(case_sensitive=True))):

@@ -60,7 +60,7 @@ def test_profile_is_found_by_name(make_project, root, tmp_path):
     words = ["-n", "--quiet", "rules", "--profile", name, "--configfile", "config.yaml"]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     done = limited(*words, program=["-m", "snakemake"], cwd=project.folder, env=environment)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "train_shard" in done.stdout + done.stderr
     assert (own / "config.yaml").exists()
 

@@ -16,22 +16,14 @@ from unittest import mock
 
 import pytest
 
+from snakemake_executor_plugin_arrays import runs
 from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder
 from snakemake_executor_plugin_arrays.commands import process_owner
-from snakemake_executor_plugin_arrays.runs import (
-    LOCK,
-    Owner,
-    Run,
-    dead_runs,
-    killed_runs,
-    runs_folder,
-    starting,
-)
 
 
 def new_run(parent):
     """Return a run that nobody holds up."""
-    return Run(parent, "slurm", pytest.fail)
+    return runs.Run(parent, "slurm", pytest.fail)
 
 
 def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
@@ -139,9 +131,9 @@ def test_temporary_folder(tmp_path):
 
 def test_runs_that_are_alive_are_not_dead(tmp_path):
     first, second = new_run(tmp_path), new_run(tmp_path)
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
     second.close()
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
     assert not second.path.exists()
     assert first.path.exists()
 
@@ -154,9 +146,9 @@ def test_killed_run_is_dead(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     run = new_run(tmp_path)
-    [found] = dead_runs(tmp_path)
+    [found] = runs.dead_runs(tmp_path)
     assert found != run.path
-    owner = Owner.of(found)
+    owner = runs.Owner.of(found)
     assert (owner.scheduler, owner.user, owner.host) == ("sge", process_owner(), socket.gethostname())
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", owner.time)
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
@@ -166,7 +158,7 @@ def test_run_that_cancels_is_found_by_the_next(tmp_path):
     run = new_run(tmp_path)
     Folder.make(run.new_array("x"), ["true"], 1)
     run.close(tidy=False)
-    assert list(dead_runs(tmp_path)) == [run.path]
+    assert list(runs.dead_runs(tmp_path)) == [run.path]
 
 
 def test_closed_run_keeps_the_logs_of_failures(tmp_path):
@@ -177,14 +169,14 @@ def test_closed_run_keeps_the_logs_of_failures(tmp_path):
     folder.remove_log(1)
     run.close()
     assert [path.name for path in folder.path.iterdir()] == ["2.log"]
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
 
 
 def test_dead_run_is_that_of_one_at_a_time(tmp_path):
     new_run(tmp_path).close(tidy=False)
-    for _ in dead_runs(tmp_path):
-        assert list(dead_runs(tmp_path)) == []
-    assert len(list(dead_runs(tmp_path))) == 1
+    for _ in runs.dead_runs(tmp_path):
+        assert list(runs.dead_runs(tmp_path)) == []
+    assert len(list(runs.dead_runs(tmp_path))) == 1
 
 
 def test_runs_without_locks(tmp_path, monkeypatch):
@@ -192,12 +184,12 @@ def test_runs_without_locks(tmp_path, monkeypatch):
     error = OSError(errno.ENOSYS, "Function not implemented")
     monkeypatch.setattr("fcntl.flock", mock.Mock(side_effect=error))
     new_run(tmp_path).close(tidy=False)
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
 
 
 def test_one_starts_at_a_time(tmp_path):
     """A second one waits, and says so."""
-    with starting(tmp_path, pytest.fail):
+    with runs.starting(tmp_path, pytest.fail):
         code = (
             "import pathlib, sys; from snakemake_executor_plugin_arrays.runs import starting\n"
             "with starting(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True)): print('in')"
@@ -251,24 +243,24 @@ def test_disk_that_becomes_full(tmp_path, status):
 
 def test_a_copy_of_a_folder_is_not_a_killed_run(tmp_path: Path) -> None:
     """Its arrays are those of the original, which may be alive; a folder that was moved is another matter."""
-    original = Run(tmp_path / "project/.snakemake/arrays", "slurm", print)
+    original = runs.Run(tmp_path / "project/.snakemake/arrays", "slurm", print)
     shutil.copytree(tmp_path / "project", tmp_path / "copy")
     (tmp_path / "link").symlink_to(tmp_path / "project")
-    assert killed_runs(tmp_path / "copy") == []
+    assert runs.killed_runs(tmp_path / "copy") == []
     original.close(tidy=False)
-    assert killed_runs(tmp_path / "copy") == []
-    assert killed_runs(tmp_path / "project") == [original.path]
-    assert len(killed_runs(tmp_path / "link")) == 1
+    assert runs.killed_runs(tmp_path / "copy") == []
+    assert runs.killed_runs(tmp_path / "project") == [original.path]
+    assert len(runs.killed_runs(tmp_path / "link")) == 1
     (tmp_path / "project").rename(tmp_path / "moved")
-    assert len(killed_runs(tmp_path / "moved")) == 1
+    assert len(runs.killed_runs(tmp_path / "moved")) == 1
 
 
 def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
-    assert killed_runs(tmp_path) == []
+    assert runs.killed_runs(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
-    killed, alive = (new_run(runs_folder(tmp_path)) for _ in range(2))
+    killed, alive = (new_run(runs.runs_folder(tmp_path)) for _ in range(2))
     killed.close(tidy=False)
-    assert killed_runs(str(tmp_path)) == [killed.path]
+    assert runs.killed_runs(str(tmp_path)) == [killed.path]
     alive.close()
 
 
@@ -276,10 +268,10 @@ def test_lock_that_says_only_the_scheduler(tmp_path):
     """Its owner is known from the file."""
     run = new_run(tmp_path)
     run.close(tidy=False)
-    (run.path / LOCK).write_text("slurm\n")
-    assert Owner.of(run.path) == Owner("slurm", process_owner(), "", "")
-    (run.path / LOCK).unlink()
-    assert Owner.of(run.path) == Owner("", process_owner(), "", "")
+    (run.path / runs.LOCK).write_text("slurm\n")
+    assert runs.Owner.of(run.path) == runs.Owner("slurm", process_owner(), "", "")
+    (run.path / runs.LOCK).unlink()
+    assert runs.Owner.of(run.path) == runs.Owner("", process_owner(), "", "")
 
 
 # ---- tasks that were given up
