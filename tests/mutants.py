@@ -47,7 +47,6 @@ class Mutant:
     text: str
 
     def apply(self, source: str) -> str:
-        """Return the changed source."""
         return source[: self.begin] + self.text + source[self.end :]
 
 

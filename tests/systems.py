@@ -76,7 +76,6 @@ def make_system(
 
 
 def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
-    """Return what `itersel translate` writes."""
     itersel("translate", "--system", system, "--input", text, "--output", output, *options)
     return output.read_text().splitlines()
 

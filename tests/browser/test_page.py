@@ -16,13 +16,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 FIRST = ".sentence:first-child"
 ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score": 0.0, "features": []}
 RULE = {"depth": 1, "source": ["ein", "haus"], "target": ["<b>a", "house"], "begin": 0, "end": 2}
-DERIVATION = {
-    "nodes": [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}],
-    "words": ["<b>a", "house"],
-    "links": [[0, 0], [1, 1]],
-    "score": -3.5,
-    "model": -2.0,
-}
+NODES = [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}]
+DERIVATION = {"nodes": NODES, "words": ["<b>a", "house"], "links": [[0, 0], [1, 1]]}
+DERIVATION |= {"score": -3.5, "model": -2.0}
 
 
 @pytest.fixture

@@ -35,8 +35,6 @@ esac
 
 @dataclass
 class Cluster:
-    """A running scheduler."""
-
     key: str
     folder: Path
     script: Path
@@ -58,7 +56,6 @@ class Cluster:
         self.environment = {name: found[name] for name in re.findall(r"(\w+)=", path.read_text())}
 
     def ask(self, *command: str) -> str:
-        """Return the output of a scheduler command."""
         environment = {**os.environ, **self.environment}
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
@@ -165,7 +162,6 @@ class ClusterProject:
         return ["--precommand", f"bash {shlex.quote(str(script))}"]
 
     def sabotage_happened(self) -> bool:
-        """Whether all of the sabotage has happened."""
         return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:

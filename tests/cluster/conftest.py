@@ -36,7 +36,6 @@ def _turn(item: pytest.Item) -> tuple[bool, int]:
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Return a running Slurm or Grid Engine."""
     path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     lacking = [name for name in PROGRAMS[request.param] if shutil.which(name, path=path) is None]
     if lacking:

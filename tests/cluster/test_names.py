@@ -69,7 +69,6 @@ class Named:
         (self.folder / "config 's $(touch pwned).json").write_text(json.dumps({"further": NOTE}))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the workflow."""
         options = ["--snakefile", "it's $(touch pwned).smk", *arguments]
         options += ["--profile", str(self.profile), *FAST, "--group-components", "together=4"]
         options += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
@@ -78,7 +77,6 @@ class Named:
 
 @pytest.fixture
 def named(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Named]:
-    """Return a workflow in a folder with a difficult name."""
     yield Named(cluster, tmp_path / FOLDERS[cluster.key], root / "profiles" / cluster.key)
     cluster.clear()
 

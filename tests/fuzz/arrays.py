@@ -83,7 +83,6 @@ def _rows_more(chance: Random, array: AnyArray) -> AnyArray:
 
 
 def _another_dimension(chance: Random, array: AnyArray) -> AnyArray:
-    """Add or remove a dimension."""
     shapes = (array.reshape(-1, 1), array.reshape(1, *array.shape), array.reshape(-1), array.T.copy())
     return chance.choice(shapes)
 

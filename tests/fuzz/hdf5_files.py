@@ -18,14 +18,10 @@ from itersel.storage.hdf5 import ERRORS, find_dataset, write_attribute
 HUGE = (2**31, 2**40, 2**61)
 
 
-def _names(stream: h5py.File) -> list[str]:
+def _name(chance: Random, stream: h5py.File) -> str:
     names: list[str] = []
     stream.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-    return names
-
-
-def _name(chance: Random, stream: h5py.File) -> str:
-    return chance.choice(_names(stream) or [""])
+    return chance.choice(names or [""])
 
 
 def _values(stream: h5py.File, name: str) -> Any:

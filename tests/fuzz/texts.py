@@ -64,7 +64,6 @@ def _delete(chance: Random, content: bytearray) -> None:
 
 
 def _copy_block(chance: Random, content: bytearray) -> None:
-    """Copy some bytes over others of the file."""
     begin, to = _place(chance, content), _place(chance, content)
     size = min(_length(chance), len(content) - max(begin, to))
     content[to : to + size] = content[begin : begin + size]
@@ -78,7 +77,6 @@ def _cut(chance: Random, content: bytearray) -> None:
 
 
 def _grow(chance: Random, content: bytearray) -> None:
-    """Add bytes at the end."""
     size = _length(chance)
     content += chance.choice((bytes(size), chance.randbytes(size), bytes(content)))
 
@@ -102,7 +100,6 @@ def _odd_bytes(chance: Random, lines: Lines, place: int) -> None:
 
 
 def _odd_beginning(chance: Random, lines: Lines, place: int) -> None:
-    """Insert something before the text."""
     lines[0] = chance.choice(ODD_BEGINNINGS) + lines[0]
 
 

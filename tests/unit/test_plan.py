@@ -181,6 +181,7 @@ def test_values_that_begin_with_a_dash() -> None:
     made = options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
     dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
     assert shlex.split(made) == [*dashed, "--seed", "3"]
+    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
 
 
 def test_keys_of_an_experiment_win() -> None:
@@ -583,7 +584,3 @@ def test_corpora() -> None:
         assert texts.fetch_options(job(fetched=fetched)) == f"{chosen} {languages}/{fetched}"
     has_labels = [splits.has_labels(plan.config, split) for split in ("train", "test.old", "test.news")]
     assert has_labels == [True, True, False]
-
-
-def test_results_in_a_folder_that_looks_like_an_option() -> None:
-    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")

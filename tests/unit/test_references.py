@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -24,7 +23,6 @@ from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
 Text = list[list[int]]
-Refused = Callable[..., str]
 
 
 @st.composite
@@ -113,7 +111,7 @@ def test_groups_without_references(tmp_path: Path) -> None:
         read_shard(tmp_path / "shard.h5")
 
 
-def test_from_text_to_a_shard(tmp_path: Path, refused: Refused) -> None:
+def test_from_text_to_a_shard(tmp_path, refused):
     """References stay with their sentence, and all are prepared in the same way."""
     for name, lines in {
         "source": ["Ein Haus", "Der Hund!", "Das Haus"],

@@ -107,16 +107,11 @@ def test_runs_of_one_experiment_are_a_row():
     assert [(run["repeat"], run["epoch"]) for run in second["runs"]] == [(1, 2), (2, 1)]
 
 
-def test_natural_tasks_are_shown_only_in_the_text():
-    natural = system("one", tasks="natural")
-    table = compare_on_one([natural], [GOOD], trials=10)
-    assert "  4 natural  " in text_table(table)[2]
-    assert tsv_table(table)[1].split("\t")[5] == "4"
-
-
 def test_table_of_one_system():
-    table = compare_on_one([system("alone")], [GOOD], trials=10)
-    assert tsv_table(table)[1].split("\t")[12] == "-"
+    """Natural tasks are shown only in the text."""
+    table = compare_on_one([system("alone", tasks="natural")], [GOOD], trials=10)
+    assert "  4 natural  " in text_table(table)[2]
+    assert tsv_table(table)[1].split("\t")[5:13:7] == ["4", "-"]
 
 
 def test_command_table(tmp_path, refused):
@@ -195,6 +190,8 @@ def test_resources_move_with_the_run(tmp_path, resources):
     message = r"resources\.json: names the index .*/elsewhere/index: no such file"
     with pytest.raises(InputError, match=message):
         read_resources(moved / "experiments/x/best")
+    with pytest.raises(InputError, match=r"has no resources\.json; name a folder experiments/NAME/best"):
+        read_resources(tmp_path)
 
 
 def test_damaged_resources(resources):
@@ -204,11 +201,6 @@ def test_damaged_resources(resources):
         resources.write_text(json.dumps(good | dict([bad])))
         with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
             read_resources(resources.parent)
-
-
-def test_missing_resources(tmp_path):
-    with pytest.raises(InputError, match=r"has no resources\.json; name a folder experiments/NAME/best"):
-        read_resources(tmp_path)
 
 
 OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}

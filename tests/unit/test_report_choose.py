@@ -83,7 +83,6 @@ EXPERIMENT = ["--name=x", "--learner=mira", "--mixing=none", "--tune-on=dev", "-
 
 @pytest.fixture
 def choosing(tmp_path, text_file):
-    """Return the command that chooses an epoch."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))

@@ -6,8 +6,8 @@ import html
 import json
 import os
 import re
-from html.parser import HTMLParser
 
+import lxml.html
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
@@ -34,27 +34,14 @@ HOSTILE_NAMES = ["<script>window.hacked = 1", "\"'><img src=x onerror=window.hac
 HOSTILE_NAMES += ["עברית & <b>", "a|b_c%d$"]
 
 
-class Page(HTMLParser):
+class Page:
     """The tags of a page, and the content of its data scripts by ID."""
 
     def __init__(self, text):
-        super().__init__()
-        self.tags, self.scripts, self._current = [], {}, None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        attributes = dict(attributes)
-        if tag == "script":
-            self._current = attributes.get("id") or attributes.get("data-name")
-
-    def handle_data(self, data):
-        if self._current:
-            self.scripts[self._current] = self.scripts.get(self._current, "") + data
-
-    def handle_endtag(self, tag):
-        if tag == "script":
-            self._current = None
+        elements = list(lxml.html.document_fromstring(text).iter("*"))
+        self.tags = [one.tag for one in elements]
+        scripts = [one for one in elements if one.tag == "script"]
+        self.scripts = {one.get("id") or one.get("data-name"): one.text for one in scripts}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -37,7 +36,6 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
-Refused = Callable[..., str]
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
@@ -211,21 +209,21 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("damage", "said"), BROKEN)
-def test_bad_shard(tmp_path: Path, refused: Refused, damage: Callable[[Path], None], said: str) -> None:
+def test_bad_shard(tmp_path, refused, damage, said):
     paths = write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
     damage(Path(paths[1]))
     matrix = ["--matrix", str(tmp_path / "W.h5")]
     refused(command(tmp_path, *MEAN, *matrix, paths=paths), paths[1], said)
 
 
-def test_identically_damaged_shards(tmp_path: Path, refused: Refused) -> None:
+def test_identically_damaged_shards(tmp_path, refused):
     """Names of the same length, far past the end of the file, are not compared."""
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
         put("features/name_offset", 1, 10**12)(Path(path))
     refused(command(tmp_path, *MEAN), "damaged: array 'features/name_offset' does not rise")
 
 
-def test_lists_of_shards(tmp_path: Path, refused: Refused) -> None:
+def test_lists_of_shards(tmp_path, refused):
     zero, one, _ = write_shards(tmp_path, rows_of(FIGURE_2[12]))
     again, text = f"{tmp_path}/./shard0.h5", str(tmp_path / "w.txt")
     write_weights(text, read_weights(zero))
@@ -285,7 +283,7 @@ PREVIOUS = [
 
 
 @pytest.mark.parametrize(("damage", "said"), PREVIOUS)
-def test_bad_previous(tmp_path: Path, refused: Refused, damage: Callable[[Path], None], said: str) -> None:
+def test_bad_previous(tmp_path, refused, damage, said):
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     assert run(tmp_path, "--mixing", "mean-of-epochs", "--epoch", "1") == 0
     previous = (tmp_path / "v.h5").rename(tmp_path / "previous.h5")

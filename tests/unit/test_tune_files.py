@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +73,6 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     assert sparse_scores(files, pool.origin, named).tolist() == expected_scores
 
 
-Change = Callable[[Path], object]
-Refused = Callable[..., str]
-
-
 # a change to the last file, and the error
 BAD = [
     (lambda path: path.unlink(), "1.2.h5: no such file"),
@@ -98,21 +93,21 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "said"), BAD)
-def test_bad_files(tmp_path: Path, refused: Refused, change: Change, said: str) -> None:
+def test_bad_files(tmp_path, refused, change, said):
     paths = write_run(tmp_path, sparse=False)
     change(paths[-1])
     refused(tune_command(tmp_path, paths), said)
 
 
 @pytest.mark.parametrize("name", ["feature", "feature_value"])
-def test_bad_sparse_features(tmp_path: Path, refused: Refused, name: str) -> None:
+def test_bad_sparse_features(tmp_path, refused, name):
     paths = write_run(tmp_path)
     put(name, 0, 99 if name == "feature" else np.nan)(paths[0])
     command = tune_command(tmp_path, paths, tuner="kbest-mira")
     refused(command, f"0.1.h5: damaged: array '{name}' holds")
 
 
-def test_wrong_number_of_files(tmp_path: Path, refused: Refused) -> None:
+def test_wrong_number_of_files(tmp_path, refused):
     paths = write_run(tmp_path, sparse=False)
     for given_paths, iteration, said in (
         (paths[:-1], 2, "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iterations need 4"),

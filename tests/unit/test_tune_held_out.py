@@ -97,11 +97,7 @@ def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
     assert bleu < 1.0
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    factor=st.sampled_from([0.0, 0.5, 1.0]),
-    last_factor=st.sampled_from([0.0, 2.0]),
-)
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
 def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor, last_factor):
     sentences = random_sentences(seed)
     sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]

@@ -140,7 +140,6 @@ class Project:
         return content
 
     def configure(self, **changes: object) -> None:
-        """Change top-level keys of the config."""
         content = {**self.config(), **changes}
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
@@ -211,7 +210,6 @@ class Project:
         return False
 
     def jobs(self) -> Iterator[psutil.Process]:
-        """Yield the Python processes of jobs of this project."""
         return filter(self.is_job, psutil.process_iter())
 
     def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
@@ -229,7 +227,6 @@ class Project:
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[..., Project]:
-    """Return a function that creates a new project."""
 
     def make(folder: Path | None = None) -> Project:
         # a space, to test that paths are quoted

@@ -14,7 +14,6 @@ LEARNED = "experiments/*/epoch-*/*.h5"
 
 @pytest.fixture
 def source(root, tmp_path):
-    """Return a copy of the code."""
     ignored = shutil.ignore_patterns("__pycache__")
     return shutil.copytree(root / "src", tmp_path / "src", ignore=ignored)
 
