@@ -3,8 +3,6 @@
 They run one after the other; the files of failures are kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex
@@ -15,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from tests.fuzz import arrays, hdf5_files, steps, texts
 from tests.fuzz.corpus import make_corpus
@@ -58,7 +56,7 @@ class Case(NamedTuple):
         return "/".join(map(str, self))
 
     @classmethod
-    def parse(cls, text: str, seed: int) -> Case:
+    def parse(cls, text: str, seed: int) -> Self:
         """Parse a name; without a seed, use `seed`."""
         fields = text.split("/")
         if len(fields) == 3:

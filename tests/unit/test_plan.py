@@ -239,14 +239,10 @@ def test_step_on_dev_after_every_mixing(mixing: Any, has_previous: bool, weights
 
 def test_options_of_mixing() -> None:
     keep = ["dense", "RBT:,_it's"]
-    plan = plan_of(
-        {
-            "default": {},
-            "kept": {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}},
-            "mean": {"algorithm": "mixsgd", "epochs": 2},
-            "path": {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2},
-        }
-    )
+    kept = {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}}
+    path = {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2}
+    mean = {"algorithm": "mixsgd", "epochs": 2}
+    plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
 
     def made(name: str, epoch: int) -> str:
         return plan.epochs.mix_options(job(name, epoch=epoch)).removeprefix("--mixing ")

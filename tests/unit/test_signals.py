@@ -102,7 +102,6 @@ def started(folder: Path, code: str, interrupts: Any = signal.SIG_DFL) -> Iterat
 
 
 def wait(process: subprocess.Popen[str]) -> None:
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
 
 

@@ -1,7 +1,5 @@
 """A small synthetic project on which to run the workflow."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -15,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 import pytest
@@ -171,11 +169,11 @@ class Project:
     def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
         return {name: content for name, (_, content) in self.files(pattern).items()}
 
-    def copy(self, folder: Path) -> Project:
+    def copy(self, folder: Path) -> Self:
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
-    def without(self, pattern: str) -> Project:
+    def without(self, pattern: str) -> Self:
         """Remove results of experiments, and the table, but not their inputs."""
         for path in self.results.glob(f"experiments/{pattern}"):
             shutil.rmtree(path)
@@ -241,14 +239,10 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             for side, lines in {**texts, "task": labels}.items():
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
-        config = {
-            "name": "tiny",
-            "cache": str(cache_folder().parent),
-            "data": {"kind": "files", "source_language": "de", "target_language": "en", **data},
-            "decoder": {"k_best": 20, "pop_limit": 30},
-            "evaluation": {"trials": 100},
-            "experiments": EXPERIMENTS,
-        }
+        data |= {"kind": "files", "source_language": "de", "target_language": "en"}
+        config = {"name": "tiny", "cache": str(cache_folder().parent), "data": data}
+        config |= {"decoder": {"k_best": 20, "pop_limit": 30}, "evaluation": {"trials": 100}}
+        config |= {"experiments": EXPERIMENTS}
         (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
         return Project(folder.resolve(), root / "Snakefile")
 

@@ -57,13 +57,9 @@ class Watched(Executor):
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
         self.active, self.jobs = [], []
         for line, shard in ((1, "0"), (2, "1")):
-            job = Job(
-                name="train",
-                wildcards_dict={"epoch": "1", "shard": shard},
-                log=[f"{shard}.log"],
-                attempt=1,
-                restart_times=1,
-            )
+            wildcards = {"epoch": "1", "shard": shard}
+            attempts = {"attempt": 1, "restart_times": 1}
+            job = Job(name="train", wildcards_dict=wildcards, log=[f"{shard}.log"], **attempts)
             place = {"place": Place(self.folder, line, "7")}
             identifier = f"7_{self.folder.task(line)}"
             self.active.append(SubmittedJobInfo(job, external_jobid=identifier, aux=place))
@@ -487,10 +483,8 @@ def test_array_that_waits_is_reported_ever_more_rarely(tmp_path, caplog):
     watched.look()
     watched.look()
     [record] = caplog.records
-    assert record.message == (
-        "Slurm array 7 has been waiting for 5 min: 2 in state PENDING (PartitionDown)."
-        " More: scontrol show job 7_1, or sacct -j 7_1"
-    )
+    why, more = "2 in state PENDING (PartitionDown)", "scontrol show job 7_1, or sacct -j 7_1"
+    assert record.message == f"Slurm array 7 has been waiting for 5 min: {why}. More: {more}"
 
 
 def test_waiting():

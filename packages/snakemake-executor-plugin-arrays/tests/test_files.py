@@ -231,12 +231,8 @@ def test_disk_that_becomes_full(tmp_path, status):
         pytest.skip("this user cannot mount a disk of its own")
     fill = f"cat /dev/zero > '{tmp_path}'/array/full 2> /dev/null; exit {status}"
     folder = Folder.make(tmp_path / "array", [fill, f"touch '{tmp_path}'/ran"], 2)
-    done = subprocess.run(
-        [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    command = [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout.split() == [f"1:{status}", "2:"]
     assert not (tmp_path / "ran").exists()
 

@@ -334,7 +334,7 @@ def test_submission_that_is_answered_after_an_interrupt_is_cancelled(folder):
         executor.cancel_jobs([])
         return "9"
 
-    executor = Submitting(folder, submit, lambda names: set())
+    executor = Submitting(folder, submit)
     executor.run_jobs(make_jobs())
     assert executor.cancellations == [[], ["9"]]
     assert executor.client.is_interrupted
@@ -373,16 +373,13 @@ def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
     executor._retry_backlog()
     assert not executor.backlog
     assert executor.silent == batch.jobs[1:]
-    assert executor.reports == [
-        "submitted",
-        "train is not submitted. The same is true of one other job of this array (not listed). ",
-    ]
+    said = "train is not submitted. The same is true of one other job of this array (not listed). "
+    assert executor.reports == ["submitted", said]
 
 
 def test_jobs_that_are_ready_after_others_were_dropped(folder):
     """What was cancelled concerns the jobs of then, not those of the same rule that follow."""
-    limited = Limited(100)
-    executor = Submitting(folder, limited)
+    executor = Submitting(folder, Limited(100))
     executor.drops.append(Drop("is not submitted, because its array was cancelled", "train"))
     executor.run_jobs(make_jobs())
     assert executor.reports == ["submitted"] * 2
@@ -443,9 +440,8 @@ def test_full_disk_while_jobs_are_submitted(folder, caplog, monkeypatch, ready):
             executor.run_jobs(make_jobs())
         executor._retry_backlog()
         executor._retry_backlog()
-    assert caplog.messages == [
-        "task.sh: No space left on device: 2 jobs will be submitted when that has passed"
-    ]
+    said = "task.sh: No space left on device: 2 jobs will be submitted when that has passed"
+    assert caplog.messages == [said]
     [run] = executor.runs()
     assert not [path for path in run.iterdir() if path.is_dir()]
     executor._retry_backlog()
