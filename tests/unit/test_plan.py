@@ -245,17 +245,17 @@ def test_options_of_mixing() -> None:
     plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
 
     def made(name: str, epoch: int) -> str:
-        return plan.epochs.mix_options(job(name, epoch=epoch)).removeprefix("--mixing ")
+        return plan.epochs.mix_options(job(name, epoch=epoch))
 
-    assert made("default", 2) == "selection --shards 1 --select 100000 --norm l2 --epoch 2"
+    assert made("default", 2) == "--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2"
     limit = "--relative-threshold 0.25 --norm l0"
-    assert made("kept", 1) == f"selection --shards 1 {limit} --keep {shlex.join(keep)} --epoch 1"
-    assert made("mean", 1) == "mean-of-epochs --shards 1 --epoch 1"
+    assert made("kept", 1) == f"--mixing selection --shards 1 {limit} --keep {shlex.join(keep)} --epoch 1"
+    assert made("mean", 1) == "--mixing mean-of-epochs --shards 1 --epoch 1"
     before = f"--epoch 2 --previous {FOLDER}/mean/epoch-1/weights.h5"
-    assert made("mean", 2) == f"mean-of-epochs --shards 1 {before}"
+    assert made("mean", 2) == f"--mixing mean-of-epochs --shards 1 {before}"
     limits = "--threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
     before = f"{FOLDER}/path/epoch-1/weights.h5"
-    assert made("path", 2) == f"path-following --shards 1 {limits} --epoch 2 --previous {before}"
+    assert made("path", 2) == f"--mixing path-following --shards 1 {limits} --epoch 2 --previous {before}"
     assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [before]
     for name in plan.config.experiments:
         made_of_shard = plan.epochs.train_options(job(name, epoch=1, shard=0))

@@ -78,10 +78,8 @@ def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float,
             start = None if epoch == 1 else Start(read_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW, measure_loss=True)
-            attributes_of_shard = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
-            write_weights(
-                folder / f"shard{z}.h5", result.weights, {**attributes_of_shard, "loss": result.loss}
-            )
+            place = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
+            write_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, *PATH, *limits, "--epoch", str(epoch), *previous, *matrix) == 0
         previous = ["--previous", str(folder / "v.h5")]

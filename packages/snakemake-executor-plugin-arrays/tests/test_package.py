@@ -52,8 +52,8 @@ def test_readme_has_all_settings():
 @pytest.mark.parametrize("scheduler", ["slurm", "sge"])
 def test_profiles_of_the_readme(scheduler):
     blocks = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL))
-    profiles = {found["arrays-scheduler"]: found for found in blocks if found["executor"] == "arrays"}
-    profile = profiles[scheduler]
+    [profile] = [found for found in blocks if found.get("arrays-scheduler") == scheduler]
+    assert profile["executor"] == "arrays"
     settings = {field.name.replace("_", "-") for field in fields(ExecutorSettings)}
     assert {name.removeprefix("arrays-") for name in profile if name.startswith("arrays-")} <= settings
 
