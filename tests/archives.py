@@ -1,14 +1,11 @@
 """Archives for tests."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Mapping
 
 
 def archive(files: Mapping[str, bytes], packing: str = "gz") -> bytes:
-    """Return a tar archive of files."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode=f"w:{packing}") as tar:
         for name, text in files.items():

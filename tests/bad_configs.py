@@ -1,7 +1,5 @@
 """Invalid configs and their messages: the schema rejects only `BAD`, the reader also `INCONSISTENT`."""
 
-from __future__ import annotations
-
 from tests.configs import (
     FILES,
     LISTED,
@@ -23,8 +21,10 @@ PATH = {"name": "path-following", "threshold": 1, "epsilon": 1}
 OWN = {"name": "independent", "labels": {"x": 1}}
 INDEPENDENT = experiment(tasks=OWN)
 LABELLED = {**PAIR, "task": "labels"}
-
-
+OWN_LABELS = FILES | {"train": LABELLED}
+PRO, PERCEPTRON = {"name": "pro"}, {"name": "perceptron"}
+ARPA = {"language_model": {"arpa": "x"}}
+FOREST_MERT = {"tune_on": "dev", "features": "dense", "learner": {"name": "forest-mert"}}
 KEEP_R = {"name": "selection", "keep": ["R"]}
 TUNED = {**LINE, "start": "tuned"}
 FOLDS = {"shards": 2, "language_model_folds": 2}
@@ -38,6 +38,10 @@ def directions(names, tuner="line-search", **settings):
 
 def outputs(value):
     return experiment() | {"evaluation": {"outputs": value}}
+
+
+def sgd(name, **labels):
+    return experiment(algorithm="sgd", tasks={"name": name, "labels": labels})
 
 
 # Errors that a schema can express: the config, and text that the message must contain.
@@ -130,10 +134,7 @@ INCONSISTENT = [
     (outputs({"a": "x"}), "'evaluation.outputs.a': an experiment has this name; choose another"),
     (outputs({"a.repeat-2": "x"}), "'evaluation.outputs.a.repeat-2': an experiment has this name"),
     (outputs({"b": ["x", "y"]}), "outputs.b' names 2 files; give one for each test set (test)"),
-    (
-        experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
-        "k_best' has no effect with forests",
-    ),
+    (experiment(**FOREST_MERT, k_best=9), "k_best' has no effect with forests"),
     (experiment(seed=2**31 - 2, repeats=3), "repeats' is 3: the last seed would be"),
     (experiment(algorithm="sgd", tasks={"shards": 2}), "tasks.shards' is 2, must be 1 with algorithm: sgd"),
     (experiment(mixing={"name": "none"}, tasks={"shards": 2}), "must be 1 with mixing: {name: none}"),
@@ -147,10 +148,7 @@ INCONSISTENT = [
     (mixing("selection", keep=["RBT:"]), "mixing.keep' is 'RBT:', must be dense"),
     (mixing("path-following", epsilon=1), "mixing.threshold' is missing; see path-following"),
     (mixing("path-following", threshold=1), "mixing.epsilon' is missing"),
-    (
-        experiment(mixing=PATH, learner={"name": "perceptron"}),
-        "is perceptron, whose loss is 0 if all weights",
-    ),
+    (experiment(mixing=PATH, learner=PERCEPTRON), "is perceptron, whose loss is 0 if all weights"),
     (experiment(epochs=3, patience=2), "patience' is 2, has no effect with epochs: 3; raise epochs, or"),
     (
         experiment(mixing=PATH, learner={"name": "mira"}, held_out=TUNED),
@@ -161,10 +159,7 @@ INCONSISTENT = [
     (experiment(mixing=KEEP_R, templates=["RBS"]), "is 'R', must be dense, a template (RBS), or"),
     (tasks(shards=2, language_model_folds=3), "language_model_folds' is 3, must be at most 2, its shards"),
     (experiment(tune_on="dev", tasks=FOLDS), "folds' needs tune_on: train"),
-    (
-        experiment(tasks=FOLDS) | {"language_model": {"arpa": "x"}},
-        "tasks.language_model_folds' has no effect with language_model.arpa",
-    ),
+    (experiment(tasks=FOLDS) | ARPA, "tasks.language_model_folds' has no effect with language_model.arpa"),
     (experiment() | {"language_model": {"arpa": "x", "open_vocabulary": True}}, "'language_model.open"),
     (experiment() | {"data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' has no"),
     (
@@ -241,13 +236,10 @@ INCONSISTENT = [
     (data(test={"test": PAIR}), "'data.test': 'test' is the test set taken from the help"),
     (data(modules=["a", "b"], held_out_modules=["b"]), "'data.held_out_modules': 'b' is in data.modules"),
     (train(**PAIR, alignment="x"), "needs data.tokenized: true"),
-    (experiment() | {"language_model": {"arpa": "x"}, "data": {"monolingual": "y"}}, "'data.monolingual'"),
+    (experiment() | ARPA | {"data": {"monolingual": "y"}}, "'data.monolingual'"),
     # tasks
     (tasks("natural", labels={2016: 1}), "labels.2016': a label must be text, not 2016; put it in quotes"),
-    (
-        experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
-        "' makes 2 shards, must make 1",
-    ),
+    (sgd("natural", x=2), "' makes 2 shards, must make 1"),
     (tasks("natural"), "tasks.labels' is missing; name the tasks, each"),
     (tasks("pooled"), "tasks.labels' is missing; name the tasks"),
     (tasks("pooled", labels=["x", "y", "x"]), "tasks.labels': 'x' is listed twice; remove one"),
@@ -263,24 +255,12 @@ INCONSISTENT = [
     ),
     (tasks("resharding", parts=1), "tasks.parts' is 1, must be at least 2"),
     (tasks("resharding", language_model_folds=9), "language_model_folds' is 9, must be at most 8, its files"),
-    (
-        experiment(tasks=RESHARDING, learner={"name": "pro"}),
-        "is resharding, which needs an online learner; a",
-    ),
+    (experiment(tasks=RESHARDING, learner=PRO), "is resharding, which needs an online learner; a"),
     (INDEPENDENT, "tasks': independent tasks need an experiment with other tasks"),
     (tasks("independent", labels={"a/b": 1}), "tasks.labels.a/b': labels of independent tasks may have"),
-    (
-        experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
-        "tasks.labels.y' is 2, must be 1 with algorithm: sgd",
-    ),
-    (
-        INDEPENDENT | {"data": FILES | {"train": LABELLED}},
-        "labels' needs data.test.task, a file with the lab",
-    ),
-    (
-        INDEPENDENT | {"data": FILES | {"train": LABELLED, "test": LABELLED}},
-        "labels' needs data.devtest.task",
-    ),
+    (sgd("independent", x=1, y=2), "tasks.labels.y' is 2, must be 1 with algorithm: sgd"),
+    (INDEPENDENT | {"data": OWN_LABELS}, "labels' needs data.test.task, a file with the lab"),
+    (INDEPENDENT | {"data": OWN_LABELS | {"test": LABELLED}}, "labels' needs data.devtest.task"),
     (experiment(tasks=NATURAL, tune_on="dev") | {"data": FILES}, "tasks.labels' needs data.dev.task, a file"),
     # lists of other decoders
     (files(dev={**PAIR, "lists": "l"}), "'data.dev.lists' needs data.kind: lists"),
@@ -314,10 +294,7 @@ INCONSISTENT = [
         lists({"held_out": {"tuner": {"name": "pro"}}}, dev={"lists": "l", "quality": "q"}),
         "held_out.tuner.name' tunes for BLEU, but data.dev has no references",
     ),
-    (
-        lists({"held_out": {"tuner": {"name": "line-search"}}}),
-        "held_out.tuner.directions' is missing; name dense features of the lists",
-    ),
+    (lists({"held_out": LINE}), "held_out.tuner.directions' is missing; name dense features of the lists"),
     (
         lists({"mixing": {"name": "selection", "keep": ["dense"]}}),
         "mixing.keep' must name features of the lists one by one, not 'dense'",

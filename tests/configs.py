@@ -1,7 +1,5 @@
 """Parts of configs shared by several tests."""
 
-from __future__ import annotations
-
 import functools
 
 import jsonschema
@@ -55,7 +53,6 @@ def train(**keys):
 
 @functools.cache
 def schema():
-    """Return a validator of the schema."""
     kind = jsonschema.validators.validator_for(json_schema())
     kind.check_schema(json_schema())
     return kind(json_schema())

@@ -1,7 +1,5 @@
 """Fixtures and settings for all tests."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections import Counter
@@ -19,16 +17,9 @@ NOBODY = 65534
 IN_CI = bool(os.environ.get("CI"))
 
 # The same examples each time, whatever the speed of the machine.
+unchecked = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture]
 settings.register_profile(
-    "quick",
-    max_examples=20,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.filter_too_much,
-        HealthCheck.function_scoped_fixture,
-    ],
+    "quick", max_examples=20, derandomize=True, deadline=None, suppress_health_check=unchecked
 )
 settings.register_profile("full", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("random", settings.get_profile("full"), derandomize=False)
@@ -49,10 +40,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         listed = "; ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
         terminalreporter.write_line(f"Skipped: {listed}")
     if "not slow" in terminalreporter.config.option.markexpr:
-        terminalreporter.write_line(
-            "Left for CI: slow tests (pytest -m slow), most examples of property tests"
-            " (--hypothesis-profile full), clusters (make test-cluster)"
-        )
+        examples = "most examples of property tests (--hypothesis-profile full)"
+        left = f"slow tests (pytest -m slow), {examples}, clusters (make test-cluster)"
+        terminalreporter.write_line(f"Left for CI: {left}")
 
 
 @pytest.fixture(scope="session")
@@ -88,5 +78,4 @@ def ordinary_user() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """Return the top folder of the project."""
     return ROOT

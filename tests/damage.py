@@ -1,8 +1,7 @@
 """Changing binary files for tests, with the old checksums or with new ones that hide the change."""
 
-from __future__ import annotations
-
 import contextlib
+import functools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,38 +45,40 @@ def reseal(stream: h5py.File) -> None:
                 write_attribute(stream.attrs, name, stream.attrs[name])
 
 
-def put(
-    name: str, place: object, value: float, opened: Callable[[Path], Any] = resealed
-) -> Callable[[Path], None]:
-    """Return a function that changes a value of an array in a file."""
+Opened = Callable[[Path], contextlib.AbstractContextManager[h5py.File]]
+# Opens a file whose old checksums remain.
+unsealed: Opened = functools.partial(h5py.File, mode="r+")
 
-    def change(path: Path) -> None:
+
+def changed(change: Callable[[h5py.File], object], opened: Opened = resealed) -> Callable[[Path], None]:
+    """Return a function that changes a file."""
+
+    def apply(path: Path) -> None:
         with opened(path) as stream:
-            stream[name][place] = value
+            change(stream)
 
-    return change
+    return apply
+
+
+def put(name: str, place: object, value: float, opened: Opened = resealed) -> Callable[[Path], None]:
+    """Return a function that changes a value of an array in a file."""
+    return changed(lambda stream: stream[name].__setitem__(place, value), opened)
 
 
 def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[Path], None]:
     """Return a function that removes an array of a file, or replaces it by `array` of its values."""
 
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            values = stream.pop(name)[:]
-            if array is not None:
-                stream[name] = array(values)
+    def change(stream: h5py.File) -> None:
+        values = stream.pop(name)[:]
+        if array is not None:
+            stream[name] = array(values)
 
-    return change
+    return changed(change)
 
 
 def set_attributes(**values: object) -> Callable[[Path], None]:
     """Return a function that changes attributes of a file."""
-
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            stream.attrs.update(values)
-
-    return change
+    return changed(lambda stream: stream.attrs.update(values))
 
 
 def _value(value: object) -> object:

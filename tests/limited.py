@@ -1,7 +1,5 @@
 """itersel in a process of its own, with little memory or small files if wanted (as on a full disk)."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

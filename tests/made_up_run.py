@@ -1,7 +1,5 @@
 """A synthetic results folder, for tests of the report page."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence
@@ -81,7 +79,6 @@ class MadeUpRun:
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
 
     def _evaluation(self, systems: Sequence[System]) -> None:
-        """Write the raw text."""
         self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]
         names = [*(system.name for system in systems), *self.others]
         texts = dict(zip(names, self.translations, strict=True))
@@ -101,17 +98,10 @@ class MadeUpRun:
         bleu = tuple(round(self.random.uniform(20, 40), 2) for _ in range(self.epochs))
         for epoch in range(1, self.epochs + 1):
             self._epoch(folder / f"epoch-{epoch}", run, epoch, fails and epoch == self.epochs)
-        system = make_system(
-            name,
-            bleu,
-            repeat,
-            mixing="selection" if len(name) % 2 else "mean",
-            shards=SHARDS,
-            signature="nrefs:1|made:up",
-            active_features=len(FEATURES),
-            devtest_brevity_penalty=(0.99,) * self.epochs,
-            passed_on=0,
-        )
+        found = {"active_features": len(FEATURES), "devtest_brevity_penalty": (0.99,) * self.epochs}
+        mixing = "selection" if len(name) % 2 else "mean"
+        made_up = {"mixing": mixing, "shards": SHARDS, "signature": "nrefs:1|made:up"}
+        system = make_system(name, bleu, repeat, **made_up, **found)
         if fails:
             log = self.folder / "logs" / "train" / run / f"epoch-{self.epochs}" / "1.log"
             write_lines(log, ["itersel train: lm.bin: damaged: array 'x' does not match its checksum"])
@@ -127,16 +117,10 @@ class MadeUpRun:
         return {name: self.random.gauss(0, 1) for name in FEATURES}
 
     def _epoch(self, folder: Path, run: str, epoch: int, fails: bool) -> None:
+        seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_bleu": 0.2 + 0.01 * epoch}
+        attributes = {"kind": "shard-weights", **seen}
         for shard in range(SHARDS - fails):
-            seen = {
-                "sentences": 50,
-                "pairs": 1000,
-                "updates": 400 - 10 * epoch,
-                "mean_bleu": 0.2 + 0.01 * epoch,
-            }
-            write_weights(
-                folder / f"shard-{shard}.h5", make_weights(self._weights()), {"kind": "shard-weights", **seen}
-            )
+            write_weights(folder / f"shard-{shard}.h5", make_weights(self._weights()), attributes)
             benchmark = self.folder / "benchmarks" / "train" / run / folder.name / f"{shard}.tsv"
             write_lines(benchmark, [BENCHMARK, "36\t0:00:36\t300\t0\t0\t0\t0\t0\t99\t36.00"])
         if not fails:
@@ -146,14 +130,8 @@ class MadeUpRun:
         corpus = self.folder / "corpus"
         write_lines(corpus / "test.source.gz", self.references)
         write_lines(corpus / "test.target.gz", self.references)
-        side = {"tokens": 1234}
-        split = {
-            "sentences": len(self.references),
-            "source": side,
-            "target": side,
-            "dropped": {"empty": 3},
-            "rules": 99999,
-        }
+        split = {"sentences": len(self.references), "dropped": {"empty": 3}, "rules": 99999}
+        split |= {side: {"tokens": 1234} for side in ("source", "target")}
         left_out = [{"of": "train", "why": "too long", "count": 3}]
-        text = json.dumps({"splits": {"train": split, "test": split}, "left_out": left_out})
-        write_lines(self.folder / "report" / "corpus.json", [text])
+        document = {"splits": {"train": split, "test": split}, "left_out": left_out}
+        write_lines(self.folder / "report" / "corpus.json", [json.dumps(document)])

@@ -1,7 +1,5 @@
 """Helpers for tests of mixing: synthetic weights of shards, and running the step on a folder of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,18 +15,16 @@ FIGURE_2 = {
 }
 
 
-def write_shards(folder: Path, shards: list[Vector], epoch: int = 1) -> list[str]:
+def write_shards(folder: Path, shards: list[Vector], epoch: int = 1, **more: str | float) -> list[str]:
+    """Write the weights of shards, with `more` attributes; returns the paths."""
     paths = []
     for z, weights in enumerate(shards):
         path = folder / f"shard{z}.h5"
         nonzero = {name: value for name, value in weights.items() if value}
-        write_weights(path, make_weights(nonzero), attributes_of(z, epoch))
+        attributes = {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": z, **more}
+        write_weights(path, make_weights(nonzero), attributes)
         paths.append(str(path))
     return paths
-
-
-def attributes_of(shard: int, epoch: int = 1) -> dict[str, str | int]:
-    return {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": shard}
 
 
 def rows_of(matrix: list[list[int]]) -> list[Vector]:

@@ -6,8 +6,6 @@ the unit tests that execute the changed line, the quickest first. A change is ca
 With `--map`, the lines that each test executes are stored in a file, or taken from it if it exists.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json
@@ -49,7 +47,6 @@ class Mutant:
     text: str
 
     def apply(self, source: str) -> str:
-        """Return the changed source."""
         return source[: self.begin] + self.text + source[self.end :]
 
 
@@ -135,9 +132,8 @@ class Map:
         if not names:  # executed on import
             names = {name for name in self.seconds if f"/test_{package}" in name}
         chosen, spent = [], 0.0
-        for name in sorted(
-            names, key=lambda name: (f"/test_{package}" not in name, self.seconds[name], name)
-        ):
+        order = [(f"/test_{package}" not in name, self.seconds[name], name) for name in names]
+        for *_, name in sorted(order):
             spent += self.seconds[name]
             if chosen and spent > BUDGET:
                 break
@@ -168,13 +164,11 @@ def make_map(source: Path, scratch: Path) -> Map:
             failed.add(function(name))
     data = coverage.CoverageData(str(scratch / "coverage"))
     data.read()
-    lines = {
-        Path(file).relative_to(source).as_posix(): {
-            str(line): sorted({function(context.partition("|")[0]) for context in contexts})
-            for line, contexts in data.contexts_by_lineno(file).items()
-        }
-        for file in data.measured_files()
-    }
+    lines: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for file in data.measured_files():
+        for line, contexts in data.contexts_by_lineno(file).items():
+            tests = sorted({function(context.partition("|")[0]) for context in contexts})
+            lines[Path(file).relative_to(source).as_posix()][str(line)] = tests
     return Map({name: time for name, time in seconds.items() if name not in failed}, lines)
 
 
@@ -197,15 +191,8 @@ def judge(mutant: Mutant, source: Path, names: list[str]) -> str:
     try:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
         command += [f"--basetemp={source.parent / f'pytest-{source.name}'}", f"@{arguments}"]
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment(source),
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-            check=False,
-        )
+        how = {"cwd": ROOT, "env": environment(source), "timeout": HANGS}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
     except subprocess.TimeoutExpired:
         return "hangs"
     finally:

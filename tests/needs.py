@@ -1,7 +1,5 @@
 """Requirements of tests that a machine may not meet."""
 
-from __future__ import annotations
-
 import os
 from typing import NoReturn
 

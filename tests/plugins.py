@@ -1,10 +1,14 @@
 """The package of docs/plugins.md, and others, as they look when they are installed."""
 
-from __future__ import annotations
-
+import os
 import re
 import tomllib
 from pathlib import Path
+
+
+def python_path(site: Path) -> str:
+    """Return PYTHONPATH with a folder of installed packages."""
+    return os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
 
 
 def install(site: Path, name: str, entry_points: dict[str, dict[str, str]], files: dict[str, str]) -> None:

@@ -1,8 +1,5 @@
 """Systems with made-up settings and scores; scores and p-values to compare with."""
 
-from __future__ import annotations
-
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,26 +18,13 @@ from itersel.storage.files import write_lines
 def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1, **changes: Any) -> System:
     """Return the description of a system with these scores on devtest after its epochs."""
     scores = tuple(bleu)
-    system = System(
-        name=name,
-        repeat=repeat,
-        learner="perceptron",
-        mixing="selection",
-        tune_on="train",
-        features="all",
-        tasks="random",
-        shards=4,
-        epoch=choose_epoch(scores),
-        devtest_bleu=scores,
-        chosen_by="tokenized-bleu",
-        devtest_scores=scores,
-        devtest="devtest",
-        signature="nrefs:1|x",
-        active_features=12,
-        devtest_brevity_penalty=(1.0,) * len(scores),
-        passed_on=0,
+    settings = {"learner": "perceptron", "mixing": "selection", "tune_on": "train", "features": "all"}
+    settings |= {"tasks": "random", "shards": 4, "chosen_by": "tokenized-bleu", "devtest": "devtest"}
+    found = {"devtest_bleu": scores, "devtest_scores": scores, "epoch": choose_epoch(scores)}
+    found |= {"devtest_brevity_penalty": (1.0,) * len(scores), "active_features": 12, "passed_on": 0}
+    return System(
+        **{"name": name, "repeat": repeat, "signature": "nrefs:1|x", **settings, **found, **changes}
     )
-    return dataclasses.replace(system, **changes)
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:

@@ -1,7 +1,5 @@
 """A small trained system in the form that a run writes, for tests of translation."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,20 +13,10 @@ from itersel.vectors.weights import make_weights, write_weights
 NOUNS = {"haus": "house", "fluss": "river", "boot": "boat", "berg": "mountain", "kind": "child"}
 ADJECTIVES = {"alte": "old", "kleine": "small", "kalte": "cold", "schöne": "nice"}
 VERBS = {"liegt": "lies", "steht": "stands", "bleibt": "stays"}
-WEIGHTS = {
-    "LanguageModel": 0.4,
-    "WordPenalty": -0.3,
-    "EgivenFCoherent": -0.2,
-    "MaxLexFgivenE": -0.2,
-    "MaxLexEgivenF": -0.15,
-    "Glue": 0.1,
-    "PassThrough": -3.0,
-    "LanguageModel_OOV": -0.5,
-    # so that sparse features affect the result
-    "R:X:boot:ship": 0.9,
-    "RBT:old_house": -0.7,
-    "Shape_S10000_T10000": -0.1,
-}
+WEIGHTS = {"LanguageModel": 0.4, "WordPenalty": -0.3, "Glue": 0.1, "PassThrough": -3.0}
+WEIGHTS |= {"EgivenFCoherent": -0.2, "MaxLexFgivenE": -0.2, "MaxLexEgivenF": -0.15, "LanguageModel_OOV": -0.5}
+# so that sparse features affect the result
+WEIGHTS |= {"R:X:boot:ship": 0.9, "RBT:old_house": -0.7, "Shape_S10000_T10000": -0.1}
 
 
 def sentences(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
@@ -74,13 +62,10 @@ def make_system(
     itersel("lm", "compile", "--input", arpa, "--output", folder / "lm.bin")
     texts = ["--source", folder / "source", "--target", target, "--alignment", folder / "alignment"]
     itersel("grammar", "index", *texts, "--output", folder / "index")
-    Preparation("de", "en", compounds=CompoundSplitter({"haus": 3, "boot": 5})).write(
-        folder / "preparation.json"
-    )
-    cased = [line.capitalize().split() for line in target.read_text().splitlines()]
-    learn_recaser([[word.replace("river", "River") for word in words] for words in cased]).write(
-        folder / "recaser.json"
-    )
+    compounds = CompoundSplitter({"haus": 3, "boot": 5})
+    Preparation("de", "en", compounds=compounds).write(folder / "preparation.json")
+    cased = [line.capitalize().replace("river", "River") for line in target.read_text().splitlines()]
+    learn_recaser(map(str.split, cased)).write(folder / "recaser.json")
     write_weights(best / "weights.h5", make_weights(WEIGHTS))
     files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
     files += [f"--preparation={folder}/preparation.json", f"--recaser={folder}/recaser.json"]
@@ -91,7 +76,6 @@ def make_system(
 
 
 def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
-    """Return what `itersel translate` writes."""
     itersel("translate", "--system", system, "--input", text, "--output", output, *options)
     return output.read_text().splitlines()
 

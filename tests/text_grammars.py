@@ -23,15 +23,11 @@ def write(path: Path, *lines: str) -> Path:
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
     """Return the source and target side of a rule as words."""
     words = shard.vocabulary.to_list()
-    sides = (
-        side[slice(*offset[rule : rule + 2])].tolist()
-        for side, offset in (
-            (shard.rule_source, shard.rule_source_offset),
-            (shard.rule_target, shard.rule_target_offset),
-        )
-    )
-    source, target = (tuple(symbol if symbol < 0 else words[symbol] for symbol in side) for side in sides)
-    return source, target
+    sides = []
+    for side, offset in ("rule_source", "rule_source_offset"), ("rule_target", "rule_target_offset"):
+        symbols = getattr(shard, side)[slice(*getattr(shard, offset)[rule : rule + 2])].tolist()
+        sides.append(tuple(symbol if symbol < 0 else words[symbol] for symbol in symbols))
+    return sides[0], sides[1]
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:

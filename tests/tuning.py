@@ -1,9 +1,7 @@
 """Synthetic k-best lists, in memory and as files."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 from tests.naive.tuning import ORDER, Sentence, Translation
+from tests.systems import itersel
 
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
@@ -97,13 +96,7 @@ def translation_hash(one: Translation) -> list[int]:
     return np.frombuffer(digest, "<u8").tolist()
 
 
-def write_file(
-    path: Path,
-    sentences: Sequence[Sentence],
-    shard: int = 0,
-    iteration: int = 1,
-    attributes: Mapping[str, Any] | None = None,
-) -> Path:
+def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iteration: int = 1) -> Path:
     """Write a file of lists; sparse features are numbered in order of first occurrence."""
     names: dict[str, int] = {}
     with write_rows(path, FORMAT, len(DENSE_NAMES)) as writer:
@@ -113,36 +106,22 @@ def write_file(
                 sparse = {name: value for name, value in one.features.items() if name not in DENSE_NAMES}
                 rows.append([(names.setdefault(name, len(names)), value) for name, value in sparse.items()])
             every = sentence.translations
-            writer.append(
-                {
-                    "sentence_offset": np.array([len(every)]),
-                    "reference_length": np.array(sentence.reference_lengths),
-                    "sentence_reference_offset": np.array([len(sentence.reference_lengths)]),
-                    **dense_arrays(every),
-                    "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
-                    "feature": np.array([i for row in rows for i, _ in row], np.int32),
-                    "feature_value": np.array([value for row in rows for _, value in row]),
-                    "feature_offset": offsets_of([len(row) for row in rows])[1:],
-                }
-            )
-        table = string_table(names)
-        writer.append(
-            {
-                "feature_key": feature_keys(table),
-                "feature_name": table.data,
-                "feature_name_offset": table.offset[1:],
+            arrays = {
+                "sentence_offset": np.array([len(every)]),
+                "reference_length": np.array(sentence.reference_lengths),
+                "sentence_reference_offset": np.array([len(sentence.reference_lengths)]),
+                "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
+                "feature": np.array([i for row in rows for i, _ in row], np.int32),
+                "feature_value": np.array([value for row in rows for _, value in row]),
+                "feature_offset": offsets_of([len(row) for row in rows])[1:],
             }
-        )
-        writer.finish(
-            {
-                "settings": json.dumps(SETTINGS),
-                "iteration": iteration,
-                "shard": shard,
-                "sentences": f"shard {shard}",
-                "dense_names": json.dumps(DENSE_NAMES),
-                **(attributes or {}),
-            },
-        )
+            writer.append(arrays | dense_arrays(every))
+        table = string_table(names)
+        columns = {"feature_name": table.data, "feature_name_offset": table.offset[1:]}
+        writer.append({"feature_key": feature_keys(table), **columns})
+        lists = {"settings": json.dumps(SETTINGS), "dense_names": json.dumps(DENSE_NAMES)}
+        place = {"iteration": iteration, "shard": shard, "sentences": f"shard {shard}"}
+        writer.finish(lists | place)
     return path
 
 
@@ -151,12 +130,10 @@ LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
 
 
 def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
-    return [
-        Sentence(
-            s.reference_lengths, [t._replace(features={n: t.features[n] for n in DENSE_NAMES}) for t in s[1]]
-        )
-        for s in sentences
-    ]
+    def without_sparse(one: Translation) -> Translation:
+        return one._replace(features={name: one.features[name] for name in DENSE_NAMES})
+
+    return [Sentence(s.reference_lengths, list(map(without_sparse, s.translations))) for s in sentences]
 
 
 def write_run(
@@ -168,25 +145,25 @@ def write_run(
         whole = random_sentences(seed + shard, count=4)
         for iteration in range(1, iterations + 1):
             random = np.random.default_rng((seed, shard, iteration))
-            part = [
-                Sentence(s[0], [t for t in s[1][:-1] if random.random() < 0.7] + [s[1][-1]]) for s in whole
-            ]
+            part = []
+            for lengths, (*every, last) in whole:
+                part.append(Sentence(lengths, [t for t in every if random.random() < 0.7] + [last]))
             path = folder / f"{shard}.{iteration}.h5"
             paths.append(write_file(path, part if sparse else dense(part), shard, iteration))
     return paths
 
 
 def tune_command(
-    folder: Path, paths: Sequence[Path], *options: str, tuner: str = "mert", iteration: int = 2
+    folder: Path, paths: Sequence[Path], *options: str, tuner="mert", iteration=2, shards=2
 ) -> list[str]:
-    """Return the command that tunes on the lists of two shards."""
+    """Return the command that tunes on the lists of all shards, and writes `out.h5`."""
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
-    shards = ["--shards", "2", "--iteration", str(iteration)]
+    words = [f"--shards={shards}", f"--iteration={iteration}"]
     if iteration > 1 and "--previous" not in options:
         (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
-        shards += ["--previous", str(folder / "previous")]
-    files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
-    return ["tune", "--tuner", tuner, *shards, *files, *options]
+        words.append(f"--previous={folder / 'previous'}")
+    words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
+    return ["tune", "--tuner", tuner, *words, *options]
 
 
 def further_references(
@@ -207,16 +184,13 @@ def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str,
              (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
     sources, references = ([tuple(text.split()) for text in side] for side in zip(*sentences, strict=True))
     grammars = [rules if words else [] for words in sources]
-    for name, given, further in (
-        ("shard.h5", references, ()),
-        ("several.h5", references, further_references(references)),
-        ("plain.h5", None, ()),
-    ):
-        write_shard(folder / name, make_shard(sources, given, grammars, further_references=further))
+    write_shard(folder / "plain.h5", make_shard(sources, None, grammars))
+    for name, further in (("shard", ()), ("several", further_references(references))):
+        shard = make_shard(sources, references, grammars, further_references=further)
+        write_shard(folder / f"{name}.h5", shard)
     (folder / "text").write_text(model_text)
-    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
-    assert main(lm) == 0
-    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
+    itersel("lm", "estimate", "--order=3", f"--input={folder / 'text'}", f"--output={folder / 'arpa'}")
+    itersel("lm", "compile", f"--input={folder / 'arpa'}", f"--output={folder / 'model'}")
     return folder
 
 

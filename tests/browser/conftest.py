@@ -1,7 +1,5 @@
 """A headless Chromium; without it, tests are skipped, except under CI."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,13 +31,8 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
         self._command("Network.enable")
-        self._command(
-            "Network.emulateNetworkConditions",
-            offline=True,
-            latency=0,
-            downloadThroughput=0,
-            uploadThroughput=0,
-        )
+        nothing = {"latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+        self._command("Network.emulateNetworkConditions", offline=True, **nothing)
 
     def _command(self, name: str, **arguments: object) -> None:
         self.driver.execute_cdp_cmd(name, arguments)
@@ -48,21 +41,21 @@ class Browser:
         """Open a page and wait for its charts."""
         mobile = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
         self._command("Emulation.setDeviceMetricsOverride", **mobile)
-        self._command(
-            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}]
-        )
+        scheme = {"name": "prefers-color-scheme", "value": theme}
+        self._command("Emulation.setEmulatedMedia", features=[scheme])
         self.driver.get(page.as_uri())
         self.wait(DRAWN)
 
     def run(self, script: str, *arguments: object) -> object:
-        """Run a script and return its result."""
         return self.driver.execute_script(script, *arguments)
+
+    def count(self, selector: str) -> object:
+        """Return how many elements match a selector."""
+        return self.run("return document.querySelectorAll(arguments[0]).length", selector)
 
     def wait(self, condition: str) -> None:
         """Wait until an expression is true."""
-        WebDriverWait(self.driver, 30, 0.05).until(
-            lambda driver: driver.execute_script(f"return {condition}")
-        )
+        WebDriverWait(self.driver, 30, 0.05).until(lambda _: self.run(f"return {condition}"))
 
     def texts(self, selector: str) -> list[str]:
         """Return the texts of the elements that match a selector."""
@@ -85,11 +78,14 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 
+def find_browser() -> Browser | None:
+    """Start the installed browser, if there is one."""
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    return Browser(program, driver) if program and driver else None
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if program is None or driver is None:
-        missing("chromium and chromedriver are needed (Debian: chromium-driver)")
-    browser = Browser(program, driver)
+    browser = find_browser() or missing("chromium and chromedriver are needed (Debian: chromium-driver)")
     yield browser
     browser.driver.quit()

@@ -1,22 +1,16 @@
 """Take the screenshot for the README: ``python -m tests.browser.picture PAGE PICTURE``."""
 
-from __future__ import annotations
-
 import base64
-import shutil
 import sys
 from pathlib import Path
 
-from tests.browser.conftest import Browser
+from tests.browser.conftest import find_browser
 
 WIDTH, HEIGHT, SCALE = 1440, 1100, 0.7
 
 
 def main(page: str, picture: str) -> None:
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        sys.exit("chromium and chromedriver are needed: tests/browser/install.sh")
-    browser = Browser(chromium, driver)
+    browser = find_browser() or sys.exit("chromium and chromedriver are needed: tests/browser/install.sh")
     try:
         browser.open(Path(page).resolve(), WIDTH)
         area = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": SCALE}

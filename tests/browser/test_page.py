@@ -1,7 +1,5 @@
 """The report pages in a real browser: charts, tables, sentences, hostile text, narrow and wide windows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -18,13 +16,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 FIRST = ".sentence:first-child"
 ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score": 0.0, "features": []}
 RULE = {"depth": 1, "source": ["ein", "haus"], "target": ["<b>a", "house"], "begin": 0, "end": 2}
-DERIVATION = {
-    "nodes": [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}],
-    "words": ["<b>a", "house"],
-    "links": [[0, 0], [1, 1]],
-    "score": -3.5,
-    "model": -2.0,
-}
+NODES = [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}]
+DERIVATION = {"nodes": NODES, "words": ["<b>a", "house"], "links": [[0, 0], [1, 1]]}
+DERIVATION |= {"score": -3.5, "model": -2.0}
 
 
 @pytest.fixture
@@ -53,6 +47,12 @@ def page(run, folder):
     return folder / "page.html"
 
 
+def open_sentences(browser, page, count=20, width=1440):
+    """Open a page and wait for its sentences."""
+    browser.open(page, width)
+    browser.wait(f"document.querySelectorAll('.sentence').length === {count}")
+
+
 def fits(browser):
     """Return whether only elements that scroll are wider than the window."""
     return browser.run("return document.documentElement.scrollWidth <= innerWidth")
@@ -67,7 +67,7 @@ def test_looks(browser, page, width, theme):
         assert browser.run(
             "const box = document.querySelector('#table .wide'); return box.scrollWidth <= box.clientWidth"
         )
-    assert browser.run("return document.querySelectorAll('#curves .chart svg').length") == 7
+    assert browser.count("#curves .chart svg") == 7
     assert browser.run("return document.documentElement.dataset.theme") == theme
     paper = browser.run("return getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (theme == "light")
@@ -93,13 +93,11 @@ def test_charts_have_marks_and_text(browser, run, page):
     browser.open(page)
     # 3 repeats of 3 experiments: a line for each, a point for each epoch, a ring for each chosen epoch
     chart = "[data-chart=devtest_bleu] svg"
-    assert browser.run(f"return document.querySelectorAll('{chart} .mark-line path').length") == 9
-    assert browser.run(f"return document.querySelectorAll('{chart} .layer_1_marks path').length") == 9
+    assert browser.count(f"{chart} .mark-line path") == 9
+    assert browser.count(f"{chart} .layer_1_marks path") == 9
     best = max(max(system.devtest_bleu) for systems in run.systems.values() for system in systems)
     assert f"highest: {best:.2f}" in browser.texts("[data-told=devtest_bleu]")[0]
-    assert (
-        browser.run("return document.querySelectorAll('[data-chart=boxes] svg .mark-rect path').length") >= 3
-    )
+    assert browser.count("[data-chart=boxes] svg .mark-rect path") >= 3
     assert len(browser.texts("#variance li")) == 3
     browser.choose("#group", "learner")
     assert browser.texts("#variance li")[0].startswith("perceptron: 9 runs")
@@ -128,14 +126,9 @@ def test_table_sorts(browser, run, page):
 
 
 def test_sentences(browser, run, page):
-    browser.open(page)
-    browser.wait("document.querySelectorAll('.sentence').length === 20")
-    for form, value in (
-        ("select[name=a]", "first"),
-        ("select[name=b]", "third"),
-        ("select[name=sort]", "order"),
-    ):
-        browser.choose(form, value)
+    open_sentences(browser, page)
+    for name, value in (("a", "first"), ("b", "third"), ("sort", "order")):
+        browser.choose(f"select[name={name}]", value)
     shown = {
         name: (run.folder / "experiments" / name / "best" / "test.txt").read_text().splitlines()
         for name in ("first", "third", "second.repeat-2")
@@ -167,8 +160,7 @@ def test_folded_columns(browser, page):
 
 def test_groups_of_sentences(browser, run, page):
     """The means of a group are those of the sentences that it lists."""
-    browser.open(page)
-    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    open_sentences(browser, page)
     table = "#differences .wide:first-child"
     label, count, first, second, gain = browser.texts(f"{table} tbody tr:first-child > *")
     assert float(gain) == pytest.approx(float(second) - float(first), abs=0.11)
@@ -185,8 +177,7 @@ def test_groups_of_sentences(browser, run, page):
 
 def test_ngrams(browser, run, page):
     """Those of each system are ahead in its column."""
-    browser.open(page)
-    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    open_sentences(browser, page)
     captions = browser.texts("#differences caption")
     assert captions[-2:] == [f"N-grams that {one} gets right more often" for one in "AB"]
     for place, sign in ((-2, 1), (-1, -1)):
@@ -206,8 +197,7 @@ def test_other_systems_from_right_to_left(browser, tmp_path, width):
     hebrew = [f"הבית {word} קטן מאוד, אבל הגן {word} גדול." for word in ("הלבן", "הישן", "החדש", "היפה")]
     run = MadeUpRun(tmp_path / "run", ["one", "two"], sentences=hebrew, others=["online"])
     write_page(run.folder, tmp_path / "page.html")
-    browser.open(tmp_path / "page.html", width)
-    browser.wait("document.querySelectorAll('.sentence').length === 4")
+    open_sentences(browser, tmp_path / "page.html", 4, width)
     browser.choose("select[name=b]", "online")
     assert "online" in browser.texts(".systems tbody th")
     shown = f"document.querySelector('{FIRST} dd')"
@@ -216,8 +206,7 @@ def test_other_systems_from_right_to_left(browser, tmp_path, width):
 
 
 def test_order_by_gain(browser, page):
-    browser.open(page)
-    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    open_sentences(browser, page)
     gains = [float(text.split()[1]) for text in browser.texts(".sentence h3 span")]
     assert gains == sorted(gains, reverse=True)
     browser.choose("select[name=sort]", "loss")
@@ -238,17 +227,15 @@ def test_marked_words(browser, page):
 
 
 def test_derivation(browser, page):
-    browser.open(page)
-    browser.wait("document.querySelectorAll('.sentence').length === 20")
-    browser.choose("select[name=a]", "first")
-    browser.choose("select[name=b]", "third")
-    browser.choose("select[name=sort]", "derivation")
+    open_sentences(browser, page)
+    for name, value in (("a", "first"), ("b", "third"), ("sort", "derivation")):
+        browser.choose(f"select[name={name}]", value)
     assert browser.texts(f"{FIRST} h3")[0].startswith("Sentence 6")
     browser.run(f"document.querySelector('{FIRST} .derivations').open = true")
     browser.wait("document.querySelectorAll('.tree').length === 2")
     assert "ein haus → <b>a house  -1.500" in browser.texts(".tree .rule")[1]
     assert "Score -3.50: rules -1.50, language model -2.00" in browser.texts(f"{FIRST} .derivations p")[0]
-    assert browser.run("return document.querySelectorAll('.alignment td.linked').length") == 4
+    assert browser.count(".alignment td.linked") == 4
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -256,17 +243,14 @@ def test_hostile(browser, tmp_path, width):
     run = MadeUpRun(tmp_path / "<b>run", HOSTILE_NAMES, epochs=1, sentences=HOSTILE)
     (run.folder / "report" / "run.json").unlink()
     write_page(run.folder, tmp_path / "page.html")
-    browser.open(tmp_path / "page.html", width)
-    browser.wait(f"document.querySelectorAll('.sentence').length === {len(HOSTILE)}")
+    open_sentences(browser, tmp_path / "page.html", len(HOSTILE), width)
     browser.choose("select[name=sort]", "order")
     sources = browser.texts(".sentence dl > dd:nth-of-type(1)")
     assert sources == [line.strip() for line in HOSTILE]
     assert set(browser.texts(".systems tbody th")) == set(HOSTILE_NAMES)
     assert browser.run("return window.hacked") is None
-    assert (
-        browser.run("return getComputedStyle(document.querySelector('.sentence:nth-child(3) dd')).direction")
-        == "rtl"
-    )
+    hebrew = "document.querySelector('.sentence:nth-child(3) dd')"
+    assert browser.run(f"return getComputedStyle({hebrew}).direction") == "rtl"
     assert fits(browser)
 
 
@@ -275,13 +259,10 @@ def test_forty_experiments(browser, tmp_path):
     run = MadeUpRun(tmp_path / "run", names, epochs=2, sentences=25)
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html", 390)
-    assert browser.run("return document.querySelectorAll('.systems tbody tr').length") == 40
-    assert browser.run("return document.querySelectorAll('#chooser input:checked').length") == 8
-    assert browser.run("return document.querySelectorAll('#chooser input:disabled').length") == 32
-    assert (
-        browser.run("return document.querySelectorAll('[data-chart=devtest_bleu] .mark-line path').length")
-        == 40
-    )
+    assert browser.count(".systems tbody tr") == 40
+    assert browser.count("#chooser input:checked") == 8
+    assert browser.count("#chooser input:disabled") == 32
+    assert browser.count("[data-chart=devtest_bleu] .mark-line path") == 40
     assert fits(browser)
 
 
@@ -290,7 +271,7 @@ def test_small_runs(browser, tmp_path, unfinished):
     run = MadeUpRun(tmp_path / "run", ["one"], epochs=1, sentences=1, unfinished=unfinished)
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html")
-    assert browser.run("return document.querySelectorAll('.error').length") == len(unfinished)
+    assert browser.count(".error") == len(unfinished)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -312,7 +293,7 @@ def test_several_runs(browser, tmp_path, width, theme):
     for chart in ("difference-1", "difference-3"):
         for layer in ("layer_1", "layer_2"):
             marks = f"[data-chart={chart}] svg .{layer}_marks > *"
-            assert browser.run(f"return document.querySelectorAll('{marks}').length") == 4
+            assert browser.count(marks) == 4
     (mean,) = {text for text in browser.texts("tbody tr:first-child td:nth-child(6)") if "[" in text}
     assert browser.texts("[data-told=difference-1]")[0].startswith(f"Mean: {mean.split('[')[0]} [")
     assert browser.texts("thead th bdi")[2] == str(folders[0])

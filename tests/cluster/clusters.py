@@ -1,7 +1,5 @@
 """Single-machine Slurm and Grid Engine clusters, and a small project to run on them."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re
@@ -15,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import TOGETHER, Project
 
 HERE = Path(__file__).resolve().parent
 # One shard more than there are slots: a task waits.
@@ -37,8 +35,6 @@ esac
 
 @dataclass
 class Cluster:
-    """A running scheduler."""
-
     key: str
     folder: Path
     script: Path
@@ -60,27 +56,14 @@ class Cluster:
         self.environment = {name: found[name] for name in re.findall(r"(\w+)=", path.read_text())}
 
     def ask(self, *command: str) -> str:
-        """Return the output of a scheduler command."""
-        done = subprocess.run(
-            command,
-            env={**os.environ, **self.environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout
+        environment = {**os.environ, **self.environment}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
     def snakemake(self, folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run Snakemake in a folder; `stdout` of the result has both streams."""
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
-            cwd=folder,
-            env={**os.environ, **self.environment, **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
+        environment = {**os.environ, **self.environment, **variables}
+        return subprocess.run(command, cwd=folder, env=environment, check=False, **TOGETHER)
 
     def tasks_of(self, array: str) -> int:
         """Return how many tasks of an array the scheduler remembers."""
@@ -111,7 +94,6 @@ class ClusterProject:
 
     @property
     def folder(self) -> Path:
-        """The folder of the project."""
         return self.project.folder
 
     @property
@@ -136,12 +118,10 @@ class ClusterProject:
         return any(text in path.read_text() for path in logs.glob("*.log"))
 
     def arguments(self, *further: str) -> list[str]:
-        """Return the arguments for Snakemake."""
         profile = self.project.snakefile.parent / "profiles" / self.cluster.key
         return ["--profile", str(profile), *FAST, *further]
 
     def start(self, *further: str) -> subprocess.Popen[str]:
-        """Start Snakemake."""
         return self.project.start(*self.arguments(*further), environment=self.environment)
 
     def hold_job(self, words: Sequence[str], *further: str) -> tuple[subprocess.Popen[str], psutil.Process]:
@@ -167,31 +147,21 @@ class ClusterProject:
         return run
 
     def run(self, *further: str, status: int = 0) -> str:
-        """Run Snakemake and wait for it."""
-        return self.project.run(
-            *self.arguments(*further),
-            status=status,
-            environment=self.environment,
-            is_forked=False,
-        )
+        settings = {"environment": self.environment, "is_forked": False}
+        return self.project.run(*self.arguments(*further), status=status, **settings)
 
     def sabotage(
         self, epoch: int, actions: Mapping[int, str], array: str = "train_shard.selected"
     ) -> list[str]:
         """Make jobs of given tasks (from 0) of an array fail once; returns arguments for Snakemake."""
-        script = self.folder / "sabotage.sh"
-        text = SABOTAGE.format(
-            array=f"{array}.{epoch}-",
-            folder=shlex.quote(str(self.folder)),
-            actions="\n".join(f"{task + 1}) {action} ;;" for task, action in actions.items()),
-        )
-        script.write_text(text)
+        script, folder = self.folder / "sabotage.sh", shlex.quote(str(self.folder))
+        cases = "\n".join(f"{task + 1}) {action} ;;" for task, action in actions.items())
+        script.write_text(SABOTAGE.format(array=f"{array}.{epoch}-", folder=folder, actions=cases))
         for task in actions:
             (self.folder / f"armed-{task + 1}").touch()
         return ["--precommand", f"bash {shlex.quote(str(script))}"]
 
     def sabotage_happened(self) -> bool:
-        """Whether all of the sabotage has happened."""
         return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:

@@ -1,7 +1,5 @@
 """Starts the schedulers for tests, and stops them."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
@@ -11,25 +9,15 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import EPOCHS, HERE, SHARDS, Cluster, ClusterProject
 from tests.needs import missing
-from tests.workflow.conftest import LEARNER, NOT_HELD_OUT, Project, make_project
+from tests.workflow.conftest import EXPERIMENTS, Project, make_project
 
 __all__ = ["make_project"]
 
-PROGRAMS = {
-    "slurm": ["slurmctld", "slurmd", "sbatch", "munged"],
-    "sge": ["sge_qmaster", "sge_execd", "qsub"],
-}
+PROGRAMS = {"slurm": ["slurmctld", "slurmd", "sbatch", "munged"], "sge": ["sge_qmaster", "sge_execd", "qsub"]}
 
 # The longest, in this order. They start first, so that no process is left alone with one of them at the end.
-LONGEST = (
-    "test_shards_fail",
-    "test_main_job",
-    "test_lists_of_a_shard_fail",
-    "test_interrupted",
-    "test_exec_host_lost",
-    "test_retries",
-    "test_head_sees_files_late",
-)
+LONGEST = ("test_shards_fail", "test_main_job", "test_lists_of_a_shard_fail", "test_interrupted")
+LONGEST += ("test_exec_host_lost", "test_retries", "test_head_sees_files_late")
 
 
 @pytest.hookimpl(trylast=True)
@@ -48,7 +36,6 @@ def _turn(item: pytest.Item) -> tuple[bool, int]:
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Return a running Slurm or Grid Engine."""
     path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     lacking = [name for name in PROGRAMS[request.param] if shutil.which(name, path=path) is None]
     if lacking:
@@ -77,14 +64,9 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
         if folder := lock.read():
             return Project(Path(folder), project.snakefile)
         project.name_tasks()
-        experiment = {
-            **LEARNER,
-            **NOT_HELD_OUT,
-            "epochs": EPOCHS,
-            # tasks with different numbers of shards
-            "tasks": {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}},
-            "mixing": {"name": "selection", "select": 300},
-        }
+        # tasks with different numbers of shards
+        tasks = {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}}
+        experiment = {**EXPERIMENTS["selected"], "epochs": EPOCHS, "tasks": tasks}
         project.configure(experiments={"selected": experiment})
         project.run("--cores", "2")
         lock.write(str(project.folder))

@@ -1,7 +1,5 @@
 """The executor without this workflow: the Snakefile and the profiles of its README."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +23,6 @@ class Alone:
     folder: Path
 
     def run(self, *arguments: str, status: int = 0) -> str:
-        """Run Snakemake; returns its output."""
         done = self.cluster.snakemake(self.folder, "--profile", "profile", *arguments)
         assert done.returncode == status, done.stdout[-3000:]
         return done.stdout
@@ -38,7 +35,6 @@ class Alone:
 
 @pytest.fixture
 def alone(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Alone]:
-    """Return the folder."""
     readme = (root / "packages/snakemake-executor-plugin-arrays/README.md").read_text()
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     [snakefile] = [text for language, text in blocks if language == "python"]

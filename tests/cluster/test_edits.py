@@ -1,7 +1,5 @@
 """Edits during a run: its jobs use one config, and one version of the code."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

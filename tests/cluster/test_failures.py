@@ -1,7 +1,5 @@
 """Failing shards, schedulers and head processes: nothing is lost, and results are identical."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time
@@ -75,12 +73,8 @@ def test_shards_fail(prepared, local):
     For one of them, the shell of its task is killed with its children, so nothing writes an exit status.
     """
     hogging, memory = over_memory(prepared.cluster)
-    ways = {
-        0: "exit 3",
-        1: "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; exit 1",
-        3: hogging,
-        4: "sleep 400",
-    }
+    killing = "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; exit 1"
+    ways = {0: "exit 3", 1: killing, 3: hogging, 4: "sleep 400"}
     further = [*memory, "train_shard:runtime=2"]  # one more of --set-resources; enough for the others
     output = prepared.run(TARGET, *prepared.sabotage(EPOCH, ways), *further, status=1)
     assert prepared.sabotage_happened()
@@ -142,8 +136,7 @@ def test_scheduler_down(prepared, local):
     run = prepared.start_and_wait(EPOCH, {SHARDS - 1: WAITS}, TARGET)
     prepared.cluster.control("stop", daemon)
     (prepared.folder / "go").touch()
-    logs = prepared.folder / ".snakemake/log"
-    wait_until(lambda: any("cannot take the array mix." in path.read_text() for path in logs.iterdir()))
+    wait_until(lambda: prepared.said("cannot take the array mix."))
     # it is asked again, more than once
     time.sleep(10)
     prepared.cluster.control("start", daemon)
@@ -203,10 +196,8 @@ def test_node_down(prepared, local, cluster):
     Not for Grid Engine, which has only one node in the tests.
     """
     run = prepared.start_and_wait(EPOCH, {SHARD: "sleep 4000"}, TARGET)
-    rows = cluster.ask(
-        "squeue", "--noheader", "--array", "--states=running", "--format=%F %K %N"
-    ).splitlines()
-    running = [row.split() for row in rows]
+    rows = cluster.ask("squeue", "--noheader", "--array", "--states=running", "--format=%F %K %N")
+    running = [row.split() for row in rows.splitlines()]
     [(array, node)] = [(array, node) for array, task, node in running if task == str(SHARD + 1)]
     lost = [f"{array}_{task}" for array, task, where in running if where == node]
     try:

@@ -1,7 +1,5 @@
 """Files that become visible late, as on NFS: the profiles wait for them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import HERE, SHARDS, Cluster, ClusterProject, submitted
 from tests.needs import missing
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import TOGETHER, Project
 
 pytestmark = pytest.mark.cluster
 
@@ -25,14 +23,9 @@ def run(
     folder: Path, cluster: Cluster, *command: str, seconds: int = SECONDS
 ) -> subprocess.CompletedProcess[str]:
     """Run a command for which files of other processes appear `seconds` late in a folder."""
-    return subprocess.run(
-        [LATE, str(folder), str(seconds), *command],
-        env={**os.environ, **cluster.environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, **cluster.environment}
+    words = [LATE, str(folder), str(seconds), *command]
+    return subprocess.run(words, env=environment, check=False, **TOGETHER)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Shards of n-best lists on a scheduler: only a failed shard is rerun, with identical results."""
 
-from __future__ import annotations
-
 import pytest
 from tests.cluster.clusters import ClusterProject, submitted
 from tests.workflow.test_lists import EPOCH, with_lists

@@ -1,7 +1,5 @@
 """File and folder names with characters that are special to a shell."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -14,28 +12,9 @@ from tests.cluster.clusters import FAST, Cluster
 
 pytestmark = pytest.mark.cluster
 
-NAMES = [
-    "plain",
-    "it's",
-    'say "so" now',
-    "l'été $(touch pwned).en",
-    "d`touch pwned`d",
-    "$(touch pwned)",
-    "$HOME ~",
-    "both'\"$(touch pwned)",
-    "back\\slash",
-    "end\\",
-    "ta\tb",
-    "*",
-    "?[a-z]*",
-    "a;touch pwned&b|c>d<e#f%g",
-    "größe 数",
-    "-dash",
-    "--help",
-    "~root!1",
-    " two  spaces ",
-    "a=b:c",
-]
+NAMES = ["plain", "it's", 'say "so" now', "l'été $(touch pwned).en", "d`touch pwned`d", "$(touch pwned)"]
+NAMES += ["$HOME ~", "both'\"$(touch pwned)", "back\\slash", "end\\", "ta\tb", "*", "?[a-z]*", "--help"]
+NAMES += ["a;touch pwned&b|c>d<e#f%g", "größe 数", "-dash", "~root!1", " two  spaces ", "a=b:c"]
 # Slurm cannot write logs to paths with a backslash; Grid Engine expands some variables.
 FOLDERS = {
     "slurm": "a b'c$(touch pwned)`touch pwned`\"$HOME ta\tb*?[x];&|<>#%a é,:",
@@ -90,7 +69,6 @@ class Named:
         (self.folder / "config 's $(touch pwned).json").write_text(json.dumps({"further": NOTE}))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run the workflow."""
         options = ["--snakefile", "it's $(touch pwned).smk", *arguments]
         options += ["--profile", str(self.profile), *FAST, "--group-components", "together=4"]
         options += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
@@ -99,21 +77,15 @@ class Named:
 
 @pytest.fixture
 def named(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Named]:
-    """Return a workflow in a folder with a difficult name."""
     yield Named(cluster, tmp_path / FOLDERS[cluster.key], root / "profiles" / cluster.key)
     cluster.clear()
-
-
-def executed(folder: Path) -> list[Path]:
-    """Return the files created by commands in names."""
-    return list(folder.rglob("pwned"))
 
 
 def test_names_of_files(named: Named, tmp_path: Path) -> None:
     """One array of jobs with such names: each gets its own file, and no name is executed."""
     named.make(NAMES)
     done = named.run()
-    assert executed(tmp_path) == []
+    assert not list(tmp_path.rglob("pwned"))
     assert done.returncode == 0, done.stdout[-5000:]
     assert f": {len(NAMES)} tasks" in done.stdout
     for name in NAMES:

@@ -21,25 +21,18 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the fuzzer; exit status 1 if a case failed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.fuzz", description=sys.modules["tests.fuzz"].__doc__
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of all cases (default: 1)")
-    parser.add_argument("--seconds", type=float, default=60, help="how long to run (default: 60)")
-    parser.add_argument(
-        "--cases", type=int, help="run this many cases of each format and mode, without a time limit"
-    )
-    parser.add_argument("--formats", help="formats, separated by commas (default: all)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first case of each (default: 0)")
-    parser.add_argument("--case", help="run only this case: [SEED/]FORMAT/MODE/NUMBER")
-    parser.add_argument(
-        "--kept", type=Path, default=Path("build/fuzz"), help="folder for failed cases (default: build/fuzz)"
-    )
-    parser.add_argument(
-        "--bounds-check",
-        action="store_true",
-        help="check array bounds in kernels, which are compiled for this first (takes minutes)",
-    )
+    what = sys.modules["tests.fuzz"].__doc__
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=what)
+    add, kept = parser.add_argument, Path("build/fuzz")
+    add("--seed", type=int, default=1, help="of all cases (default: 1)")
+    add("--seconds", type=float, default=60, help="how long to run (default: 60)")
+    add("--cases", type=int, help="run this many cases of each format and mode, without a time limit")
+    add("--formats", help="formats, separated by commas (default: all)")
+    add("--first", type=int, default=0, help="number of the first case of each (default: 0)")
+    add("--case", help="run only this case: [SEED/]FORMAT/MODE/NUMBER")
+    add("--kept", type=Path, default=kept, help=f"folder for failed cases (default: {kept})")
+    checks = "check array bounds in kernels, which are compiled for this first (takes minutes)"
+    add("--bounds-check", action="store_true", help=checks)
     options = parser.parse_args()
     # before importing itersel and numba, which read this once
     os.environ["OPENBLAS_NUM_THREADS"] = "1"

@@ -1,9 +1,6 @@
 """Damage to an array (values, order, shape and type), and to array files: the header and the arrays."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -63,19 +60,13 @@ def _reorder(chance: Random, array: AnyArray) -> None:
     array[...] = chance.choice((array[swapped], array[::-1].copy(), array[shuffled], np.sort(array, axis=0)))
 
 
-def _flip_bits(chance: Random, array: AnyArray) -> None:
+def _flip_bits_of_values(chance: Random, array: AnyArray) -> None:
     data = array.reshape(-1).view(np.uint8)
     for _ in range(chance.choice((1, 1, 1, 4, 20))):
         data[chance.randrange(data.size)] ^= 1 << chance.randrange(8)
 
 
-VALUES: dict[str, Callable[[Random, AnyArray], None]] = {
-    "set values": _set_values,
-    "shift": _shift,
-    "copy rows": _copy_rows,
-    "reorder": _reorder,
-    "flip bits of values": _flip_bits,
-}
+VALUES = texts.by_name(_set_values, _shift, _copy_rows, _reorder, _flip_bits_of_values)
 
 
 def _rows_less(chance: Random, array: AnyArray) -> AnyArray:
@@ -92,7 +83,6 @@ def _rows_more(chance: Random, array: AnyArray) -> AnyArray:
 
 
 def _another_dimension(chance: Random, array: AnyArray) -> AnyArray:
-    """Add or remove a dimension."""
     shapes = (array.reshape(-1, 1), array.reshape(1, *array.shape), array.reshape(-1), array.T.copy())
     return chance.choice(shapes)
 
@@ -106,12 +96,7 @@ def _another_type(chance: Random, array: AnyArray) -> AnyArray:
         return array.astype(dtype)
 
 
-SHAPES: dict[str, Callable[[Random, AnyArray], AnyArray]] = {
-    "rows less": _rows_less,
-    "rows more": _rows_more,
-    "dimensions": _another_dimension,
-    "type": _another_type,
-}
+SHAPES = texts.by_name(_rows_less, _rows_more, _another_dimension, _another_type)
 DECLARED = "as declared"
 # How often each operation is applied to binary files.
 WEIGHTS = {**dict.fromkeys(VALUES, 6), **dict.fromkeys(SHAPES, 3), DECLARED: 10}

@@ -3,8 +3,6 @@
 They run one after the other; the files of failures are kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex
@@ -12,25 +10,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from tests.fuzz import arrays, hdf5_files, texts
+from tests.fuzz import arrays, hdf5_files, steps, texts
 from tests.fuzz.corpus import make_corpus
-from tests.fuzz.steps import (
-    BAD,
-    NOT_MADE,
-    TIME_LIMIT,
-    UNTIDY,
-    Ended,
-    Outputs,
-    Verdict,
-    call_apart,
-    judge,
-    new_files,
-    run_step,
-)
+from tests.fuzz.steps import Ended, Outputs, Verdict
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
 from itersel.align import sampler
@@ -45,8 +32,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    "shard": shard_format.FORMAT,
-    "shard-categories": shard_format.FORMAT,
+    **dict.fromkeys(("shard", "shard-categories"), shard_format.FORMAT),
     "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,
@@ -70,7 +56,7 @@ class Case(NamedTuple):
         return "/".join(map(str, self))
 
     @classmethod
-    def parse(cls, text: str, seed: int) -> Case:
+    def parse(cls, text: str, seed: int) -> Self:
         """Parse a name; without a seed, use `seed`."""
         fields = text.split("/")
         if len(fields) == 3:
@@ -81,7 +67,6 @@ class Case(NamedTuple):
         return case
 
     def chance(self) -> Random:
-        """Return the random generator of this case."""
         return Random(f"itersel {self}")
 
     def choice(self) -> tuple[str, list[str]]:
@@ -137,14 +122,13 @@ class Result(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Whether the case failed."""
-        return self.verdict.outcome in BAD
+        return self.verdict.outcome in steps.BAD
 
 
 class Runner:
     """Runs cases in an empty, temporary folder; keeps the files of those that fail in `kept`, if given."""
 
-    def __init__(self, folder: Path, kept: Path | None = None, seconds: float = TIME_LIMIT) -> None:
+    def __init__(self, folder: Path, kept: Path | None = None, seconds: float = steps.TIME_LIMIT) -> None:
         self._folder, self._kept, self._seconds = folder, kept, seconds
         self._base, self._case, self._streams = folder / "base", folder / "case", folder / "streams"
         self._streams.mkdir()
@@ -155,21 +139,20 @@ class Runner:
         self._whole = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     def run(self, case: Case) -> Result:
-        """Run one case."""
         file, arguments = case.choice()
         expected = self._expect(arguments)
         lay_out(self._base, self._case)
         try:
+            work = partial(write_damaged, case, self._base, self._case)
             try:
-                mutation = call_apart(
-                    lambda: write_damaged(case, self._base, self._case), self._folder, self._streams
-                )
+                mutation = steps.call_apart(work, self._folder, self._streams)
             except RuntimeError as error:
-                return Result(case, ("?",), arguments, Verdict(NOT_MADE, str(error)), 0.0)
+                return Result(case, ("?",), arguments, Verdict(steps.NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
-            verdict = judge(ended, outputs, expected, (file, *TARGETS[case.format].also), case.mode)
+            names = file, *TARGETS[case.format].also
+            verdict = steps.judge(ended, outputs, expected, names, case.mode)
             for path in self._restore():
-                verdict = Verdict(UNTIDY, f"changed {path.relative_to(self._base)}")
+                verdict = Verdict(steps.UNTIDY, f"changed {path.relative_to(self._base)}")
             result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)
             if result.is_bad and self._kept is not None:
                 self._keep(result, file, ended)
@@ -199,8 +182,8 @@ class Runner:
 
     def _step(self, arguments: list[str]) -> tuple[Ended, Outputs]:
         before = {str(path.relative_to(self._case)) for path in self._case.rglob("*")}
-        ended = run_step(arguments, self._case, self._streams, self._seconds)
-        return ended, new_files(self._case, before, ended.output)
+        ended = steps.run_step(arguments, self._case, self._streams, self._seconds)
+        return ended, steps.new_files(self._case, before, ended.output)
 
     def _keep(self, result: Result, file: str, ended: Ended) -> None:
         """Copy the files of a case, with the command that repeats it."""
@@ -221,7 +204,7 @@ class Runner:
 
 
 @contextlib.contextmanager
-def runner(kept: Path | None = None, seconds: float = TIME_LIMIT) -> Iterator[Runner]:
+def runner(kept: Path | None = None, seconds: float = steps.TIME_LIMIT) -> Iterator[Runner]:
     """Yield a runner; its files are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
         yield Runner(Path(folder), kept, seconds)

@@ -1,7 +1,5 @@
 """The undamaged files: a small corpus, and everything that the steps make from it."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io
@@ -107,6 +105,7 @@ def make_corpus(folder: Path) -> None:
     """Write all files to a folder, which becomes the working folder; this also loads all kernels."""
     folder.mkdir(parents=True)
     os.chdir(folder)
+    lists = [(x, i, line) for x, side in enumerate((TARGET, SOURCE)) for i, line in enumerate(side)]
     texts = {
         "source.txt": SOURCE,
         "target.txt": TARGET,
@@ -124,24 +123,16 @@ def make_corpus(folder: Path) -> None:
         "memory.tmx": MEMORY,
         "tasks.txt": ["nature", "nature", "people", "nature", "people", "people"],
         "hypotheses.txt": [line.replace("the", "a") for line in TARGET],
-        "nbest.txt": [
-            f"{i} ||| {line} ||| LM= -{i}.5 TM= 1 -2 R:{x}=1 ||| -{i}"
-            for x, side in enumerate((TARGET, SOURCE))
-            for i, line in enumerate(side)
-        ],
+        "nbest.txt": [f"{i} ||| {line} ||| LM= -{i}.5 TM= 1 -2 R:{x}=1 ||| -{i}" for x, i, line in lists],
         "nbest.json": [
             json.dumps({"id": i, "text": line, "features": {"LM": x - 0.5, f"s{x}": 1}, "score": i})
-            for x, side in enumerate((TARGET, SOURCE))
-            for i, line in enumerate(side)
+            for x, i, line in lists
         ],
         "nbest.ini": ["[weight]", "LM= 0.5 # of the model", "TM= 1 -1", "R:0= 1"],
         "parts.txt": ["part0.h5", "part1.h5"],
-        "late.txt": ["late0.h5", "late1.h5"],
-        "path.txt": ["path0.h5", "path1.h5"],
         "shards.txt": ["shard.h5", "shard1.h5"],
-        "lists.txt": ["lists.h5"],
-        "dense.txt": ["dense.h5"],
-        "forests.txt": ["forests.h5"],
+        **{f"{name}.txt": [f"{name}0.h5", f"{name}1.h5"] for name in ("late", "path")},
+        **{f"{name}.txt": [f"{name}.h5"] for name in ("lists", "dense", "forests")},
         "syntax.grammar": SYNTAX,
     }
     for name, lines in texts.items():
@@ -181,10 +172,9 @@ def _make_shards() -> None:
     itersel(f"{extract} --output plain.h5")
     itersel(f"{extract} --references target.txt --references source.txt --output plain-references.h5")
     itersel("grammar export --shard plain.h5 --output grammars")
-    segments = [
-        f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)
-    ]
-    Path("segments.txt").write_text("".join(line + "\n" for line in segments))
+    segments = enumerate(SOURCE)
+    lines = [f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>\n' for i, text in segments]
+    Path("segments.txt").write_text("".join(lines))
     texts = "--input source.txt --references target.txt"
     itersel(f"grammar import {texts} --grammar syntax.grammar --output syntax.h5")
     Path("plain").mkdir()

@@ -1,9 +1,6 @@
 """Damage to HDF5 files: their bytes, their arrays, and their structure (attributes, other HDF5 objects)."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,14 +18,10 @@ from itersel.storage.hdf5 import ERRORS, find_dataset, write_attribute
 HUGE = (2**31, 2**40, 2**61)
 
 
-def _names(stream: h5py.File) -> list[str]:
+def _name(chance: Random, stream: h5py.File) -> str:
     names: list[str] = []
     stream.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-    return names
-
-
-def _name(chance: Random, stream: h5py.File) -> str:
-    return chance.choice(_names(stream) or [""])
+    return chance.choice(names or [""])
 
 
 def _values(stream: h5py.File, name: str) -> Any:
@@ -87,7 +80,7 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
         stream.create_group(name)["0"] = array
 
 
-def _huge(chance: Random, stream: h5py.File) -> None:
+def _huge_size(chance: Random, stream: h5py.File) -> None:
     """Declare a huge array without data."""
     name = _name(chance, stream)
     dtype, ndim = stream[name].dtype, stream[name].ndim
@@ -151,15 +144,7 @@ def _added(chance: Random, stream: h5py.File) -> None:
         stream[_name(chance, stream)].attrs["more"] = 1
 
 
-STRUCTURE: dict[str, Callable[[Random, h5py.File], None]] = {
-    "rearranged": _rearranged,
-    "links": _linked,
-    "stored elsewhere": _elsewhere,
-    "huge size": _huge,
-    "odd type": _odd_type,
-    "attribute": _attribute,
-    "added": _added,
-}
+STRUCTURE = texts.by_name(_rearranged, _linked, _elsewhere, _huge_size, _odd_type, _attribute, _added)
 # Operations, of which a case applies one or a few; the frequent ones reach the code behind the checks.
 WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "rearranged": 6, "attribute": 6}
 

@@ -4,8 +4,6 @@ Processes are limited in time, and in memory by RLIMIT_DATA (RLIMIT_AS would als
 memory that HDF5 and numba only reserve). At the end, the peak resident memory is checked, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -63,14 +61,8 @@ def run_apart(work: Callable[[], int], folder: Path, streams: Path, seconds: flo
             os.killpg(process, signal.SIGKILL)
     os.close(alive)
     _, status, usage = os.wait4(process, 0)
-    return Ended(
-        os.waitstatus_to_exitcode(status),
-        time.monotonic() - start,
-        usage.ru_maxrss * 1024,
-        output.read_bytes(),
-        errors.read_text(errors="replace"),
-        timed_out,
-    )
+    seconds, said = time.monotonic() - start, (output.read_bytes(), errors.read_text(errors="replace"))
+    return Ended(os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss * 1024, *said, timed_out)
 
 
 def _child(work: Callable[[], int], folder: Path, output: Path, errors: Path) -> None:
@@ -99,7 +91,6 @@ def _child(work: Callable[[], int], folder: Path, output: Path, errors: Path) ->
 
 
 def run_step(arguments: Sequence[str], folder: Path, streams: Path, seconds: float = TIME_LIMIT) -> Ended:
-    """Run a step of the command line."""
 
     def work() -> int:
         from itersel.cli.main import main
@@ -173,11 +164,8 @@ def _judge_refusal(ended: Ended, outputs: Outputs, names: Sequence[str]) -> Verd
 
 def new_files(folder: Path, before: set[str], printed: bytes) -> Outputs:
     """Return the new files in a folder by name, and the printed output under ""."""
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*")}
-    outputs = {
-        name: path.read_bytes() for name, path in found.items() if name not in before and path.is_file()
-    }
-    return {**outputs, "": printed}
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if name not in before} | {"": printed}
 
 
 def _last(text: str) -> str:

@@ -1,7 +1,5 @@
 """The files to damage, and the steps that read them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,23 +12,15 @@ HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "js
 PACKED_OTHERWISE = "packed otherwise"
 # damaged: checksums are unchanged. resealed: checksums are corrected. changed: text, without checksums.
 MODES = {
-    HDF5: (DAMAGED, RESEALED),
-    ARRAYS: (DAMAGED, RESEALED),
-    TEXT: (CHANGED,),
-    PACKED: (DAMAGED, CHANGED),
-    PACKED_OTHERWISE: (DAMAGED,),
-    JSON: (CHANGED,),
-    YAML: (CHANGED,),
+    **dict.fromkeys((HDF5, ARRAYS), (DAMAGED, RESEALED)),
+    **dict.fromkeys((TEXT, JSON, YAML), (CHANGED,)),
+    **{PACKED: (DAMAGED, CHANGED), PACKED_OTHERWISE: (DAMAGED,)},
 }
 
 
 # By the ending of the file's name; the others are text.
-KINDS = {
-    **dict.fromkeys((".h5", ".model"), HDF5),
-    **dict.fromkeys((".bin", ".bundle", ""), ARRAYS),
-    **dict.fromkeys((".xz", ".zst"), PACKED_OTHERWISE),
-    **{".gz": PACKED, ".json": JSON, ".yaml": YAML},
-}
+KINDS = {".h5": HDF5, ".model": HDF5, ".bin": ARRAYS, ".bundle": ARRAYS, "": ARRAYS, ".gz": PACKED}
+KINDS |= {".xz": PACKED_OTHERWISE, ".zst": PACKED_OTHERWISE, ".json": JSON, ".yaml": YAML}
 
 
 class Target(NamedTuple):
@@ -59,19 +49,20 @@ _TUNE = "tune --shards 1 --iteration 1 --output out.h5 --lists"
 _MIX = "mix --shards 2 --output out.h5"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
-_WEIGHTS = (
-    f"{_TRAIN} shard.h5 --weights FILE",
-    f"{_DECODE} shard.h5 --weights FILE --pop-limit 30",
-    "weights show FILE --number 0",
-    "weights export FILE --output out",
-)
+_START, _SHOW = f"{_TRAIN} shard.h5 --weights FILE", "weights show FILE --number 0"
+_DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
+_WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
+_PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
 _CHOOSE = (
     "report choose --name x --learner mira --mixing none --tune-on dev --features all --shards 1 "
     "--weights weights.h5 --output-weights out.h5 --output out.json"
 )
 _RESTORED = "--preparation preparation.json --recaser recaser.json"
 _TASKS = "report tasks --reference target.txt --trials 20 --system one hypotheses.txt --system two"
-_SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
+_TABLES = "--output out.txt out.tsv out.json"
+_CORPUS = f"report corpus {_TABLES} --preparation"
+_TABLE = f"report table {_TABLES} --test-set test target.txt --trials 50 --translations"
+_DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
         "shard.h5 plain-references.h5",
@@ -105,11 +96,7 @@ TARGETS = {
         f"{_TUNE} lists.txt --tuner line-search --directions dense --sum-sparse --previous weights.h5",
     ),
     "forests": _target("forests.h5", f"{_TUNE} forests.txt --tuner forest-mert"),
-    "state": _target(
-        "state.h5",
-        f"{_TRAIN} shard.h5 --weights FILE --learner adagrad --epoch 2",
-        "weights show FILE --number 0",
-    ),
+    "state": _target("state.h5", f"{_START} --learner adagrad --epoch 2", _SHOW),
     "mix-input": _target(
         "part0.h5 part1.h5",
         f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --select 9 --matrix out.matrix.h5",
@@ -122,7 +109,7 @@ TARGETS = {
     "path-previous": _target(
         "path.h5",
         f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous FILE",
-        f"{_TRAIN} shard.h5 --weights FILE --measure-loss --learner mira --epoch 2",
+        f"{_START} --measure-loss --learner mira --epoch 2",
     ),
     "path-input": _target("path0.h5", f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5"),
     "model": _target(
@@ -225,17 +212,8 @@ TARGETS = {
         f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
         f"{_RESTORED}",
     ),
-    "corpus-gz": _target(
-        "target.txt.gz",
-        f"{_PREPARE} --source source.txt --target FILE",
-        "lm estimate --order 3 --input FILE --output out",
-        "bleu --reference FILE hypotheses.txt",
-    ),
-    "corpus-xz-zstd": _target(
-        "target.txt.xz target.txt.zst",
-        f"{_PREPARE} --source source.txt --target FILE",
-        "bleu --reference FILE hypotheses.txt",
-    ),
+    "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),
+    "corpus-xz-zstd": _target("target.txt.xz target.txt.zst", *_PACKED),
     "tsv": _target("pairs.tsv", f"{_PREPARE} --file FILE", f"{_PREPARE} --file FILE --columns 2,1,3"),
     "tmx": _target("memory.tmx", f"{_PREPARE} --file FILE"),
     "ids": _target(
@@ -262,30 +240,14 @@ TARGETS = {
     "preparation": _target(
         "preparation.json",
         "corpus prepare --source raw.source --target raw.target --split test --output out --preparation FILE",
-        "detokenize --preparation FILE --recaser recaser.json --input target.txt --output out",
+        f"{_DETOKENIZE} --preparation FILE --recaser recaser.json",
         "translate --system system --input raw.source --output out",
     ),
-    "recaser": _target(
-        "recaser.json",
-        "detokenize --preparation preparation.json --recaser FILE --input target.txt --output out",
-    ),
-    "statistics": _target(
-        "statistics.json",
-        "corpus statistics FILE",
-        "report corpus --preparation FILE --output out.txt out.tsv out.json",
-    ),
-    "rules": _target(
-        "rules.json",
-        "report corpus --preparation statistics.json --rules train FILE --output out.txt out.json",
-    ),
-    "counts": _target(
-        "counts.h5",
-        "report table --test-set test target.txt --systems system.json --translations hypotheses.txt "
-        "--trials 20 --counts FILE --output out.txt out.tsv out.json",
-    ),
-    "system": _target(
-        "system.json", f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json"
-    ),
+    "recaser": _target("recaser.json", f"{_DETOKENIZE} --preparation preparation.json --recaser FILE"),
+    "statistics": _target("statistics.json", "corpus statistics FILE", f"{_CORPUS} FILE"),
+    "rules": _target("rules.json", f"{_CORPUS} statistics.json --rules train FILE"),
+    "counts": _target("counts.h5", f"{_TABLE} hypotheses.txt --systems system.json --counts FILE"),
+    "system": _target("system.json", f"{_TABLE} hypotheses.txt target.txt --systems FILE other.json"),
     "resources": _target(
         "system/resources.json",
         "translate --system system --input raw.source --output out",

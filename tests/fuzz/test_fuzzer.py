@@ -1,7 +1,5 @@
 """The fuzzer itself: it must detect every kind of failure, and be deterministic."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess

@@ -1,10 +1,7 @@
 """Damage to bytes, whatever they mean; to lines and fields of text; to the content of JSON and YAML."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +10,13 @@ import yaml
 from tests.fuzz.targets import DAMAGED
 
 Lines = list[bytes]
+
+
+def by_name(*functions: Any) -> dict[str, Any]:
+    """Return functions by their names, as words."""
+    return {function.__name__.strip("_").replace("_", " "): function for function in functions}
+
+
 # The most important bytes are at the beginning of a file.
 HEADER = 2048
 ODD_BYTES = (
@@ -60,7 +64,6 @@ def _delete(chance: Random, content: bytearray) -> None:
 
 
 def _copy_block(chance: Random, content: bytearray) -> None:
-    """Copy some bytes over others of the file."""
     begin, to = _place(chance, content), _place(chance, content)
     size = min(_length(chance), len(content) - max(begin, to))
     content[to : to + size] = content[begin : begin + size]
@@ -74,7 +77,6 @@ def _cut(chance: Random, content: bytearray) -> None:
 
 
 def _grow(chance: Random, content: bytearray) -> None:
-    """Add bytes at the end."""
     size = _length(chance)
     content += chance.choice((bytes(size), chance.randbytes(size), bytes(content)))
 
@@ -88,15 +90,7 @@ def _length(chance: Random) -> int:
     return chance.choice((1, 1, 2, 4, 8, 64, 512, chance.randint(1, 5000)))
 
 
-BYTES: dict[str, Callable[[Random, bytearray], None]] = {
-    "flip bits": _flip_bits,
-    "overwrite": _overwrite,
-    "insert": _insert,
-    "delete": _delete,
-    "copy a block": _copy_block,
-    "cut": _cut,
-    "grow": _grow,
-}
+BYTES = by_name(_flip_bits, _overwrite, _insert, _delete, _copy_block, _cut, _grow)
 
 
 def _odd_bytes(chance: Random, lines: Lines, place: int) -> None:
@@ -106,20 +100,18 @@ def _odd_bytes(chance: Random, lines: Lines, place: int) -> None:
 
 
 def _odd_beginning(chance: Random, lines: Lines, place: int) -> None:
-    """Insert something before the text."""
     lines[0] = chance.choice(ODD_BEGINNINGS) + lines[0]
 
 
-def _odd_number(chance: Random, lines: Lines, place: int) -> None:
+def _odd_numbers(chance: Random, lines: Lines, place: int) -> None:
     """Replace a run of digits with its sign and decimal point."""
     places = [i for i, line in enumerate(lines) if any(digit in line for digit in DIGITS)]
     if not places:
         return
     place = chance.choice(places)
     line = lines[place]
-    begins = [
-        i for i in range(len(line)) if line[i] in DIGITS and (i == 0 or line[i - 1] not in DIGITS + b".")
-    ]
+    digits = [i for i in range(len(line)) if line[i] in DIGITS]
+    begins = [i for i in digits if i == 0 or line[i - 1] not in DIGITS + b"."]
     begin = end = chance.choice(begins or [0])
     while end < len(line) and line[end] in DIGITS + b".":
         end += 1
@@ -166,14 +158,7 @@ def _long_line(chance: Random, lines: Lines, place: int) -> None:
 
 
 # Each changes the line `place`, or another one.
-LINES: dict[str, Callable[[Random, Lines, int], None]] = {
-    "odd bytes": _odd_bytes,
-    "odd beginning": _odd_beginning,
-    "odd numbers": _odd_number,
-    "fields": _fields,
-    "lines": _lines,
-    "long line": _long_line,
-}
+LINES = by_name(_odd_bytes, _odd_beginning, _odd_numbers, _fields, _lines, _long_line)
 WEIGHTS = {
     **dict.fromkeys(BYTES, 1),
     **dict.fromkeys(LINES, 2),
@@ -209,7 +194,6 @@ def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
 
 
 def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a changed text."""
     text, names = change(chance, original.read_bytes())
     copy.write_bytes(text)
     return names
@@ -309,14 +293,12 @@ def change_json(chance: Random, text: str) -> tuple[str, list[str]]:
 
 
 def mutate_json(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged JSON document."""
     text, names = change_json(chance, original.read_text())
     copy.write_bytes(text.encode(errors="surrogateescape"))
     return names
 
 
 def mutate_yaml(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged YAML document."""
     content = original.read_text()
     kind = chance.random()
     if kind < 0.45:

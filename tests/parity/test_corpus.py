@@ -1,14 +1,11 @@
 """Splits, preparation and symmetrisation compared with the recorded corpus and its alignment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from itersel.cli.main import main
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.prepare import Preparation
 from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import split_of, unique
 from itersel.corpus.text import Bitext, concatenate
@@ -35,14 +32,6 @@ def test_alignment_lies_inside_its_sentences(parity: Path) -> None:
     sides = {"source": corpus / "train.de.gz", "target": corpus / "train.en.gz"}
     bitext = read(**sides, alignment=align / "gdfa.gz")
     assert bitext.size == 30_639
-
-
-def test_tokenized_text_is_unchanged(parity: Path) -> None:
-    folder = parity / "corpus"
-    bitext = read(source=folder / "dev.de.gz", target=folder / "dev.en.gz")
-    preparation = Preparation("de", "en", tokenized=True)
-    assert preparation.source(bitext.source) == bitext.source
-    assert preparation.target(bitext.target) == bitext.target
 
 
 def test_symmetrization_equals_atools_of_cdec(parity: Path, tmp_path: Path) -> None:

@@ -30,11 +30,8 @@ def problem(parity, tmp_path_factory):
     source = parity / "decode"
     import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", [source / "ref.en"])
     compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
-    return (
-        read_shard(folder / "shard.h5"),
-        load_model(folder / "lm.bin"),
-        read_weights(source / "weights.txt"),
-    )
+    weights = read_weights(source / "weights.txt")
+    return read_shard(folder / "shard.h5"), load_model(folder / "lm.bin"), weights
 
 
 def decode(problem, pop_limit, k, every=1):
@@ -128,7 +125,6 @@ def test_sparse_features_have_cdecs_names_and_values(at_200, parity):
             compared += 1
             sparse = {n: v for n, v in features.items() if n not in decoder.dense_names}
             assert Counter(sparse) == Counter({n: v for n, v in ours.items() if n not in decoder.dense_names})
-            assert {n: ours.get(n, 0) for n in decoder.dense_names} == pytest.approx(
-                {n: features.get(n, 0) for n in decoder.dense_names}, rel=1e-5, abs=1e-5
-            )
+            found_dense, dense = ([one.get(n, 0) for n in decoder.dense_names] for one in (ours, features))
+            assert found_dense == pytest.approx(dense, rel=1e-5, abs=1e-5)
     assert compared > 200

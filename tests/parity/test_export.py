@@ -1,7 +1,5 @@
 """The exported grammars have the format of the files with which cdec was run."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path
@@ -18,10 +16,9 @@ from itersel.translate.cdec import FEATURE_FUNCTIONS
 PAIRS, SENTENCES = 1500, 6
 # A rule as cdec's extractor writes it.
 SYMBOL = r"(?:\[X,[12]\]|[^\s\[]\S*|\[)"
-RULE = re.compile(
-    rf"\[X\] \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| "
-    r"[^\s=]+=-?[0-9.e+-]+(?: [^\s=]+=-?[0-9.e+-]+)*(?: \|\|\| [0-9]+-[0-9]+(?: [0-9]+-[0-9]+)*)?"
-)
+SIDE, FEATURE, POINT = rf"{SYMBOL}(?: {SYMBOL})*", r"[^\s=]+=-?[0-9.e+-]+", "[0-9]+-[0-9]+"
+VALUES = rf"{FEATURE}(?: {FEATURE})*(?: \|\|\| {POINT}(?: {POINT})*)?"
+RULE = re.compile(rf"\[X\] \|\|\| {SIDE} \|\|\| {SIDE} \|\|\| {VALUES}")
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +41,6 @@ def read_rules(grammar: Path) -> list[str]:
         return stream.read().splitlines()
 
 
-def feature_names(rule: str) -> list[str]:
-    return [item.partition("=")[0] for item in rule.split(" ||| ")[3].split(" ")]
-
-
 def test_grammars(folder, parity):
     shared = 0
     for sentence in range(SENTENCES):
@@ -56,7 +49,8 @@ def test_grammars(folder, parity):
         assert len(exported) > 20
         for rule in (*recorded, *exported):
             assert RULE.fullmatch(rule), rule
-            assert feature_names(rule) == list(GRAMMAR_FEATURES)
+            features = rule.split(" ||| ")[3].split(" ")
+            assert [item.partition("=")[0] for item in features] == list(GRAMMAR_FEATURES)
         sides, others = ({tuple(rule.split(" ||| ")[:3]) for rule in one} for one in (recorded, exported))
         shared += len(sides & others)
     # cdec's grammars were extracted from the whole corpus

@@ -1,7 +1,5 @@
 """Extraction compared with cdec's extractor, on German-English LibreOffice Help; see docs/extraction.md."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict
@@ -39,12 +37,11 @@ class Case(NamedTuple):
 
 
 def read_cdec(path: Path) -> Rules:
-    return {
-        (rule.source, rule.target): naive.Entry(
-            tuple(rule.features[name] for name in GRAMMAR_FEATURES), rule.alignment
-        )
-        for rule in read_grammar(path)
-    }
+    found = {}
+    for rule in read_grammar(path):
+        features = tuple(rule.features[name] for name in GRAMMAR_FEATURES)
+        found[rule.source, rule.target] = naive.Entry(features, rule.alignment)
+    return found
 
 
 @pytest.fixture(scope="module", params=["dev", "loo"])
@@ -83,11 +80,9 @@ class Corpus:
         blocks = blocks_of(source)
         if blocks not in self.known:
             candidates = set.intersection(*(self.having[word] for block in blocks for word in block))
-            occurrences = (
-                starts
-                for number in sorted(candidates)
-                for starts in naive.matches(self.sentences[number], blocks, SETTINGS)
-            )
+            sentences = (self.sentences[number] for number in sorted(candidates))
+            matches = (naive.matches(sentence, blocks, SETTINGS) for sentence in sentences)
+            occurrences = itertools.chain.from_iterable(matches)
             limit = SETTINGS.max_samples + 1
             self.known[blocks] = sum(1 for _ in itertools.islice(occurrences, limit)) == limit
         return self.known[blocks]

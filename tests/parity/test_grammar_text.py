@@ -18,7 +18,7 @@ from itersel.limits import GRAMMAR_FEATURES
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grammar text")]
 
 SPARSE = ("RBS:", "RBT:", "Shape_")
-PRINTED_DIGITS = 1e-5  # relative: cdec prints six digits of sums
+PRINTED_DIGITS = {"rtol": 1e-5, "atol": 1e-5}  # cdec prints six digits of sums
 
 
 class Hypothesis(NamedTuple):
@@ -57,9 +57,7 @@ def identities(rows: list[dict[str, float]]) -> list[str]:
     return [names[0] for names in found]
 
 
-def test_sparse_features_are_those_of_the_rules(
-    hypotheses: list[Hypothesis], rows: list[dict[str, float]], identities: list[str]
-) -> None:
+def test_sparse_features_are_those_of_the_rules(hypotheses, rows, identities):
     row_of = dict(zip(identities, rows, strict=True))
     assert all(row_of[name] == row for name, row in zip(identities, rows, strict=True))
     assert len(hypotheses) == 367
@@ -72,9 +70,7 @@ def test_sparse_features_are_those_of_the_rules(
         assert computed == expected
 
 
-def test_glue_is_the_identity_of_the_glue_rule(
-    shard: Shard, hypotheses: list[Hypothesis], identities
-) -> None:
+def test_glue_is_the_identity_of_the_glue_rule(shard, hypotheses, identities):
     [glue] = np.flatnonzero(shard.rule_kind == GLUE)
     for _, features in hypotheses:
         assert features.get("Glue", 0) == features.get(identities[glue], 0)
@@ -91,26 +87,19 @@ def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[s
     return instances
 
 
-def test_dense_and_pass_through_features_are_those_of_the_rules(
-    shard: Shard, hypotheses: list[Hypothesis], identities: list[str]
-) -> None:
+def test_dense_and_pass_through_features_are_those_of_the_rules(shard, hypotheses, identities):
     """A known word may be passed through or translated as itself; both rules have the same identity."""
     for sentence, group in itertools.groupby(hypotheses, lambda hypothesis: hypothesis.sentence):
         instances = rule_instances(shard, identities, sentence)
         for _, features in group:
-            choices = [
-                [
-                    sum(chosen)
-                    for chosen in itertools.combinations_with_replacement(instances[name], int(count))
-                ]
-                for name, count in features.items()
-                if name.startswith("R:X:")
-            ]
+            choices = []
+            for name, count in features.items():
+                if name.startswith("R:X:"):
+                    chosen = itertools.combinations_with_replacement(instances[name], int(count))
+                    choices.append(list(map(sum, chosen)))
             expected = [features.get(name, 0.0) for name in (*GRAMMAR_FEATURES, "PassThrough")]
-            sums = (sum(chosen) for chosen in itertools.product(*choices))
-            assert any(
-                np.allclose(total, expected, rtol=PRINTED_DIGITS, atol=PRINTED_DIGITS) for total in sums
-            )
+            sums = map(sum, itertools.product(*choices))
+            assert any(np.allclose(total, expected, **PRINTED_DIGITS) for total in sums)
 
 
 def test_export_restores_the_rules_of_cdec(parity: Path, shard_path: Path, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The language model compared with KenLM: recorded models of lmplz, and the package if it is installed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 
@@ -19,15 +17,8 @@ from itersel.storage.files import read_bytes, read_lines
 # one group, so that its fixtures are created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lm")]
 
-ODD_LINES = [
-    "",
-    "the",
-    "zyzzyva",
-    "zyzzyva zyzzyva the zyzzyva",
-    "<unk> the file",
-    "click the zyzzyva button , then choose ok .",
-    ". " * 30,
-]
+ODD_LINES = ["", "the", "zyzzyva", "zyzzyva zyzzyva the zyzzyva", "<unk> the file", ". " * 30]
+ODD_LINES += ["click the zyzzyva button , then choose ok ."]
 
 
 @pytest.fixture(scope="module", params=[3, 5])
@@ -76,9 +67,8 @@ def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
 
 
 def test_scores_equal_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
-    scores, expected, unknown, expected_unknown = of_both(
-        kenlm.Model(str(recorded)), load_model(compiled), read_lines(parity / "corpus" / "dev.en.gz")
-    )
+    reference, lines = kenlm.Model(str(recorded)), read_lines(parity / "corpus" / "dev.en.gz")
+    scores, expected, unknown, expected_unknown = of_both(reference, load_model(compiled), lines)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown
 
@@ -93,9 +83,7 @@ def of_both(
     return scores, [reference.score(line) for line in lines], unknown.tolist(), expected
 
 
-def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
-    kenlm: ModuleType, parity: Path, tmp_path: Path
-) -> None:
+def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(kenlm, parity, tmp_path):
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
     model = in_memory(estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4))
@@ -114,9 +102,8 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
     }
     pruned = load_arpa(to_arpa(kept, 4), tmp_path)
     lines = read_lines(parity / "corpus" / "dev.en.gz")[:200]
-    scores, expected, unknown, expected_unknown = of_both(
-        kenlm.Model(str(tmp_path / "lm.arpa")), pruned, lines
-    )
+    reference = kenlm.Model(str(tmp_path / "lm.arpa"))
+    scores, expected, unknown, expected_unknown = of_both(reference, pruned, lines)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown
 

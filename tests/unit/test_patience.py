@@ -1,18 +1,16 @@
 """Training that stops: the decision, and what each step passes on. tests/workflow has a whole run."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mixing import FIGURE_2, attributes_of, rows_of, run, write_shards
+from tests.mixing import FIGURE_2, rows_of, run, write_shards
 from tests.naive.learning import last_trained
 
 from itersel.cli.main import main
 from itersel.evaluate.epochs import next_progress
-from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
 
@@ -58,36 +56,23 @@ def test_no_decision(tmp_path, capsys):
 
 
 PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
-MIXINGS = {
-    "mean-of-epochs": [],
-    "mean": [],
-    "selection": ["--select", "2", "--keep", "x1"],
-    "path-following": PATH,
-}
+SELECTION = ["--select", "2", "--keep", "x1"]
+MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
     options = ["--mixing", mixing, *MIXINGS[mixing], "--matrix", str(tmp_path / "W.h5"), "--epoch"]
-    shards = rows_of(FIGURE_2[12])
-
-    def write(epoch, **more):
-        write_shards(tmp_path, shards, epoch)
-        for z in range(3):
-            path = tmp_path / f"shard{z}.h5"
-            write_weights(path, read_weights(path), {**attributes_of(z, epoch), **more})
-
-    write(1, loss=1.0)
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), loss=1.0)
     assert run(tmp_path, *options, "1") == 0
     (tmp_path / "v.h5").rename(tmp_path / "v1.h5")
     passed = ["2", "--passed-on", str(tmp_path / "v1.h5"), *decision]
-    write(2, loss=1.0)
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), 2, loss=1.0)
     assert run(tmp_path, *options, *passed) == 1
     assert "shard0.h5: was trained although training has stopped" in capsys.readouterr().err
     assert not (tmp_path / "v.h5").exists()
     # their weights are not read
-    shards = [{"y": 5.0}] * 3
-    write(2, stopped=1)
+    write_shards(tmp_path, [{"y": 5.0}] * 3, 2, stopped=1)
     assert run(tmp_path, *options, "2", *decision) == 1
     assert "give the mixed weights of the previous epoch with --passed-on" in capsys.readouterr().err
     assert run(tmp_path, *options, *passed) == 0
@@ -110,8 +95,7 @@ def test_a_shard_is_passed_on(tmp_path, decision):
     where = ["--epoch", "4", "--shard-number", "3", "--weights", str(start)]
     assert main(["train", *NOTHING, *where, *decision, "--output", str(shard)]) == 0
     assert read_weights(shard).to_dict() == {"x": 2.0}
-    with open_hdf5(shard) as stream:
-        found = read_header(stream, FORMAT, shard).attributes
+    found = read_arrays(shard, FORMAT)[1]
     assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
     for command in ("kbest", "forest"):
         assert main([command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0

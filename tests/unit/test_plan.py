@@ -1,7 +1,5 @@
 """The plan of a run: files and options of jobs, from the config alone."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex
@@ -52,7 +50,6 @@ def plan_of(experiments: dict[str, Any], data: dict[str, Any] = DATA, **more: An
 
 
 def plan_of_texts(**texts: Any) -> Plan:
-    """Return the plan of a run with other texts."""
     return plan_of({"a": SELECTED}, DATA | texts)
 
 
@@ -71,16 +68,8 @@ EXPERIMENTS = {
     "mean": {"algorithm": "mixsgd", "held_out": {"tuner": {"name": "pro"}}},
 }
 ALL = plan_of(EXPERIMENTS)
-HELP = plan_of(
-    {"a": SELECTED},
-    {
-        "max_train": 5,
-        "max_held_out": 2,
-        "modules": ["a", "b"],
-        "held_out_modules": ["c"],
-        "compound_splitting": True,
-    },
-)
+HELP_DATA = {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "held_out_modules": ["c"]}
+HELP = plan_of({"a": SELECTED}, {**HELP_DATA, "compound_splitting": True})
 LISTED = {"lists": ["l's"], "target": ["t", "t2"]}
 LISTS = plan_of(
     {
@@ -104,33 +93,21 @@ SYSTEM = ["choose", "--weights", "x", "--translations", "x", "--output-weights",
 
 def commands() -> list[tuple[str, list[str], str]]:
     """Return steps, the options that rules name, and those of the plan."""
+    texts, translated = LISTS.list_texts, job("patient", stage="epoch-3", split="test", shard=0)
+    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
     found = [
         *(("corpus", ["prepare"], plan.texts.prepare_options(job())) for plan in (ALL, HELP)),
         ("corpus", ["prepare"], ALL.texts.prepare_options(job(held_out="dev"))),
         ("corpus", ["libreoffice-help"], HELP.texts.help_options),
         ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job())),
         ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job(shards="4", fold=0, folds=2))),
-        (
-            "grammar",
-            ["extract", "--index", "x"],
-            ALL.shards.extract_options(job(split="train", shards="4", shard=0)),
-        ),
+        ("grammar", ["extract", "--index", "x"], ALL.shards.extract_options(place)),
         ("report", ["table"], ALL.tables.comparison_options),
         ("report", ["patience", "--translations", "x"], ALL.tables.patience_options(job("patient", epoch=2))),
-        (
-            "decode",
-            [*READ, "--weights", "x"],
-            ALL.tables.decode_options(job("patient", stage="epoch-3", split="test", shard=0)),
-        ),
-    ]
-    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
-    found += [
-        *(
-            ("corpus", ["references"], LISTS.list_texts.text_options(split))
-            for split in LISTS.list_texts.splits
-        ),
-        ("shard", [], LISTS.list_texts.shard_options(place)),
-        ("lists", ["--folder", "x", "--number", "0"], LISTS.list_texts.import_options),
+        ("decode", [*READ, "--weights", "x"], ALL.tables.decode_options(translated)),
+        *(("corpus", ["references"], texts.text_options(split)) for split in texts.splits),
+        ("shard", [], texts.shard_options(place)),
+        ("lists", ["--folder", "x", "--number", "0"], texts.import_options),
         ("train", READ[:2], LISTS.epochs.train_options(place)),
         ("kbest", READ[:2], LISTS.lists.options(place)),
         ("decode", [*READ[:2], "--weights", "x"], LISTS.tables.decode_options(place)),
@@ -158,10 +135,8 @@ def test_commands_know_the_options(step: str, required: list[str], made: str) ->
 
 
 def test_lists_replace_grammars_and_models() -> None:
-    texts, place = (
-        LISTS.list_texts,
-        job("selected", epoch=1, stage="best", shard=2, split="train", shards="4"),
-    )
+    texts = LISTS.list_texts
+    place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
     assert LISTS.epochs.train_options(place).startswith(
@@ -179,15 +154,9 @@ def test_lists_replace_grammars_and_models() -> None:
         *("--dense", "LM", "--dense", "TM_0", "--shards", "4", "--seed", "1"),
     ]
     assert texts.shard_options(job(split="devtest.new", shards="3")).endswith("--shards 3 --keep-order")
-    assert texts.texts("test.new") == [
-        f"out/x/corpus/test.new.{column}"
-        for column in ("target.gz", "target.1.gz", "source.gz", "statistics.json")
-    ]
-    assert (
-        LISTS.texts.raw_references("test.new")
-        == LISTS.texts.references("test.new")
-        == texts.texts("test.new")[:2]
-    )
+    made = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
+    assert texts.texts("test.new") == [*made, "out/x/corpus/test.new.statistics.json"]
+    assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == made[:2]
     assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     assert texts.import_options == "--language en --protect 'a b'"
 
@@ -212,6 +181,7 @@ def test_values_that_begin_with_a_dash() -> None:
     made = options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
     dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
     assert shlex.split(made) == [*dashed, "--seed", "3"]
+    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
 
 
 def test_keys_of_an_experiment_win() -> None:
@@ -269,39 +239,27 @@ def test_step_on_dev_after_every_mixing(mixing: Any, has_previous: bool, weights
 
 def test_options_of_mixing() -> None:
     keep = ["dense", "RBT:,_it's"]
-    plan = plan_of(
-        {
-            "default": {},
-            "kept": {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}},
-            "mean": {"algorithm": "mixsgd", "epochs": 2},
-            "path": {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2},
-        }
-    )
+    kept = {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}}
+    path = {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2}
+    mean = {"algorithm": "mixsgd", "epochs": 2}
+    plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
 
-    def made(name: str, epoch: int) -> list[str]:
-        return shlex.split(plan.epochs.mix_options(job(name, epoch=epoch)))
+    def made(name: str, epoch: int) -> str:
+        return plan.epochs.mix_options(job(name, epoch=epoch))
 
-    def words(text: str) -> list[str]:
-        return text.split()
-
-    assert made("default", 2) == words("--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2")
-    chosen = words("--mixing selection --shards 1 --relative-threshold 0.25 --norm l0 --keep")
-    assert made("kept", 1) == [*chosen, *keep, "--epoch", "1"]
-    mean = words("--mixing mean-of-epochs --shards 1 --epoch")
-    assert made("mean", 1) == [*mean, "1"]
-    assert made("mean", 2) == [*mean, "2", "--previous", f"{FOLDER}/mean/epoch-1/weights.h5"]
-    limits = words(
-        "--mixing path-following --shards 1 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
-    )
+    assert made("default", 2) == "--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2"
+    limit = "--relative-threshold 0.25 --norm l0"
+    assert made("kept", 1) == f"--mixing selection --shards 1 {limit} --keep {shlex.join(keep)} --epoch 1"
+    assert made("mean", 1) == "--mixing mean-of-epochs --shards 1 --epoch 1"
+    before = f"--epoch 2 --previous {FOLDER}/mean/epoch-1/weights.h5"
+    assert made("mean", 2) == f"--mixing mean-of-epochs --shards 1 {before}"
+    limits = "--threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
     before = f"{FOLDER}/path/epoch-1/weights.h5"
-    assert made("path", 2) == [*limits, "--epoch", "2", "--previous", before]
+    assert made("path", 2) == f"--mixing path-following --shards 1 {limits} --epoch 2 --previous {before}"
     assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [before]
-    measuring = [
-        name
-        for name in plan.epochs.config.experiments
-        if "--measure-loss" in plan.epochs.train_options(job(name, epoch=1, shard=0))
-    ]
-    assert measuring == ["path"]
+    for name in plan.config.experiments:
+        made_of_shard = plan.epochs.train_options(job(name, epoch=1, shard=0))
+        assert ("--measure-loss" in made_of_shard) == (name == "path")
 
 
 def test_shard_of_an_epoch() -> None:
@@ -324,10 +282,8 @@ def test_shard_of_an_epoch() -> None:
 def test_first_epochs_wait_for_all_grammars_and_models() -> None:
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}, "seed": 7}})
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
-    assert plan.epochs.of(job(epoch=1)).level_before == [
-        "out/x/shards/train/4-seed-7/files.txt",
-        "out/x/lm/4-seed-7-shards/2-folds/files.txt",
-    ]
+    waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7-shards/2-folds")]
+    assert plan.epochs.of(job(epoch=1)).level_before == waited
     # which need the mixed weights, and so all shards
     assert plan.epochs.of(job(epoch=2)).level_before == []
 
@@ -355,7 +311,6 @@ def test_resharding_deals_each_file_once() -> None:
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
             models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert deal_files(6, 2, 1, 1) != deal_files(6, 2, 1, 2)
     assert plan.shards.sharding_options(job(split="train", shards="6")) == "--shards 6 --seed 1"
 
 
@@ -390,13 +345,8 @@ def test_an_epoch_passes_on_what_the_one_before_made() -> None:
     """If it may come after the end of training: with patience 2, the fourth is the first."""
     stopping = {"epochs": 5, "patience": 2, "tasks": {"shards": 2}}
     tuned = {"held_out": {"tuner": {"name": "pro"}}}
-    plan = plan_of(
-        {
-            "mixed": {**SELECTED, **stopping},
-            "held-out": {**SELECTED, **stopping, **tuned},
-            "batch": {**TUNED, **stopping, "learner": {"name": "mert"}},
-        }
-    )
+    trained = {"mixed": {**SELECTED, **stopping}, "held-out": {**SELECTED, **stopping, **tuned}}
+    plan = plan_of({**trained, "batch": {**TUNED, **stopping, "learner": {"name": "mert"}}})
     for name, mixed in (("mixed", "weights.h5"), ("held-out", "mixed.h5"), ("batch", "weights.h5")):
         third = f"{FOLDER}/{name}/epoch-3"
         for epoch, before in ((3, []), (4, [f"{third}/patience.json"])):
@@ -487,13 +437,6 @@ def test_tasks(tasks: dict[str, Any], files: int, shards: int, folds: int, made:
     assert plan.tables.counted.get("train") == (name if is_whole else None)
 
 
-def test_experiments_share_shards() -> None:
-    tasks = {"shards": 7}
-    plan = plan_of({"a": {"tasks": tasks}, "b": {"algorithm": "mixsgd", "tasks": tasks}})
-    first, second = (plan.epochs.training_files(job(name, epoch=1, shard=6)) for name in "ab")
-    assert first == second == ["out/x/shards/train/7/6.h5"]
-
-
 def test_independent_tasks() -> None:
     """Each is an experiment; they are compared together, by task."""
     tasks = {"labels": {"a": 2, "b": 1}, "language_model_folds": 1}
@@ -553,9 +496,8 @@ def test_text_of_a_run() -> None:
     assert texts.raw_references("dev") == ["out/x/corpus/dev.raw.gz", "out/x/corpus/dev.raw.1.gz"]
     # two corpora: their names are labels
     assert {"out/x/corpus/train.task.gz", "out/x/corpus/monolingual.gz"} <= set(texts.prepared)
-    assert set(texts.raw_files("train")) == {
-        *("a.de", "a.en", "b.de", "b.en", "d.de", "d.en", "d2.en", "m.en", "x.de", "x.en")
-    }
+    sides = [f"{text}.{language}" for text in "abdx" for language in ("de", "en")]
+    assert set(texts.raw_files("train")) == {*sides, "d2.en", "m.en"}
     assert texts.of_language_model == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
     assert plan.arpa == "out/x/lm/lm.arpa.gz"
     assert plan.tables.devtest(job(test_set="one")) == "devtest.one"
@@ -636,11 +578,5 @@ def test_corpora() -> None:
         ("test.news", "--sacrebleu wmt20/tworefs"),
     ):
         assert texts.fetch_options(job(fetched=fetched)) == f"{chosen} {languages}/{fetched}"
-    labelled = [
-        split for split in ("train", "test.old", "test.news") if splits.has_labels(plan.config, split)
-    ]
-    assert labelled == ["train", "test.old"]
-
-
-def test_results_in_a_folder_that_looks_like_an_option() -> None:
-    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
+    has_labels = [splits.has_labels(plan.config, split) for split in ("train", "test.old", "test.news")]
+    assert has_labels == [True, True, False]

@@ -1,20 +1,19 @@
 """Learners and templates of installed packages; the toy package is that of docs/plugins.md."""
 
-from __future__ import annotations
-
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from unittest import mock
 
 import jsonschema
 import pytest
 import yaml
 from tests.configs import learner
-from tests.plugins import install, install_toy
+from tests.limited import limited
+from tests.plugins import install, install_toy, python_path
 from tests.text_grammars import features_by_rule
 from tests.unit.test_grammar_sparse import GLUE_RULES, compute
 from tests.unit.test_learn_algorithms import make_corpus
@@ -65,15 +64,7 @@ def toy(root: Path, site: Path) -> Path:
 
 
 def command(site: Path, folder: Path, *arguments: str, status: int = 0) -> str:
-    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-m", "itersel.cli.main", *arguments],
-        env={**os.environ, "PYTHONPATH": paths},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = limited(*arguments, cwd=folder, env={**os.environ, "PYTHONPATH": python_path(site)})
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
@@ -148,6 +139,7 @@ def test_a_feature_that_occurs_twice(site: Path) -> None:
 LOST = "cannot be imported from other:"
 KEY = "has a key that no config can have, "
 RETURNS = "must return names, rules and indices of names: "
+DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 
 
 @pytest.mark.parametrize(
@@ -157,12 +149,7 @@ RETURNS = "must return names, rules and indices of names: "
         ("learner", "new", "import no", f"{LOST}Learner: ModuleNotFoundError: No module named 'no'; repair"),
         ("learner", "new", "x = 1", f"{LOST}Learner: AttributeError"),
         ("learner", "new", "(", f"{LOST}Learner: SyntaxError"),
-        (
-            "learner",
-            "new",
-            "Learner = dict",
-            "must be a dataclass derived from itersel.config.learners.Online",
-        ),
+        ("learner", "new", "Learner = dict", f"{DERIVED}.Online"),
         ("learner", "new", other(method=""), "lacks the method make_learner"),
         ("learner", "new", other("c: float = 1.0"), f"{KEY}'c'"),
         ("learner", "new", other("size: int = option('Size.', 1)"), f"{KEY}'size'"),
@@ -177,13 +164,8 @@ RETURNS = "must return names, rules and indices of names: "
         ("template", "dense", other(), "has a name that itersel uses"),
         ("template", "New", other(returned="1 / 0"), f"{RETURNS}ZeroDivisionError: division by zero"),
         ("template", "New", other(returned="[]"), f"{RETURNS}ValueError"),
-        ("template", "New", other(returned="['Old:a'], [0], [0]"), "returns the name 'Old:a'; it must be"),
-        (
-            "template",
-            "New",
-            other(returned="['New:a b'], [0], [0]"),
-            "returns the name 'New:a b'; it must be",
-        ),
+        ("template", "New", other(returned="['Old:a'], [0], [0]"), f"{NAME} 'Old:a'; it must be"),
+        ("template", "New", other(returned="['New:a b'], [0], [0]"), f"{NAME} 'New:a b'; it must be"),
         ("template", "New", other(returned="['New:a', 'New:a'], [0], [0]"), "returns a name twice"),
         ("template", "New", other(returned="['New:a'], [0], [1]"), "must return a rule and the index"),
         ("template", "New", other(returned="['New:a'], [4], [0]"), "must return a rule and the index"),
@@ -198,12 +180,9 @@ def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None,
     used = name if name in ("new", "New") else "unknown"
     templates = [used] if kind == "template" else []
 
-    def use() -> None:
-        read_config(learner(used if kind == "learner" else "mira") | {"grammar": {"templates": templates}})
-        compute(RULES, templates)
-
+    content = learner(used if kind == "learner" else "mira") | {"grammar": {"templates": templates}}
     with pytest.raises(InputError) as error:
-        use()
+        compute(RULES, read_config(content).grammar.templates)
     assert str(error.value).startswith(f"{kind} '{name}' of the installed package 'other' {problem}")
     assert "\n" not in str(error.value)
 
@@ -217,27 +196,22 @@ def test_a_broken_package_does_not_matter_to_another(toy: Path) -> None:
 
 def test_two_packages_with_the_same_name(toy: Path) -> None:
     install_other(toy, "learner", "oracle", other())
-    with pytest.raises(
-        InputError, match=r"^learner 'oracle' of the installed package '\w+' has the name of one of"
-    ):
+    message = r"^learner 'oracle' of the installed package '\w+' has the name of one of"
+    with pytest.raises(InputError, match=message):
         read_config(learner("oracle"))
 
 
 def test_a_key_with_the_name_of_an_option_of_train(site: Path, tmp_path: Path) -> None:
     install_other(site, "learner", "new", other("seed: int = option('Seed.', 1, minimum=1)"))
     line = command(site, tmp_path, "train", "--learner", "new", status=1)
-    assert line.startswith(
-        "itersel train: learner 'new' cannot have this key: argument --seed: conflicting option"
-    )
+    said = "learner 'new' cannot have this key: argument --seed: conflicting option"
+    assert line.startswith(f"itersel train: {said}")
 
 
 def test_built_in_names_need_no_search(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
     """Searching all packages takes longer than anything else when a job starts."""
 
-    def search(**_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(metadata, "entry_points", search)
+    monkeypatch.setattr(metadata, "entry_points", mock.Mock(side_effect=AssertionError))
     for name in BUILT_IN:
         read_config(learner(name) | {"grammar": {"templates": list(BUILT_IN_TEMPLATES)}})
     compute(RULES, list(BUILT_IN_TEMPLATES))
@@ -290,17 +264,10 @@ CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(Non
 @pytest.mark.slow
 def test_kernels_are_kept(site: Path, tmp_path: Path) -> None:
     install_other(site, "template", "New", KERNEL)
-    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-    environment = {
-        **os.environ,
-        "PYTHONPATH": paths,
-        "ITERSEL_CACHE": str(tmp_path),
-        "NUMBA_DISABLE_JIT": "0",
-    }
+    settings = {"PYTHONPATH": python_path(site), "ITERSEL_CACHE": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
 
     def call() -> str:
-        run = [sys.executable, "-c", CALL]
-        return subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout
+        return limited(program=["-c", CALL], env={**os.environ, **settings}).stdout
 
     assert (call(), call()) == ("42 0 1\n", "42 1 0\n")
     (site / "other.py").write_text(KERNEL.replace("2 *", "3 *"))

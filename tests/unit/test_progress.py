@@ -1,7 +1,5 @@
 """Progress of long steps, in a log and on a terminal; functions applied by several processes."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os
@@ -10,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -40,17 +39,16 @@ class Clock:
             yield item
 
 
-class Ending:
-    """Occurs after a number of waits, which take no time."""
+def ending(clock, waits, between=lambda: None):
+    """Return an event that occurs after a number of waits, which take no time."""
 
-    def __init__(self, clock, waits, between=lambda: None):
-        self._clock, self._waits, self._between = clock, waits, between
+    def wait(timeout):
+        clock.now += timeout
+        between()
+        return next(has_occurred)
 
-    def wait(self, timeout):
-        self._clock.now += timeout
-        self._between()
-        self._waits -= 1
-        return self._waits < 0
+    has_occurred = iter([False] * waits + [True])
+    return SimpleNamespace(wait=wait)
 
 
 def test_a_line_a_minute(capsys):
@@ -110,7 +108,7 @@ def test_a_terminal_has_one_line(monkeypatch):
 
 def test_step_without_progress(capsys):
     clock = Clock()
-    watch("align", Ending(clock, 24), clock)
+    watch("align", ending(clock, 24), clock)
     assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
 
 
@@ -137,37 +135,29 @@ def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path):
 def test_progress_replaces_the_running_message(capsys):
     clock = Clock()
     other = progress(itertools.repeat(0), "decode", 100, clock=clock)
-    watch("align", Ending(clock, 40, lambda: next(other)), clock)
+    watch("align", ending(clock, 40, lambda: next(other)), clock)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) >= 3
     assert all(line.startswith("decode: ") for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (99.4, "99 s"), (100, "2 min"), (3560, "59 min"), (3600, "1 h 0 min"), (11100, "3 h 5 min")],
-)
-def test_duration(seconds, text):
-    assert duration(seconds) == text
+def test_duration():
+    found = [duration(seconds) for seconds in (0, 99.4, 100, 3560, 3600, 11100)]
+    assert found == ["0 s", "99 s", "2 min", "59 min", "1 h 0 min", "3 h 5 min"]
 
 
 def double() -> Callable[[int], int]:
     return lambda number: 2 * number
 
 
-def fail(kind: str) -> Callable[[int], int]:
-    """Return a function that fails for 5."""
-    errors = {
-        "input": InputError("is wrong", "file", 7),
-        "several": CombinedInputError([InputError("one", "a", 1), InputError("two", "b", 2)]),
-        "bug": ValueError("bug"),
-    }
+def fail(error: Exception | None) -> Callable[[int], int]:
+    """Return a function that fails for 5: with an error, or its process is killed."""
 
     def function(number: int) -> int:
-        if number == 5 and kind == "killed":
+        if number == 5 and error is None:
             os.kill(os.getpid(), signal.SIGKILL)
         if number == 5:
-            raise errors[kind]
+            raise error
         return number
 
     return function
@@ -179,24 +169,25 @@ def unusable() -> Callable[[int], int]:
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_results_are_in_order(processes: int) -> None:
-    assert list(map_blocks(double, iter(range(40)), processes)) == list(range(0, 80, 2))
-    assert list(map_blocks(double, iter(()), processes)) == []
+    for count in (40, 0):
+        assert list(map_blocks(double, iter(range(count)), processes)) == list(range(0, 2 * count, 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(
-    ("kind", "error", "message"),
+    ("error", "message"),
     [
-        ("input", InputError, "file:7: is wrong"),
-        ("several", CombinedInputError, "1 more"),
-        ("bug", ValueError, "bug"),
+        (InputError("is wrong", "file", 7), "file:7: is wrong"),
+        (CombinedInputError([InputError("one", "a", 1), InputError("two", "b", 2)]), "1 more"),
+        (ValueError("bug"), "bug"),
     ],
+    ids=["one", "several", "bug"],
 )
-def test_errors_of_the_function(kind: str, error: type[Exception], message: str, processes: int) -> None:
+def test_errors_of_the_function(error: Exception, message: str, processes: int) -> None:
     """As in one process: with what came before, and with the places of all errors."""
-    results = map_blocks(partial(fail, kind), iter(range(9)), processes)
+    results = map_blocks(partial(fail, error), iter(range(9)), processes)
     assert [next(results) for _ in range(5)] == list(range(5))
-    with pytest.raises(error, match=message) as raised:
+    with pytest.raises(type(error), match=message) as raised:
         next(results)
     if isinstance(raised.value, CombinedInputError):
         assert [(one.path, one.line) for one in raised.value.errors] == [("a", 1), ("b", 2)]
@@ -204,7 +195,7 @@ def test_errors_of_the_function(kind: str, error: type[Exception], message: str,
 
 def test_a_process_that_dies() -> None:
     with pytest.raises(InputError, match="a process was killed"):
-        list(map_blocks(partial(fail, "killed"), iter(range(9)), 2))
+        list(map_blocks(partial(fail, None), iter(range(9)), 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -1,11 +1,8 @@
 """Several references: joining, writing and reading, and from raw text to a shard."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -26,7 +23,6 @@ from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
 Text = list[list[int]]
-Refused = Callable[..., str]
 
 
 @st.composite
@@ -36,19 +32,13 @@ def parallel_texts(draw: st.DrawFn) -> list[Text]:
     return draw(st.lists(text, min_size=1, max_size=3))
 
 
-def plain_join(texts: list[Text]) -> list[Text]:
-    """Return the references of each sentence."""
-    return [[one for one in lines if one] or [[]] for lines in map(list, zip(*texts, strict=True))]
-
-
 @MANY
 @given(parallel_texts())
 def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
-    sides = [
-        make_references(*text) if text else (np.zeros(0, np.int32), np.zeros(1, np.int64)) for text in texts
-    ]
+    nothing = np.zeros(0, np.int32), np.zeros(1, np.int64)
+    sides = [make_references(*text) if text else nothing for text in texts]
     word, offset, sentence_offset = join_references([(one[0], one[1]) for one in sides])
-    expected = plain_join(texts) if len(texts) > 1 else [[line] for line in texts[0]]
+    expected = [[one for one in lines if one] or [[]] for lines in zip(*texts, strict=True)]
     flat = [one for references in expected for one in references]
     assert [word[a:b].tolist() for a, b in itertools.pairwise(offset)] == flat
     if all(len(references) == 1 for references in expected):
@@ -71,11 +61,10 @@ def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path: Pat
     shard = read_shard(several(tmp_path / "several.h5"))
     words = shard.vocabulary.to_list()
     found = []
-    for sentence in range(3):
-        references = shard.references(sentence)
+    for references in map(shard.references, range(3)):
         ends = itertools.pairwise(references.offset)
-        found.append([tuple(words[i] for i in references.word[a:b]) for a, b in ends])
-    assert found == [[("x", "y"), ("y",), ("x", "x", "new")], [("z",)], [("x",), ("z",)]]
+        found.append([[words[i] for i in references.word[a:b]] for a, b in ends])
+    assert found == [[["x", "y"], ["y"], ["x", "x", "new"]], [["z"]], [["x"], ["z"]]]
     assert shard.references(0).lengths.tolist() == [2, 1, 3]
     assert (shard.references(0).longest, shard.references(0).mean_length) == (3, 2.0)
     write_shard(tmp_path / "again.h5", shard)
@@ -122,7 +111,7 @@ def test_groups_without_references(tmp_path: Path) -> None:
         read_shard(tmp_path / "shard.h5")
 
 
-def test_from_text_to_a_shard(tmp_path: Path, refused: Refused) -> None:
+def test_from_text_to_a_shard(tmp_path, refused):
     """References stay with their sentence, and all are prepared in the same way."""
     for name, lines in {
         "source": ["Ein Haus", "Der Hund!", "Das Haus"],
@@ -154,11 +143,7 @@ def test_from_text_to_a_shard(tmp_path: Path, refused: Refused) -> None:
     assert {
         " ".join(words[i] for i in source): " ".join(words[i] for i in found.references(n).word)
         for n, source in enumerate(sources)
-    } == {
-        "ein haus": "one house a house",
-        "der hund !": "the dog !",
-        "das haus": "this house the house",
-    }
+    } == {"ein haus": "one house a house", "der hund !": "the dog !", "das haus": "this house the house"}
     for step in (
         f"shard --shards=1 --output=%no {dev} --target=%short.gz",
         f"grammar extract --index=%index --output=%no {shard} --references=%short.gz",

@@ -1,7 +1,5 @@
 """Choosing the epoch of a system, on all sentences or those of a task, and joining translations by task."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest
@@ -85,7 +83,6 @@ EXPERIMENT = ["--name=x", "--learner=mira", "--mixing=none", "--tune-on=dev", "-
 
 @pytest.fixture
 def choosing(tmp_path, text_file):
-    """Return the command that chooses an epoch."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
@@ -125,10 +122,8 @@ def test_choose_with_several_references(text_file, choose):
     others = text_file("others", ["", *OTHERS[1:]])
     options = ["--labels", text_file("labels", LABELS), "--task", "calc", "--reference", others]
     system = choose(*options)
-    expected = [
-        sacrebleu([text[1], text[3]], [REFERENCES[1], REFERENCES[3]], [OTHERS[1], OTHERS[3]])
-        for text in EPOCHS
-    ]
+    of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
+    expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
     assert system.devtest_bleu == pytest.approx(expected)
     assert expected[1] == pytest.approx(100)
     assert system.signature.startswith("nrefs:2|")

@@ -1,7 +1,5 @@
 """The table of corpora, and the rule counts that it uses."""
 
-from __future__ import annotations
-
 import io
 import json
 
@@ -20,17 +18,14 @@ def write_sentence(path, rules):
 def test_command_corpus(tmp_path, text_file, monkeypatch):
     write_sentence(tmp_path / "0.h5", 3)
     write_sentence(tmp_path / "1.h5", 0)
-    monkeypatch.setattr(
-        "sys.stdin", io.TextIOWrapper(io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode()))
-    )
+    names = io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(names))
     rules = str(tmp_path / "rules.json")
     assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
     assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
     further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
-    document = {
-        "splits": {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)},
-        "monolingual": further,
-    }
+    splits = {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)}
+    document = {"splits": splits, "monolingual": further}
     counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
     collection = text_file("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
     preparation = text_file("statistics.json", [json.dumps(document)])
@@ -40,15 +35,10 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
     assert main([*arguments, *outputs]) == 0
     rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
     assert rows[2:4] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
-    assert [" ".join(row) for row in rows[5:]] == [
-        "left out of why pairs",
-        " ".join(rows[6]),  # the line below the header
-        "collection no counterpart 11",
-        "collection duplicates 22",
-        "train short 1",
-        "train long 2",
-        "monolingual empty 7",
-    ]
+    assert " ".join(rows[5]) == "left out of why pairs"
+    left_out = ["collection no counterpart 11", "collection duplicates 22"]
+    left_out += ["train short 1", "train long 2", "monolingual empty 7"]
+    assert [" ".join(row) for row in rows[7:]] == left_out
     assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"
     result = json.loads((tmp_path / "corpus.json").read_text())
     assert result["splits"]["train"] == {**document["splits"]["train"], "rules": 3}
@@ -60,27 +50,17 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
 COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
 
 
+COLLECTIONS = [{**COUNTS, "duplicates": count} for count in (float("inf"), "3", -1)] + [{}, []]
+MONOLINGUAL = [{"dropped": one} for one in ({"x": "abc"}, {"x": float("inf")}, ["x"], None)] + [{}, [1]]
+
+
 @pytest.mark.parametrize(
     ("collection", "monolingual"),
-    [
-        ({**COUNTS, "duplicates": float("inf")}, {"dropped": {}}),
-        ({**COUNTS, "duplicates": "3"}, {"dropped": {}}),
-        ({**COUNTS, "duplicates": -1}, {"dropped": {}}),
-        ({}, {"dropped": {}}),
-        ([], {"dropped": {}}),
-        (COUNTS, {"dropped": {"x": "abc"}}),
-        (COUNTS, {"dropped": {"x": float("inf")}}),
-        (COUNTS, {"dropped": ["x"]}),
-        (COUNTS, {"dropped": None}),
-        (COUNTS, {}),
-        (COUNTS, [1]),
-    ],
+    [(one, {"dropped": {}}) for one in COLLECTIONS] + [(COUNTS, one) for one in MONOLINGUAL],
 )
 def test_left_out_of_wrong_kinds(text_file, tmp_path, refused, collection, monolingual):
-    files = {
-        "statistics.json": {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual},
-        "collection.json": collection,
-    }
+    document = {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual}
+    files = {"statistics.json": document, "collection.json": collection}
     paths = [text_file(name, [json.dumps(content)]) for name, content in files.items()]
     arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
     said = f"{paths[collection is not COUNTS]}: is not a statistics file"

@@ -1,7 +1,5 @@
 """Groups of sentences, and the n-grams that some systems get right more often."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given
@@ -15,14 +13,12 @@ SOURCE = ["the katze", "the the", "katze zug in 7 .", " ".join(["the"] * 61), "7
 
 def groups(systems, frequencies=WORDS):
     """Return the label of each sentence, by the beginning of the title."""
+
+    def label(one, group):
+        return one.labels[group] if isinstance(group, int) else [one.labels[each] for each in group]
+
     found = group_sentences(SOURCE, systems, frequencies)
-    return {
-        one.title.split()[0]: [
-            one.labels[group] if isinstance(group, int) else [one.labels[each] for each in group]
-            for group in one.groups
-        ]
-        for one in found
-    }
+    return {one.title.split()[0]: [label(one, group) for group in one.groups] for one in found}
 
 
 def test_groups():

@@ -1,7 +1,5 @@
 """The commands printed at the end of a run."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest
@@ -51,10 +49,8 @@ def test_short_sentence(tmp_path, prepared, sentence):
 def test_names_are_quoted(systems):
     sentence = "Das ist 'ein $(Haus)."
     lines = list(hints(systems, sentence, "the cache", "bin", ["my config.yaml"]))
-    assert shlex.split(lines[1]) == [
-        *["printf", "%s\\n", sentence, "|"],
-        *["ITERSEL_CACHE=the cache", "bin/itersel", "translate", "--system", str(systems["b"])],
-    ]
+    printf, translate = ["printf", "%s\\n", sentence, "|"], ["bin/itersel", "translate", "--system"]
+    assert shlex.split(lines[1]) == [*printf, "ITERSEL_CACHE=the cache", *translate, str(systems["b"])]
     assert "my config.yaml" in lines[2]
     assert shlex.split(lines[3]) == ["bin/itersel", "run", "--configfile", "my config.yaml"]
 

@@ -1,7 +1,5 @@
 """Several runs in one table: differences from a baseline, tests over all runs, wrong input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -21,12 +19,11 @@ from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
 from itersel.report.comparison import Translations, compare
 from itersel.report.page.across import render_runs
-from itersel.report.page.folder import read_run
 from itersel.report.runs import compare_runs, read_runs
 from itersel.report.runs_table import MEAN, text_table
 
 NAMES = ["first", "second", "third"]
-TOKENIZED = ["--metric", "tokenized-bleu"]
+TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baseline", "third"]
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +91,11 @@ def test_randomization_against_all_exchanges(runs, names):
     name, baseline = names
     trials, of_runs = 20_000, runs[:2]
     found = system(compared(of_runs, [baseline], trials=trials), name)["difference"]
-    differences = [
-        statistics.mean(sacrebleu(text, run.references) for text in texts(run, name))
-        - statistics.mean(sacrebleu(text, run.references) for text in texts(run, baseline))
+    scores = [
+        [statistics.mean(sacrebleu(text, run.references) for text in texts(run, one)) for one in names]
         for run in of_runs
     ]
+    differences = [one - other for one, other in scores]
     assert found["mean"] == pytest.approx(statistics.mean(differences))
     assert found["error"] == pytest.approx(statistics.stdev(differences) / math.sqrt(2))
     at_least, ways = 0, 0
@@ -120,10 +117,9 @@ def test_signs():
 
 def test_scores_of_each_run_are_those_of_its_table(runs):
     content = compared(runs, ["second"], "bleu", trials=50)
-    metric, case = "BLEU", "cased"
     for place, run in enumerate(runs):
         for row in run.table["test_sets"][0]["systems"]:
-            one, scores = system(content, row["name"])["runs"][place], row["scores"][metric][case]
+            one, scores = system(content, row["name"])["runs"][place], row["scores"]["BLEU"]["cased"]
             assert (one["mean"], one["better_than"]) == (scores["mean"], scores["better_than"])
             assert one["p"] == (None if row["name"] == "second" else scores["p"]["second"])
     first = system(content, "first")
@@ -147,9 +143,7 @@ def test_other_systems(tmp_path):
 
 def test_lower_ter_is_ahead(runs):
     content = compared(runs, ["first"], "ter", trials=10)
-    metric = next(
-        one for one in make_metrics([runs[0].references]) if (one.name, one.case) == ("TER", "cased")
-    )
+    [metric] = [one for one in make_metrics([runs[0].references]) if (one.name, one.case) == ("TER", "cased")]
     one = system(content, "third")
     (text,), (baseline,) = texts(runs[0], "third"), texts(runs[0], "first")
     expected = metric.score(metric.counts(text)) - metric.score(metric.counts(baseline))
@@ -210,25 +204,28 @@ def test_command(runs, tmp_path, capsys):
     assert render_runs(content) == page.removesuffix("\n")
 
 
-def changed(run, folder, change):
-    """Return a copy of a run with a changed config."""
-    shutil.copytree(run.folder, folder)
-    path = folder / "report" / "run.json"
-    description = json.loads(path.read_text())
-    change(description["config"])
-    path.write_text(json.dumps(description))
-    return folder
+def edited(name, change):
+    """Return a function that changes a document in a folder of results."""
+
+    def edit(folder):
+        path = folder / "report" / name
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return edit
 
 
 def test_what_may_differ(runs, tmp_path):
     """Seeds, repeats, shards of a job, settings of all experiments, experiments of single runs, names."""
 
-    def change(config):
+    def change(run):
+        config, first = run["config"], run["config"]["experiments"]["first"]
         config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
-        tasks = config["experiments"]["first"]["tasks"] | {"shards_per_job": 2}
-        config["experiments"]["first"] |= {"seed": 5, "repeats": 2, "tasks": tasks}
+        first |= {"seed": 5, "repeats": 2, "tasks": first["tasks"] | {"shards_per_job": 2}}
 
-    folder = changed(runs[0], tmp_path / "de-en", change)
+    folder = shutil.copytree(runs[0].folder, tmp_path / "de-en")
+    edited("run.json", change)(folder)
     table = folder / "report" / "table.json"
     table.write_text(table.read_text().replace('"second"', '"other"'))
     folders = [runs[0].folder, folder, runs[2].folder]
@@ -243,65 +240,54 @@ def test_what_may_differ(runs, tmp_path):
     assert "The runs differ in language_model.order, decoder.pop_limit." in text
 
 
-def damage(part):
-    """Return a function that changes something in a folder of results."""
+def lost(path):
+    return lambda folder: (folder / path).unlink()
 
-    def table(folder, change):
-        path = folder / "report" / "table.json"
-        content = json.loads(path.read_text())
-        change(content["test_sets"][0])
-        path.write_text(json.dumps(content))
 
-    def settings(folder):
-        path = folder / "report" / "run.json"
-        content = read_run(folder)
-        content["config"]["experiments"]["third"] |= {"learner": {"name": "mira", "c": 0.5}}
-        path.write_text(json.dumps(content))
+def of_table(change):
+    """Return a function that changes the test set of the table."""
+    return edited("table.json", lambda table: change(table["test_sets"][0]))
 
-    def no_text(test_set):
-        test_set["signatures"] = {}
-        for row in test_set["systems"]:
-            row["scores"] = {}
 
-    return {
-        "no table": lambda folder: (folder / "report" / "table.json").unlink(),
-        "no config": lambda folder: (folder / "report" / "run.json").unlink(),
-        "wrong config": lambda folder: (folder / "report" / "run.json").write_text('{"config": {"x": 1}}'),
-        "settings": settings,
-        "no text": lambda folder: table(folder, no_text),
-        "score": lambda folder: table(
-            folder, lambda one: one["systems"][1]["scores"]["BLEU"]["cased"].update(runs=[1.0])
-        ),
-        "counts": lambda folder: (folder / "evaluation" / "test" / "counts" / "third.h5").unlink(),
-        "translations": lambda folder: (folder / "experiments" / "third" / "best" / "test.txt").unlink(),
-        "sentences": lambda folder: table(folder, lambda one: one.update(sentences="4")),
-        "names": lambda folder: table(folder, lambda one: one["systems"].pop()),
-    }[part]
+@of_table
+def no_text(test_set):
+    test_set["signatures"] = {}
+    for row in test_set["systems"]:
+        row["scores"] = {}
+
+
+@of_table
+def other_score(test_set):
+    test_set["systems"][1]["scores"]["BLEU"]["cased"]["runs"] = [1.0]
+
+
+def other_learner(run):
+    run["config"]["experiments"]["third"]["learner"] = {"name": "mira", "c": 0.5}
+
+
+BAD_COUNT, FEWER = of_table(lambda one: one.update(sentences="4")), of_table(lambda one: one["systems"].pop())
+UNKNOWN_KEY = edited("run.json", lambda run: run.update(config={"x": 1}))
+TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.h5"
 
 
 @pytest.mark.parametrize(
-    ("part", "options", "message"),
+    ("damage", "options", "message"),
     [
-        ("no table", [], "run: has no report/table.json; name the folder of a finished run"),
-        ("no config", [], "run: has no report/run.json"),
-        ("wrong config", [], "report/run.json: config has an unknown key 'x'"),
-        ("settings", [], "de-en: learner is Mira, there AdaGrad; give"),
-        ("no text", [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
-        ("score", [], "report/table.json: second has another score than in the table; run snakemake"),
-        ("sentences", [], "report/table.json: is not a table of systems; make it with"),
-        ("counts", [], "third.h5: no such file"),
-        ("translations", TOKENIZED, "experiments/third: has no translations of 'test'; run snakemake"),
-        (
-            "names",
-            ["--baseline", "third"],
-            "not all runs have the baseline 'third'; these have first, second",
-        ),
+        (lost("report/table.json"), [], "run: has no report/table.json; name the folder of a finished run"),
+        (lost("report/run.json"), [], "run: has no report/run.json"),
+        (UNKNOWN_KEY, [], "report/run.json: config has an unknown key 'x'"),
+        (edited("run.json", other_learner), [], "de-en: learner is Mira, there AdaGrad; give"),
+        (no_text, [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
+        (other_score, [], "report/table.json: second has another score than in the table; run snakemake"),
+        (BAD_COUNT, [], "report/table.json: is not a table of systems; make it with"),
+        (lost(COUNTS), [], "third.h5: no such file"),
+        (lost(TEXT), TOKENIZED, "experiments/third: has no translations of 'test'; run snakemake"),
+        (FEWER, THIRD, "not all runs have the baseline 'third'; these have first, second"),
     ],
 )
-def test_what_cannot_be_compared(runs, tmp_path, refused, part, options, message):
-    folder = tmp_path / "run"
-    shutil.copytree(runs[0].folder, folder)
-    damage(part)(folder)
+def test_what_cannot_be_compared(runs, tmp_path, refused, damage, options, message):
+    folder = shutil.copytree(runs[0].folder, tmp_path / "run")
+    damage(folder)
     refused(["report", "runs", runs[0].folder, folder, "--baseline", "first", *options], message)
 
 

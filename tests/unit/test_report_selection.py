@@ -1,14 +1,12 @@
 """The table of selected features, compared with counts from the weights of the shards as dictionaries."""
 
-from __future__ import annotations
-
 import csv
 import json
 import statistics
 from pathlib import Path
 
 import pytest
-from tests.mixing import attributes_of, write_shards
+from tests.mixing import write_shards
 from tests.naive.selection import Vector, column_norm
 
 from itersel.cli.main import main
@@ -16,15 +14,8 @@ from itersel.select.mix import mix
 from itersel.select.settings import MixSettings
 from itersel.vectors.weights import make_weights, write_weights
 
-GROUP = {
-    "WordPenalty": "dense",
-    "R:X:a:b": "R",
-    "R:X:c:d": "R",
-    "RBT:a_b": "RBT",
-    "RBS:a_X": "RBS",
-    "Shape_S010_T010": "Shape",
-    "own": "other",
-}
+GROUP = {"WordPenalty": "dense", "R:X:a:b": "R", "R:X:c:d": "R", "RBT:a_b": "RBT", "RBS:a_X": "RBS"}
+GROUP |= {"Shape_S010_T010": "Shape", "own": "other"}
 EPOCHS = [
     # the weights of three shards after each epoch
     [
@@ -61,21 +52,12 @@ def expected_rows(epochs: list[list[Vector]]) -> list[dict]:
             own = [name for name in members if name in chosen]
             active = [sum(map(bool, columns[name])) for name in own]
             found = [norms[name] for name in own] or [None]
-            rows.append(
-                {
-                    "epoch": epoch,
-                    "group": group,
-                    "features": len(members),
-                    "selected": len(own),
-                    "selected_before": len(before.intersection(own)),
-                    "selected_by_number_of_shards": [active.count(number) for number in (1, 2, 3)],
-                    "norm": {
-                        "smallest": min(found),
-                        "median": statistics.median(found) if own else None,
-                        "largest": max(found),
-                    },
-                }
-            )
+            median = statistics.median(found) if own else None
+            row = {"epoch": epoch, "group": group, "features": len(members), "selected": len(own)}
+            row["selected_before"] = len(before.intersection(own))
+            row["selected_by_number_of_shards"] = [active.count(number) for number in (1, 2, 3)]
+            row["norm"] = {"smallest": min(found), "median": median, "largest": max(found)}
+            rows.append(row)
         before = chosen
     return rows
 
@@ -116,10 +98,7 @@ def test_path(tmp_path, report):
     """The second epoch has the same loss, which ends the path."""
     limits, previous, matrices = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}, None, []
     for epoch in (1, 2):
-        for z, weights in enumerate(EPOCHS[0]):
-            attributes = {**attributes_of(z, epoch), "loss": 1.5}
-            write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
-        paths = [str(path) for path in sorted(tmp_path.glob("shard*"))]
+        paths = write_shards(tmp_path, EPOCHS[0], epoch, loss=1.5)
         output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in ("v", "selection"))
         mix(paths, output, MixSettings("path-following", epoch, 3, **limits), previous, matrix)
         previous, matrices = output, [*matrices, str(matrix)]

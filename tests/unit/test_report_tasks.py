@@ -1,7 +1,5 @@
 """The table by task: BLEU on the sentences of each task, their mean, and all together."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from random import Random
@@ -97,14 +95,8 @@ def test_significance_covers_the_sentences_of_a_row():
 def test_text():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     text = text_table(table)
-    assert text[:6] == [
-        "system  experiment",
-        "------  ----------",
-        "     1  bad",
-        "     2  good",
-        "     3  like good",
-        "",
-    ]
+    assert text[:2] == ["system  experiment", "------  ----------"]
+    assert text[2:6] == ["     1  bad", "     2  good", "     3  like good", ""]
     assert text[6].split() == ["task", "sentences", "1", "2", "3"]
     for row, task in zip(cells(table)[:2], TASKS, strict=True):
         scores = [f"{sacrebleu(of(lines, task), of(REFERENCES, task)):.2f}" for (lines,) in TEXTS.values()]
@@ -115,9 +107,8 @@ def test_text():
     assert pooled[4::2] == [f"{score(table['pooled'], name)[0]:.2f}" for name in ("good", "like good")]
     legend = " ".join(text[13:])
     assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
-    assert (
-        "9 tests, one for each pair of systems on each task and on all of them, without correction" in legend
-    )
+    pairs = "one for each pair of systems on each task and on all of them, without correction"
+    assert f"9 tests, {pairs}" in legend
     assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
     assert max(map(len, text)) <= 110
 
@@ -194,11 +185,8 @@ def test_several_references():
     pooled = sacrebleu(of(BAD, *TASKS), of(REFERENCES, *TASKS), of(others, *TASKS))
     assert score(table["pooled"], "bad")[0] == pytest.approx(pooled)
     signatures = [line.split("|")[0] for line in text_table(table)[-3:]]
-    assert signatures == [
-        "BLEU of calc: sacrebleu nrefs:2",
-        "BLEU of base: sacrebleu nrefs:1",
-        "BLEU of all tasks: sacrebleu nrefs:var",
-    ]
+    references = {"calc": "2", "base": "1", "all tasks": "var"}
+    assert signatures == [f"BLEU of {name}: sacrebleu nrefs:{count}" for name, count in references.items()]
 
 
 def test_tsv_and_document():

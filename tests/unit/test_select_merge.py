@@ -1,9 +1,6 @@
 """Reading and merging shards by ranges of keys, compared with a dictionary of dictionaries."""
 
-from __future__ import annotations
-
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,13 +43,10 @@ def merge(entries: Entries) -> tuple[Columns, int, kernels.Status]:
 
 
 def as_dictionary(columns: Columns, count: int) -> dict[int, dict[int, float]]:
-    return {
-        int(columns.key[c]): {
-            int(columns.shard[i]): float(columns.value[i])
-            for i in range(columns.offset[c], columns.offset[c + 1])
-        }
-        for c in range(count)
-    }
+    shard, value, offset = columns.shard.tolist(), columns.value.tolist(), columns.offset.tolist()
+    ranges = [range(*offset[c : c + 2]) for c in range(count)]
+    keys = columns.key[:count].tolist()
+    return {key: {shard[i]: value[i] for i in one} for key, one in zip(keys, ranges, strict=True)}
 
 
 def transposed(shards: list[dict[int, float]]) -> dict[int, dict[int, float]]:
@@ -78,9 +72,8 @@ def test_merge_of_many_blocks(is_uniform: bool) -> None:
     random = np.random.default_rng(1)
     highest = HIGHEST if is_uniform else HIGHEST // 4
     pool = random.integers(0, highest, size=3 * kernels.BLOCK, dtype=np.uint64).tolist()
-    shards = [
-        {key: float(random.normal()) for key in random.choice(pool, kernels.BLOCK).tolist()} for _ in range(4)
-    ]
+    chosen = [random.choice(pool, kernels.BLOCK).tolist() for _ in range(4)]
+    shards = [{key: float(random.normal()) for key in keys} for keys in chosen]
     columns, count, status = merge(make_entries(shards))
     assert status.kind == kernels.FINE
     assert as_dictionary(columns, count) == transposed(shards)
@@ -137,26 +130,21 @@ def test_second_hashes_of_damaged_names(offset: list[int]) -> None:
 def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
     offset = np.cumsum([0] + [len(column) for column in columns]).astype(np.int64)
     value = np.array([entry for column in columns for entry in column], np.float64)
-    assert kernels.column_norms(offset, value, NORMS[norm]).tolist() == [
-        column_norm(column, norm) for column in columns
-    ]
+    norms = kernels.column_norms(offset, value, NORMS[norm]).tolist()
+    assert norms == [column_norm(column, norm) for column in columns]
     assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
 
 
 @pytest.mark.parametrize(("range_entries", "shard_entries"), [(1, 99), (7, 99), (1000, 999), (1000, 2)])
-def test_ranges_contain_every_entry_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, range_entries: int, shard_entries: int
-) -> None:
+def test_ranges_contain_every_entry_once(tmp_path, monkeypatch, range_entries, shard_entries):
     monkeypatch.setattr("itersel.select.shard_files.SHARD_ENTRIES", shard_entries)
     monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", range_entries)
     random = np.random.default_rng(range_entries)
     shards = []
     for z in range(5):
-        weights = make_weights(
-            {f"f{i}": float(random.normal()) for i in random.integers(60, size=30 * (z % 3))}
-        )
-        write_weights(tmp_path / f"{z}.h5", weights)
-        shards.append(weights)
+        features = random.integers(60, size=30 * (z % 3))
+        shards.append(make_weights({f"f{i}": float(random.normal()) for i in features}))
+        write_weights(tmp_path / f"{z}.h5", shards[-1])
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
     reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)])
     limit, ranges = -1, 0

@@ -1,14 +1,13 @@
 """Path following compared with the pseudo-code, epoch by epoch as in the workflow, and its end."""
 
-from __future__ import annotations
-
+import functools
 import json
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
-from tests.mixing import FIGURE_2, attributes_of, command, rows_of, run
+from tests.damage import set_attributes
+from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive import oracle, selection
 from tests.naive.learning import PAIRS, Bleu
 from tests.naive.selection import Vector
@@ -17,7 +16,7 @@ from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, MarginPerceptron
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
-from itersel.storage.hdf5 import read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
@@ -28,8 +27,7 @@ PATH = ["--mixing", "path-following"]
 
 
 def attributes(path: Path) -> dict:
-    with h5py.File(path) as stream:
-        return read_header(stream, FORMAT, path).attributes
+    return read_arrays(path, FORMAT)[1]
 
 
 def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
@@ -59,10 +57,6 @@ def random_corpus(seed: int) -> list[list[oracle.Sentence]]:
     ]
 
 
-def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
-    return oracle.train(sentences, weights, HOW)
-
-
 def pass_on(folder: Path, shard: int, epoch: int) -> None:
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
@@ -84,8 +78,8 @@ def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float,
             start = None if epoch == 1 else Start(read_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW, measure_loss=True)
-            more = {"loss": result.loss, "settings": SETTINGS}
-            write_weights(folder / f"shard{z}.h5", result.weights, {**attributes_of(z, epoch), **more})
+            place = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
+            write_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, *PATH, *limits, "--epoch", str(epoch), *previous, *matrix) == 0
         previous = ["--previous", str(folder / "v.h5")]
@@ -102,6 +96,7 @@ def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float,
 @pytest.mark.parametrize(("seed", "epsilon", "ends"), [(1, 10.0, False), (2, 100.0, True), (3, 1000.0, True)])
 def test_equals_the_pseudo_code(tmp_path, seed, epsilon, ends):
     corpus, path = random_corpus(seed), (FIRST, epsilon, LAST)
+    train = functools.partial(oracle.train, how=HOW)
     weights, thresholds = selection.path_following(corpus, EPOCHS, train, loss, path)
     assert thresholds[-1] < thresholds[0]
     assert (len(thresholds) < EPOCHS) == ends
@@ -120,11 +115,10 @@ def shards(tmp_path):
     """Return a function that writes the weights of figure 2 for an epoch, with a loss for each shard."""
 
     def write(epoch: int, losses: tuple, **more: int) -> Path:
-        for z, (weights, one) in enumerate(zip(rows_of(FIGURE_2[12]), losses, strict=True)):
-            seen = {} if one is None else {"loss": one}
-            nonzero = {name: value for name, value in weights.items() if value}
-            path = tmp_path / f"shard{z}.h5"
-            write_weights(path, make_weights(nonzero), {**attributes_of(z, epoch), **seen, **more})
+        paths = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch, **more)
+        for path, loss in zip(paths, losses, strict=True):
+            if loss is not None:
+                set_attributes(loss=loss)(Path(path))
         return tmp_path
 
     return write
@@ -217,14 +211,9 @@ def test_losses_of_two_epochs_are_of_the_same_pairs(name):
     [sentences, *_] = random_corpus(4)
     shard = oracle.make_shard(sentences, NAMES)
     start = Start(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
-    losses = {
-        train_shard(
-            shard,
-            [oracle.OracleDecoder(sentences, shard)],
-            start,
-            TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch),
-            measure_loss=True,
-        ).loss
-        for epoch in (1, 2, 3)
-    }
+    losses = set()
+    for epoch in (1, 2, 3):
+        how = TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch)
+        decoder = oracle.OracleDecoder(sentences, shard)
+        losses.add(train_shard(shard, [decoder], start, how, measure_loss=True).loss)
     assert len(losses) == 1

@@ -1,12 +1,9 @@
 """The modules used by a step, which determine what the workflow reruns after an edit."""
 
-from __future__ import annotations
-
 import re
-import subprocess
-import sys
 
 import pytest
+from tests.limited import limited
 
 from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 
@@ -49,17 +46,10 @@ assert main(["lm", "estimate", "--order", "2", "--input", "text", "--output", "a
 files = {name: module.__file__ for name, module in sys.modules.items() if name.startswith("itersel.")}
 print("\\n".join(name for name, path in files.items() if not path.endswith("__init__.py")))
 """
-    command = [sys.executable, "-c", code]
-    loaded = set(
-        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
-    )
+    loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("shard"), *used_modules("lm estimate")}
-    assert loaded - found - WITHOUT_INFLUENCE == {
-        "itersel.cli.completion",
-        "itersel.cli.main",
-        "itersel.cli.signals",
-        "itersel.cli.warm_up",
-    }
+    of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
+    assert loaded - found - WITHOUT_INFLUENCE == of_main
 
 
 def test_unknown_function():

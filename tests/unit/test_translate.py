@@ -1,7 +1,5 @@
 """Translation of raw text: in batches, as a stream, by several processes, and with details."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -39,11 +37,8 @@ def test_text_is_prepared_and_restored(system, tmp_path):
     lines = translate(system, tmp_path / "raw", tmp_path / "out")
     # the compound is split, case is restored, and there is no space before the full stop
     assert lines == ["The small house ship stays at the River.", "", "The old ship lies (zebra)."]
-    assert translate(system, tmp_path / "raw", tmp_path / "out", "--keep-tokens") == [
-        "the small house ship stays at the river .",
-        "",
-        "the old ship lies ( zebra ) .",
-    ]
+    tokens = translate(system, tmp_path / "raw", tmp_path / "out", "--keep-tokens")
+    assert tokens == ["the small house ship stays at the river .", "", "the old ship lies ( zebra ) ."]
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -128,20 +123,17 @@ def test_a_process_that_cannot_be_started_is_reported(system, text, refused):
         refused(["translate", "--system", system, "--input", text, "--jobs", "2"], message)
 
 
+# These would take minutes without any message, so they are rejected before extraction.
+BYTES, WORDS = "a" * (MAX_SENTENCE_BYTES + 1), "a " * (MAX_SENTENCE + 1)
+REJECTED = {
+    "|||": "'|||' separates the fields",
+    BYTES: f"is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n",
+    WORDS: f"a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are translated, cut it\n",
+}
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("|||", "'|||' separates the fields"),
-        # both would take minutes without any message, so they are rejected before extraction
-        ("a" * (MAX_SENTENCE_BYTES + 1), f"is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n"),
-        (
-            "a " * (MAX_SENTENCE + 1),
-            f"a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are translated, cut it\n",
-        ),
-    ],
-    ids=["reserved", "bytes", "words"],
-)
+@pytest.mark.parametrize(("line", "message"), REJECTED.items(), ids=["reserved", "bytes", "words"])
 def test_no_partial_output(system, tmp_path, refused, line, message, jobs):
     text, output = tmp_path / "text", tmp_path / "out"
     text.write_text(f"Boot\nBoot\n{line}\n")
@@ -219,10 +211,10 @@ def test_alignments_are_those_of_the_rules(system):
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
 
 
-@pytest.mark.parametrize(
-    ("option", "key"),
-    [("--alignments", "alignment"), ("--derivations", "derivation"), ("--feature-values", "features")],
-)
+KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-values": "features"}
+
+
+@pytest.mark.parametrize(("option", "key"), KEYS.items())
 def test_only_requested_details_are_written(system, text, tmp_path, option, key):
     first = json.loads(translate(system, text, tmp_path / "out", option)[0])
     assert list(first) == ["line", "source", "tokens", "translations"]

@@ -2,10 +2,9 @@
 MIRA against plain Python that stores the weights of every step; PRO: sampling, objective, gradient, optimum.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from itersel.tune.mira_kernels import mira_pass, score_rows
 from itersel.tune.pro import Objective, fit_ranking, pair_matrix, sample_pairs
 
 START = np.array([1.0, -0.5, 0.25])
+GOOD = (6, 5, 4, 3)
 small = st.integers(-4, 4)
 vector = st.lists(small, min_size=3, max_size=3)
 
@@ -134,14 +134,14 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
     assert search.scale[2] == 0.0
     weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), Mert(restarts=0), (1,))
     assert weights[2] > 0
-    alone = Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 1.0))
+    alone = Translation(GOOD, 6, dict.fromkeys(DENSE_NAMES, 1.0))
     with pytest.raises(InputError, match="no sentence has translations with different features"):
         tune_mert(search_of([Sentence((6,), [alone])]), START, Mert(), (1,))
 
 
 def test_flat_bleu_does_not_move_the_weights() -> None:
     # every translation has the same counts, so no weights are better
-    same = [Translation((6, 5, 4, 3), 7, named([*bits])) for bits in itertools.product((0, 1), repeat=3)]
+    same = [Translation(GOOD, 7, named([*bits])) for bits in itertools.product((0, 1), repeat=3)]
     start = np.array([0.5, 0.25, -0.25])
     weights, _ = tune_mert(search_of([Sentence((7,), same)]), start, Mert(), (1,))
     assert weights.tolist() == start.tolist()
@@ -209,8 +209,7 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
 
 
 def test_separable_lists_are_separated() -> None:
-    good = Translation((6, 5, 4, 3), 6, {"feature1": 1.0})
-    bad = Translation((1, 0, 0, 0), 6, {"feature2": 1.0})
+    good, bad = Translation(GOOD, 6, {"feature1": 1.0}), Translation((1, 0, 0, 0), 6, {"feature2": 1.0})
     pool, sparse = make_pool([Sentence((6,), [bad, good])] * 3)
     names = [*DENSE_NAMES, *sparse.name.to_list()]
     start = np.where(np.array(names) == "feature2", 1.0, 0.0)
@@ -231,17 +230,9 @@ def test_the_best_pass_is_kept(seed: int) -> None:
 
 def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:
     """Return sentence BLEU of words with these counts, by the naive implementation."""
-
-    class Counted(learning.Bleu):
-        def score(self, hypothesis: object, reference: object) -> float:
-            learning_counts = learning.counts
-            learning.counts = lambda *_: (list(one.matches), [max(0, one.length - n) for n in range(4)])
-            try:
-                return super().score(range(one.length), *map(range, reference_lengths))
-            finally:
-                learning.counts = learning_counts
-
-    return Counted(variant).score(None, None)
+    counts = list(one.matches), [max(0, one.length - n) for n in range(4)]
+    with mock.patch.object(learning, "counts", return_value=counts):
+        return learning.Bleu(variant).score(range(one.length), *map(range, reference_lengths))
 
 
 @given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
@@ -278,9 +269,8 @@ def test_objective_and_gradient(seed: int, strength: float) -> None:
     weights = random.normal(size=4)
     objective = Objective(csr_array(matrix), strength)
     # both signs of every pair, as in the paper: (x, 1) and (-x, 0)
-    expected = sum(
-        math.log1p(math.exp(-sign * (sign * float(x @ weights)))) for x in matrix for sign in (1, -1)
-    )
+    margins = [sign * (sign * float(x @ weights)) for x in matrix for sign in (1, -1)]
+    expected = sum(math.log1p(math.exp(-margin)) for margin in margins)
     value, gradient = objective(weights)
     assert value == pytest.approx(expected + strength / 2 * float(weights @ weights))
     for i in range(4):
@@ -304,6 +294,6 @@ def test_large_margins_do_not_overflow() -> None:
 
 
 def test_nothing_to_rank() -> None:
-    pool, _ = make_pool([Sentence((6,), [Translation((6, 5, 4, 3), 6, {})] * 5)])
+    pool, _ = make_pool([Sentence((6,), [Translation(GOOD, 6, {})] * 5)])
     with pytest.raises(InputError, match="no two translations of a sentence are at least"):
         sample_pairs(pool, Pro(), (1,))

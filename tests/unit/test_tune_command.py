@@ -1,10 +1,7 @@
 """`itersel kbest` and `itersel tune`: files, merging, provenance, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +20,7 @@ from tests.tuning import (
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
 from itersel.errors import InputError
-from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuner import tune
@@ -53,16 +50,9 @@ def test_seed_decides(tmp_path: Path, tuner: str) -> None:
 
 def test_provenance(tmp_path: Path) -> None:
     assert main(tune_command(tmp_path, write_run(tmp_path), "--passes", "3", tuner="kbest-mira")) == 0
-    with open_hdf5(tmp_path / "out.h5") as stream:
-        found = read_header(stream, WEIGHTS, tmp_path / "out.h5").attributes
-    assert json.loads(found["settings"]) == {
-        "tuner": "kbest-mira",
-        "seed": 1,
-        "passes": 3,
-        "c": 0.01,
-        "decay": 0.999,
-        "lists": {"features": "all", "k_best": 10},
-    }
+    found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
+    settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
+    assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
     assert (found["kind"], found["tuner"], found["iteration"]) == ("mixed-weights", "kbest-mira", 2)
     assert (found["shards"], found["sentences"]) == (2, 8)
     assert 0 < found["bleu"] <= 100
@@ -71,24 +61,30 @@ def test_provenance(tmp_path: Path) -> None:
 def test_weights_of_features_that_are_not_in_the_lists(tmp_path: Path) -> None:
     paths = write_run(tmp_path)
     (tmp_path / "before").write_text("elsewhere 2\nGlue 0.5\n")
-    for tuner, expected in (("kbest-mira", 2.0), ("pro", 1.5)):
-        options = ["--previous", str(tmp_path / "before")]
-        options += ["--interpolation", "0.25"] if tuner == "pro" else []
-        assert main(tune_command(tmp_path, paths, *options, tuner=tuner)) == 0
+    previous = ["--previous", str(tmp_path / "before")]
+    for tuner, more, expected in (("kbest-mira", [], 2.0), ("pro", ["--interpolation", "0.25"], 1.5)):
+        assert main(tune_command(tmp_path, paths, *previous, *more, tuner=tuner)) == 0
         assert read_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
+
+
+def write_good_and_bad(folder: Path, good: dict[str, float], bad: dict[str, float]) -> Path:
+    """Write a list of two translations with these features."""
+    every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
+    return write_file(folder / "lists.h5", [Sentence((6,), every)])
 
 
 def test_a_set_of_one_sentence(tmp_path: Path) -> None:
     # It is an ordinary tuning set, whose corpus BLEU is that of the sentence.
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
-    good, bad = (dict(zip(DENSE_NAMES, each, strict=True)) for each in values)
-    every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
-    path = write_file(tmp_path / "lists.h5", [Sentence((6,), every)])
+    path = write_good_and_bad(tmp_path, *(dict(zip(DENSE_NAMES, each, strict=True)) for each in values))
     for name in LIST_TUNERS:
         tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
         weights = read_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
+
+
+NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
 
 
 @pytest.mark.parametrize(
@@ -101,23 +97,10 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
         ("line-search", 1, ["--sum-sparse"], "--sum-sparse needs --previous"),
         ("mert", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
         ("line-search", 2, ["--last", "1"], "--last has no effect"),
-        (
-            "line-search",
-            2,
-            ["--sum-sparse", "--directions", "Words"],
-            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
-        ),
+        ("line-search", 2, ["--sum-sparse", "--directions", "Words"], NOT_DENSE),
     ],
 )
-def test_bad_options(
-    tmp_path: Path,
-    refused: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    tuner: str,
-    iteration: int,
-    options: list[str],
-    said: str,
-) -> None:
+def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, said):
     monkeypatch.chdir(tmp_path)
     for value in ("nan", "inf", "1e300", "1"):
         (tmp_path / value).write_text(f"Glue {value}\n")
@@ -126,9 +109,7 @@ def test_bad_options(
 
 def test_overflow_of_a_tuner(tmp_path: Path) -> None:
     """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
-    good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
-    lists = [Sentence((6,), [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
-    path = write_file(tmp_path / "a.h5", lists)
+    path = write_good_and_bad(tmp_path, *(dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14)))
     with pytest.raises(InputError, match=r"^the weight of '\w+' from --tuner kbest-mira is -?[0-9.e+]+; "):
         tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()
@@ -149,11 +130,10 @@ def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
 
 def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
     """The only translation with a matching 4-gram is inside the hull of others, so no weights choose it."""
-    points = ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3))
-    every = [
-        Translation((6, 5, 4, fours), 6, {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0})
-        for x, y, fours in points
-    ]
+    every = []
+    for x, y, fours in ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3)):
+        features = {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0}
+        every.append(Translation((6, 5, 4, fours), 6, features))
     path = write_file(tmp_path / "a.h5", [Sentence((6,), every)])
     with pytest.raises(InputError, match="BLEU is 0 for all weights tried"):
         tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)

@@ -1,19 +1,15 @@
 """k-best list files: merging, and damaged or inconsistent files."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import put, set_attributes
+from tests.damage import put, set_attributes, unsealed
 from tests.naive import oracle
 from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
@@ -33,16 +29,13 @@ NAMES = [f"feature{i}" for i in range(8)]
 
 
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 9))
-def test_lists_of_all_iterations_are_merged(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, k: int
-) -> None:
+def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     folder = tmp_path_factory.mktemp("lists")
     random = np.random.default_rng(seed)
     corpus = [oracle.random_sentence(random, NAMES, exact=True) for _ in range(4)]
     # so that BLEU is not 0
-    corpus.append(
-        oracle.Sentence(((1, 2, 3, 4),), ((1, 2, 3, 4),), (dict.fromkeys(oracle.DENSE_NAMES, 0.5),))
-    )
+    words = ((1, 2, 3, 4),)
+    corpus.append(oracle.Sentence(words, words, (dict.fromkeys(oracle.DENSE_NAMES, 0.5),)))
     shard = dataclasses.replace(oracle.make_shard(corpus, NAMES), vocabulary=string_table("abcde"))
     weights = [{name: float(random.normal()) for name in oracle.DENSE_NAMES} for _ in range(3)]
     paths = []
@@ -74,20 +67,10 @@ def test_lists_of_all_iterations_are_merged(
             assert pool.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
             row += 1
     named = make_weights({name: float(random.integers(5)) for name in NAMES})
-    expected_scores = [
-        sum(named.to_dict()[sparse.name.get(int(sparse.feature[i]))] * sparse.value[i] for i in range(a, b))
-        for a, b in itertools.pairwise(sparse.offset.tolist())
-    ]
+    weight_of = named.to_dict()
+    products = sparse.value * [weight_of[sparse.name.get(i)] for i in sparse.feature.tolist()]
+    expected_scores = [sum(products[a:b]) for a, b in itertools.pairwise(sparse.offset.tolist())]
     assert sparse_scores(files, pool.origin, named).tolist() == expected_scores
-
-
-Change = Callable[[Path], object]
-Refused = Callable[..., str]
-
-
-def flip(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream["dense"][0, 0] += 1.0
 
 
 # a change to the last file, and the error
@@ -95,7 +78,7 @@ BAD = [
     (lambda path: path.unlink(), "1.2.h5: no such file"),
     (lambda path: path.write_bytes(path.read_bytes()[:1000]), "1.2.h5: damaged or truncated"),
     (lambda path: path.write_text("text"), "1.2.h5: damaged or truncated HDF5 file, or another kind of file"),
-    (flip, "1.2.h5: damaged: array 'dense' does not match its checksum"),
+    (put("dense", (0, 0), 99.0, unsealed), "1.2.h5: damaged: array 'dense' does not match its checksum"),
     (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' holds"),
     (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
     (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
@@ -110,21 +93,21 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "said"), BAD)
-def test_bad_files(tmp_path: Path, refused: Refused, change: Change, said: str) -> None:
+def test_bad_files(tmp_path, refused, change, said):
     paths = write_run(tmp_path, sparse=False)
     change(paths[-1])
     refused(tune_command(tmp_path, paths), said)
 
 
 @pytest.mark.parametrize("name", ["feature", "feature_value"])
-def test_bad_sparse_features(tmp_path: Path, refused: Refused, name: str) -> None:
+def test_bad_sparse_features(tmp_path, refused, name):
     paths = write_run(tmp_path)
     put(name, 0, 99 if name == "feature" else np.nan)(paths[0])
     command = tune_command(tmp_path, paths, tuner="kbest-mira")
     refused(command, f"0.1.h5: damaged: array '{name}' holds")
 
 
-def test_wrong_number_of_files(tmp_path: Path, refused: Refused) -> None:
+def test_wrong_number_of_files(tmp_path, refused):
     paths = write_run(tmp_path, sparse=False)
     for given_paths, iteration, said in (
         (paths[:-1], 2, "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iterations need 4"),

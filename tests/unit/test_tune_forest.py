@@ -1,7 +1,5 @@
 """MERT over forests, compared with all derivations of small forests; pruning; forest files."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +14,7 @@ from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.strategies import Problem, load_arpa, make_decoder, small_grammars, solve, to_arpa
 from tests.naive.tuning import Edge, Translation
-from tests.tuning import make_decodable, write_decoded
+from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
 from itersel.config.search import ForestSettings, Search
@@ -41,6 +39,8 @@ from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
 Forest = list[list[Edge]]
+# the references of a sentence
+Texts = tuple[tuple[int, ...], ...]
 WORDS = 4
 MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
@@ -70,8 +70,6 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
     return forest, tuple(draw(references))
 
 
-# the references of a sentence
-Texts = tuple[tuple[int, ...], ...]
 # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
 MODEL = 2
 WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
@@ -107,9 +105,7 @@ def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
 
 
 @given(st.lists(st.tuples(small_forests(), small_forests()), min_size=2, max_size=3), st.integers(1, 2))
-def test_line_search_equals_all_derivations(
-    drawn: list[tuple[tuple[Forest, Texts], tuple[Forest, Texts]]], iterations: int
-) -> None:
+def test_line_search_equals_all_derivations(drawn, iterations):
     """The first sentence is a shard, the others are another; each sentence has a forest per iteration."""
     sentences = [([first, second][:iterations], texts) for (first, texts), (second, _) in drawn]
     shards = [
@@ -228,10 +224,7 @@ def test_separable_forests_are_separated() -> None:
     good, bad = (1, 2, 3, 1), (0, 2, 1, 0)
     drawn = [
         ([[Edge((Fraction(a), Fraction(b)), (), words) for a, b, words in edges]], ((1, 2, 3, 1),))
-        for edges in (
-            [(2, -1, bad), (1, 1, good), (-3, 0, bad)],
-            [(-1, 3, good), (0, 1, bad), (1, -2, bad)],
-        )
+        for edges in ([(2, -1, bad), (1, 1, good), (-3, 0, bad)], [(-1, 3, good), (0, 1, bad), (1, -2, bad)])
     ]
     for sentences in (drawn, drawn[:1]):
         search = ForestSearch([[to_forests(sentences)]], MODEL)
@@ -253,22 +246,18 @@ def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     for shard in (0, 1):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
-            place = ["--shard-number", str(shard), "--iteration", str(iteration)]
-            place += ["--weights", str(tmp_path / "before")]
-            assert write_decoded("forest", decodable, paths[-1], *place) == 0
+            place = [f"--shard-number={shard}", f"--iteration={iteration}"]
+            before = f"--weights={tmp_path / 'before'}"
+            assert write_decoded("forest", decodable, paths[-1], *place, before) == 0
     assert write_decoded("forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
     assert "iteration 2 needs --weights, the weights of the previous iteration" in capsys.readouterr().err
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
-        (tmp_path / "lists").write_text("".join(f"{path}\n" for path in order))
-        one = ["--lists", str(tmp_path / "lists"), "--shards", "2", "--iteration", "2"]
-        one += ["--previous", str(tmp_path / "before")]
-        output = tmp_path / "w.h5"
-        assert main(["tune", "--tuner", "forest-mert", *one, "--output", str(output)]) == 0
-        contents.add(output.read_bytes())
+        assert main(tune_command(tmp_path, order, tuner="forest-mert")) == 0
+        contents.add((tmp_path / "out.h5").read_bytes())
     assert len(contents) == 1
-    assert read_weights(output).value.shape[0] > 0
-    assert main(["tune", "--tuner", "mert", *one, "--output", str(output)]) == 1
+    assert read_weights(tmp_path / "out.h5").value.shape[0] > 0
+    assert main(tune_command(tmp_path, paths)) == 1
     assert "is not a k-best lists file; make one with 'itersel kbest'" in capsys.readouterr().err
     assert write_decoded("forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err

@@ -1,7 +1,5 @@
 """`itersel kbest`, and tuning from lists to weights to translations."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from sacrebleu.metrics import BLEU
 from tests.naive import oracle
 from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
-from tests.tuning import further_references, make_decodable, write_decoded
+from tests.tuning import further_references, make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
 from itersel.config.search import ListSettings
@@ -20,7 +18,7 @@ from itersel.decode.decoder import Decoder, KBest
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import StringTable
 from itersel.tune.generate import DIGITS, FORMAT, START, generate_lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -30,7 +28,6 @@ SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
 def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_path: Path) -> None:
-    """Features are written without the digits that depend on the order of summation."""
     shard, weights = read_shard(decodable / "shard.h5"), make_weights(START)
     decoder = Decoder(shard, load_model(decodable / "model"))
     written = []
@@ -81,33 +78,23 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     assert write_decoded("kbest", decodable, lists, "--features", features) == 0
     arrays, found = read_arrays(lists, FORMAT)
     assert found["iteration"] == 1
-    assert json.loads(found["settings"]) == {
-        "features": features,
-        "k_best": 100,
-        "max_span": 15,
-        "pop_limit": 200,
-        "templates": [],
-    }
+    settings = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": []}
+    assert json.loads(found["settings"]) == settings
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4
     first = lists.read_bytes()
     assert write_decoded("kbest", decodable, lists, "--features", features) == 0
     assert lists.read_bytes() == first
-    (tmp_path / "lists").write_text(f"{lists}\n")
     tuner = "mert" if features == "dense" else "kbest-mira"
-    one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
-    assert main(["tune", "--tuner", tuner, *one, "--output", str(tmp_path / "w.h5")]) == 0
-    weights = ["--weights", str(tmp_path / "w.h5")]
+    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
+    weights = ["--weights", str(tmp_path / "out.h5")]
     assert write_decoded("kbest", decodable, tmp_path / "2.h5", "--features", features, *weights) == 0
     assert write_decoded("decode", decodable, tmp_path / "out", *weights) == 0
     translations = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
     references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
-    chosen = [
-        Translation(tuple(counts(words, reference)[0]), len(words), {})
-        for words, reference in zip(translations, references, strict=True)
-    ]
-    with open_hdf5(tmp_path / "w.h5") as stream:
-        bleu = read_header(stream, WEIGHTS, tmp_path / "w.h5").attributes["bleu"]
+    matches = [tuple(counts(*both)[0]) for both in zip(translations, references, strict=True)]
+    chosen = [Translation(one, len(words), {}) for one, words in zip(matches, translations, strict=True)]
+    bleu = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"]
     # the lists contain all translations, so the best in the lists are the best overall
     assert corpus_bleu(chosen, 9) == pytest.approx(bleu / 100)
     assert translations == references or features == "dense"
@@ -118,20 +105,17 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
 def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None:
     """BLEU of the tuned weights equals sacrebleu's score of their translations."""
     step = "forest" if tuner == "forest-mert" else "kbest"
-    lists, weights, output = (tmp_path / name for name in ("1.h5", "w.h5", "out"))
+    lists, weights, output = (tmp_path / name for name in ("1.h5", "out.h5", "out"))
     dense = ["--features", "dense"]
     assert write_decoded(step, decodable, lists, *dense, shard="several.h5") == 0
-    (tmp_path / "lists").write_text(f"{lists}\n")
-    one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
-    assert main(["tune", "--tuner", tuner, *one, "--output", str(weights)]) == 0
+    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
     dense += ["--weights", str(weights)]
     assert write_decoded("decode", decodable, output, *dense, shard="several.h5") == 0
     first = [target.split() for _, target in SENTENCES]
     texts = [[" ".join(words) or None for words in text] for text in (first, *further_references(first))]
     metric = BLEU(tokenize="none", smooth_method="none")
     expected = metric.corpus_score(output.read_text().splitlines(), texts)
-    with open_hdf5(weights) as stream:
-        assert read_header(stream, WEIGHTS, weights).attributes["bleu"] == pytest.approx(expected.score)
+    assert read_arrays(weights, WEIGHTS)[1]["bleu"] == pytest.approx(expected.score)
     assert expected.score > 0
 
 

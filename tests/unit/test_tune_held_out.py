@@ -1,9 +1,6 @@
 """Tuning mixed weights on held-out lists: summed sparse features, line searches along given directions."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,27 +30,16 @@ def random_weights(seed: int) -> dict[str, float]:
     return {name: value for name, value in weights.items() if value} | {"elsewhere": 0.5}
 
 
-def tuned(
-    folder: Path,
-    how: Batch,
-    sentences: Sequence[Sentence],
-    before: dict[str, float],
-    last: dict[str, float] | None = None,
-) -> tuple[dict[str, float], float]:
+def tuned(folder, how, sentences, before, last=None):
     """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences)
-    weights = {
-        "before": make_weights(before),
-        "last": None if last is None else make_weights(last),
-    }
+    weights = {"before": make_weights(before), "last": None if last is None else make_weights(last)}
     found = tune(how, [path], folder / "out.h5", shards=1, iteration=1, is_summed=True, **weights)
     return read_weights(folder / "out.h5").to_dict(), found.score / 100
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_last=st.booleans())
-def test_weights_have_the_reported_bleu(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, how: Batch, has_last: bool
-) -> None:
+def test_weights_have_the_reported_bleu(tmp_path_factory, seed, how, has_last):
     sentences = random_sentences(seed, count=6)
     before, last = random_weights(seed), random_weights(seed + 1) if has_last else None
     folder = tmp_path_factory.mktemp("tuned")
@@ -81,9 +67,7 @@ def test_sparse_weights_keep_their_ratios(tmp_path: Path, how: Batch) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-def test_line_search_finds_the_best_point_of_a_line(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
+def test_line_search_finds_the_best_point_of_a_line(tmp_path_factory, seed):
     folder, sentences, before = tmp_path_factory.mktemp("line"), random_sentences(seed), random_weights(seed)
     expected = max(bleu for _, bleu in naive.bleu_along_line(sentences, before, {"WordPenalty": 1.0}))
     if expected == 0.0:
@@ -98,8 +82,9 @@ def test_line_search_finds_the_best_point_of_a_line(
 
 def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
     # the good translation has the feature that only the previous epoch favoured
-    good = naive.Translation((6, 5, 4, 3), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature0": 1.0})
-    bad = naive.Translation((6, 2, 1, 1), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature1": 1.0})
+    zeros = dict.fromkeys(DENSE_NAMES, 0.0)
+    good = naive.Translation((6, 5, 4, 3), 6, {**zeros, "feature0": 1.0})
+    bad = naive.Translation((6, 2, 1, 1), 6, {**zeros, "feature1": 1.0})
     sentences = [Sentence((6,), [bad, good])]
     before, last = {"feature1": 1.0}, {"feature0": 1.0}
     weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before, last)
@@ -112,14 +97,8 @@ def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
     assert bleu < 1.0
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    factor=st.sampled_from([0.0, 0.5, 1.0]),
-    last_factor=st.sampled_from([0.0, 2.0]),
-)
-def test_columns_score_the_same_as_their_weights(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, factor: float, last_factor: float
-) -> None:
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
+def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor, last_factor):
     sentences = random_sentences(seed)
     sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))

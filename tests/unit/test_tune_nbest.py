@@ -1,11 +1,11 @@
 """Tuning on n-best lists of other decoders: their statistics, and qualities other than BLEU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
@@ -40,9 +40,8 @@ def files(tmp_path):
             kept = [word if random.random() > rank / 10 else "x" for word in words[: 9 - rank % 3]]
             right = sum(word != "x" for word in kept)
             rare = "rare=1" if rank == 3 else ""
-            lines.append(
-                f"{sentence} ||| {' '.join(kept)} ||| good= {right} 0 bad={-right - rank / 20} {rare} ||| 0"
-            )
+            features = f"good= {right} 0 bad={-right - rank / 20} {rare}"
+            lines.append(f"{sentence} ||| {' '.join(kept)} ||| {features} ||| 0")
     lines.append(lines[-1])
     (tmp_path / "list").write_text("\n".join(lines))
     for number, one in enumerate(references):
@@ -70,9 +69,8 @@ def test_statistics_are_those_of_sacrebleu(files):
 
 @pytest.mark.parametrize("settings", TUNERS)
 def test_good_features_get_weight(files, settings):
-    found = tune_nbest(
-        [files / "list"], *references_of(files), tuner=settings, start=make_weights({"bad": 1.0})
-    )
+    start = make_weights({"bad": 1.0})
+    found = tune_nbest([files / "list"], *references_of(files), tuner=settings, start=start)
     weights = found.weights.to_dict()
     assert found.sizes == {"good": 2}
     # the first translation of each list is right
@@ -97,9 +95,6 @@ def test_scores_of_sacrebleu_are_tuned_for(files, quality):
 
 
 def test_sentence_scores_are_those_of_sacrebleu(files):
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER
-
     references = references_of(files)
     lists = read_nbest([files / "list"])
     for name, metric in (("chrf", CHRF(word_order=2)), ("ter", TER(case_sensitive=True))):
@@ -233,11 +228,8 @@ def test_mert_refuses_many_features(tmp_path):
 def test_command_for_moses(files, capsys):
     """Moses does not list features that are not to be tuned; their weights stay."""
     (files / "moses.ini").write_text("[weight]\ngood= 0 0\nUnknownWordPenalty0= 1\n")
-    options = [
-        f"--references={files / 'ref0'}",
-        f"--start={files / 'moses.ini'}",
-        f"--output={files / 'w.ini'}",
-    ]
+    given = {"references": "ref0", "start": "moses.ini", "output": "w.ini"}
+    options = [f"--{name}={files / file}" for name, file in given.items()]
     assert main(["tune", "--tuner=mert", f"--nbest={files / 'list'}", *options]) == 0
     captured = capsys.readouterr()
     assert "BLEU (tokenize: none): 100 -> 100; 20 sentences, 200 different translations" in captured.out

@@ -1,7 +1,5 @@
 """Weights: the two file formats, invalid files, and the command that shows and exports weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -85,9 +83,7 @@ def test_a_character_split_between_two_names(tmp_path: Path) -> None:
     # root may read everything, so the second is a system error other than missing permission
     [("folder", "is a folder, a file was expected"), ("file/w", "Not a directory")],
 )
-def test_system_errors_are_no_damage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, ending: str, message: str
-) -> None:
+def test_system_errors_are_no_damage(tmp_path, capsys, name, ending, message):
     (tmp_path / f"folder{ending}").mkdir()
     (tmp_path / "file").touch()
     path = tmp_path / f"{name}{ending}"

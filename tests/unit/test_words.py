@@ -1,7 +1,5 @@
 """Words are the same in every step, whatever Unicode white space they contain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A small synthetic project on which to run the workflow."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -15,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 import pytest
@@ -33,16 +31,12 @@ SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
 LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
 NOT_HELD_OUT = {"held_out": {"tuner": {"name": "none"}}}
+SELECTION = {"mixing": {"name": "selection", "select": 300}}
+ONE_MODEL = {"shards": 2, "language_model_folds": 1}
 EXPERIMENTS = {
     "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1, **LEARNER},
     "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2, **LEARNER},
-    "selected": {
-        **LEARNER,
-        **NOT_HELD_OUT,
-        "tasks": {"shards": 2, "language_model_folds": 1},
-        "epochs": 2,
-        "mixing": {"name": "selection", "select": 300},
-    },
+    "selected": {**LEARNER, **NOT_HELD_OUT, **SELECTION, "tasks": ONE_MODEL, "epochs": 2},
 }
 
 
@@ -59,6 +53,9 @@ if words and set(words) <= set(sys.orig_argv) and not os.path.exists(os.environ[
 # The output of the run of `finished`.
 CONSOLE = "console.txt"
 
+# Both streams of a process together.
+TOGETHER: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+
 # Tasks of the experiments 'averaged' and 'selected' in tests with natural tasks; labels alternate.
 RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
 NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
@@ -74,7 +71,6 @@ def sentence(source: random.Random) -> tuple[str, str]:
 
 
 def ended(run: subprocess.Popen[str], status: int = 0) -> str:
-    """Wait for Snakemake and return its output."""
     output, _ = run.communicate()
     assert run.returncode == status, output
     return output
@@ -92,11 +88,9 @@ class Project:
         self.results = self.folder / "results" / "tiny"
 
     def command(self, *arguments: str) -> list[str]:
-        """Return the command line of Snakemake."""
         return [sys.executable, "-m", "snakemake", *self.options(), *arguments]
 
     def options(self) -> list[str]:
-        """Return the options of Snakemake that name the files of this project."""
         files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
         return [*files, "--configfile", "config.yaml"]
 
@@ -105,16 +99,13 @@ class Project:
         environment = {**os.environ, **(environment or {})}
         if self.source is not None:
             environment["PYTHONPATH"] = str(self.source)
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+
+        def listen() -> None:
             # shells make background processes ignore Ctrl-C
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        words = self.command(*arguments)
+        return subprocess.Popen(words, cwd=self.folder, env=environment, preexec_fn=listen, **TOGETHER)
 
     def run(
         self,
@@ -127,11 +118,10 @@ class Project:
 
         A forked process starts faster, but inherits nothing from this one except the environment.
         """
-        if is_forked and self.source is None:
-            variables = {**os.environ, **(environment or {})}
-            found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
-        else:
+        if not is_forked or self.source is not None:
             return ended(self.start(*arguments, environment=environment), status)
+        variables = {**os.environ, **(environment or {})}
+        found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
         assert found == status, output[-3000:]
         return output
 
@@ -144,12 +134,10 @@ class Project:
         return counts
 
     def config(self) -> dict[str, Any]:
-        """Return the config."""
         content: dict[str, Any] = yaml.safe_load((self.folder / "config.yaml").read_text())
         return content
 
     def configure(self, **changes: object) -> None:
-        """Change top-level keys of the config."""
         content = {**self.config(), **changes}
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
@@ -167,27 +155,25 @@ class Project:
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
         """Return the times and contents of all reproducible result files by name."""
-        found = {}
-        for path in sorted(self.results.glob(pattern)):
-            name = path.relative_to(self.results).as_posix()
-            if path.is_file() and not name.startswith((*MEASURED, ".")):
-                found[name] = (path.stat().st_mtime, path.read_bytes())
-        return found
+        paths = {path.relative_to(self.results).as_posix(): path for path in self.results.glob(pattern)}
+        return {
+            name: (path.stat().st_mtime, path.read_bytes())
+            for name, path in sorted(paths.items())
+            if path.is_file() and not name.startswith((*MEASURED, "."))
+        }
 
     def keeps(self, before: Mapping[str, tuple[float, bytes]]) -> bool:
         """Whether files still have these times and contents."""
         return before.items() <= self.files().items()
 
     def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
-        """Return the contents of result files by name."""
         return {name: content for name, (_, content) in self.files(pattern).items()}
 
-    def copy(self, folder: Path) -> Project:
-        """Return a copy in the same state."""
+    def copy(self, folder: Path) -> Self:
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
-    def without(self, pattern: str) -> Project:
+    def without(self, pattern: str) -> Self:
         """Remove results of experiments, and the table, but not their inputs."""
         for path in self.results.glob(f"experiments/{pattern}"):
             shutil.rmtree(path)
@@ -222,7 +208,6 @@ class Project:
         return False
 
     def jobs(self) -> Iterator[psutil.Process]:
-        """Yield the Python processes of jobs of this project."""
         return filter(self.is_job, psutil.process_iter())
 
     def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
@@ -240,7 +225,6 @@ class Project:
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[..., Project]:
-    """Return a function that creates a new project."""
 
     def make(folder: Path | None = None) -> Project:
         # a space, to test that paths are quoted
@@ -250,20 +234,15 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
         data = {}
         for split, size in SIZES.items():
             pairs = [sentence(source) for _ in range(size)]
-            for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
+            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
+            texts = dict(zip(("source", "target"), zip(*pairs, strict=True), strict=True))
+            for side, lines in {**texts, "task": labels}.items():
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
-        for split, size in SIZES.items():
-            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
-            (folder / f"{split}.task").write_text("".join(f"{label}\n" for label in labels))
-        config = {
-            "name": "tiny",
-            "cache": str(cache_folder().parent),
-            "data": {"kind": "files", "source_language": "de", "target_language": "en", **data},
-            "decoder": {"k_best": 20, "pop_limit": 30},
-            "evaluation": {"trials": 100},
-            "experiments": EXPERIMENTS,
-        }
+        data |= {"kind": "files", "source_language": "de", "target_language": "en"}
+        config = {"name": "tiny", "cache": str(cache_folder().parent), "data": data}
+        config |= {"decoder": {"k_best": 20, "pop_limit": 30}, "evaluation": {"trials": 100}}
+        config |= {"experiments": EXPERIMENTS}
         (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
         return Project(folder.resolve(), root / "Snakefile")
 
@@ -291,5 +270,4 @@ def finished(
 
 @pytest.fixture
 def copy(finished: Project, tmp_path: Path) -> Project:
-    """Return a copy of the finished project."""
     return finished.copy(tmp_path / "copy of it")

@@ -3,8 +3,6 @@
 Digests of steps are computed, too, so tests that edit code must not fork.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 

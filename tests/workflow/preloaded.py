@@ -3,8 +3,6 @@
 They are forked from multiprocessing's server, which has a single thread, and in which nothing has run yet.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

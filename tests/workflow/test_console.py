@@ -1,7 +1,5 @@
 """The console of a run: steps instead of jobs, complete errors, and Snakemake's own output on request."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -37,9 +35,8 @@ def test_every_step_is_named_when_it_is_done(console):
 
 
 def test_counts(console):
-    counts = [
-        tuple(map(int, found)) for found in re.findall(r"^ +\d+:\d\d  (\d+) of (\d+) jobs", console, re.M)
-    ]
+    found = re.findall(r"^ +\d+:\d\d  (\d+) of (\d+) jobs", console, re.M)
+    counts = [tuple(map(int, one)) for one in found]
     assert counts == sorted(counts)
     assert {total for _, total in counts} == {int(re.search(r"^(\d+) jobs to run$", console, re.M)[1])}
 
@@ -57,22 +54,12 @@ def test_next_commands(finished, console):
     assert "Tables: results/tiny/report\n" in console
     assert "Report: results/tiny/report/index.html\n" in console
     command = next(line for line in console.splitlines() if line.startswith("    printf"))
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=finished.folder,
-        env={**os.environ, "ITERSEL_CACHE": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    there = {"cwd": finished.folder, "env": {**os.environ, "ITERSEL_CACHE": ""}}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True, **there)
     assert len(done.stdout.split()) >= 4
     assert done.stderr == ""
-    assert re.search(
-        r"under 'experiments' in config.yaml, and run:\n    \S*itersel run --configfile config.yaml$",
-        console,
-        re.M,
-    )
+    run = r"under 'experiments' in config.yaml, and run:\n    \S*itersel run --configfile config.yaml$"
+    assert re.search(run, console, re.M)
 
 
 def test_failed_job(copy):
@@ -101,8 +88,7 @@ def small_project(folder, command, output):
     return Project(folder, folder / "Snakefile")
 
 
-def test_a_long_log_is_cut(tmp_path):
-    """Only the end of a long log is shown."""
+def test_only_the_end_of_a_long_log_is_shown(tmp_path):
     project = small_project(tmp_path, "seq 500 > {log}; exit 3", "made")
     output = project.run("--cores", "1", *STEPS, "--show-failed-logs", status=1)
     shown = re.findall(r"^ +(\d+)$", output, re.M)
@@ -126,10 +112,10 @@ def test_dry_run_lists_jobs_and_reasons(copy):
     assert re.search(r"^Job stats:\njob +count\n", output, re.M)
 
 
-@pytest.mark.parametrize(
-    ("option", "text"),
-    [("--printshellcmds", "touch made"), ("--verbose", "rule make:"), ("--quiet", None)],
-)
+OPTIONS = {"--printshellcmds": "touch made", "--verbose": "rule make:", "--quiet": None}
+
+
+@pytest.mark.parametrize(("option", "text"), OPTIONS.items())
 def test_options_of_snakemake_keep_their_meaning(tmp_path, option, text):
     project = small_project(tmp_path, "touch {output}", "made")
     # --quiet takes the words after it as its values
@@ -145,10 +131,8 @@ def test_options_of_snakemake_keep_their_meaning(tmp_path, option, text):
 def test_closed_pipe(copy):
     """`snakemake -n | head -1` ends without a traceback."""
     (copy.folder / SHARD).unlink()
-    command = copy.command("--dry-run")
-    with subprocess.Popen(
-        command, cwd=copy.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(copy.command("--dry-run"), cwd=copy.folder, **pipes) as process:
         process.stdout.close()
         errors = process.stderr.read()
     assert "Traceback" not in errors

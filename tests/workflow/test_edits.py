@@ -1,7 +1,5 @@
 """Edits of the config and of the code during a run."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -16,7 +14,6 @@ LEARNED = "experiments/*/epoch-*/*.h5"
 
 @pytest.fixture
 def source(root, tmp_path):
-    """Return a copy of the code."""
     ignored = shutil.ignore_patterns("__pycache__")
     return shutil.copytree(root / "src", tmp_path / "src", ignore=ignored)
 

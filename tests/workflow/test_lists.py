@@ -1,26 +1,20 @@
 """Learning from n-best lists of another decoder, from end to end."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.workflow.conftest import SIZES, Project, ended
+from tests.workflow.conftest import SELECTION, SIZES, Project, ended
 
 import itersel
 from itersel.nbest.weights import read_weights
 
+SEARCH = {"name": "line-search", "directions": ["dense"]}
 EXPERIMENTS = {
     "tuned": {"tune_on": "dev", "features": "dense", "epochs": 1, "learner": {"name": "mert", "restarts": 1}},
-    "selected": {
-        "tasks": {"shards": 2},
-        "epochs": 2,
-        "mixing": {"name": "selection", "select": 300},
-        "held_out": {"tuner": {"name": "line-search", "directions": ["dense"]}},
-    },
+    "selected": {"tasks": {"shards": 2}, "epochs": 2, **SELECTION, "held_out": {"tuner": SEARCH}},
 }
 EPOCH = "results/tiny/experiments/selected/epoch-2"
 
@@ -48,7 +42,6 @@ def with_lists(project: Project) -> Project:
     for split in SIZES:
         write_lists(project.folder, split)
         data[split] = {"lists": split, "target": f"{split}.target"}
-    (project.folder / "config.yaml").unlink()
     content = {"name": "tiny", "evaluation": {"trials": 100}, "data": data, "experiments": EXPERIMENTS}
     (project.folder / "config.yaml").write_text(json.dumps(content))
     return project
@@ -64,9 +57,8 @@ def test_run_with_a_killed_shard(project):
     victim = f"{EPOCH}/shard-1.h5"
     run, job = project.start_and_hold(["train", victim], "--cores", "2", f"{EPOCH}/mixed.h5")
     job.kill()
-    assert "itersel: killed by SIGKILL: itersel train --shard results/tiny/shards/train/2/1.h5" in ended(
-        run, 1
-    )
+    output = ended(run, 1)
+    assert "itersel: killed by SIGKILL: itersel train --shard results/tiny/shards/train/2/1.h5" in output
     before = project.files()
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before

@@ -3,8 +3,6 @@
 Two runs at once are in test_run_killed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 
@@ -12,11 +10,7 @@ import pytest
 from tests.workflow.conftest import SIZES
 from tests.workflow.preloaded import run_snakemake
 
-PAIR = {"source": "train.source", "target": "train.target"}
-
-
-def last_words(output: str) -> list[str]:
-    return [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
+NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "none"} for split in SIZES}}
 
 
 @pytest.mark.parametrize(
@@ -24,17 +18,14 @@ def last_words(output: str) -> list[str]:
     [
         ({"sed": 1}, "config has an unknown key 'sed' (did you mean 'seed'?); known keys: name, output, "),
         ({"output": ["x"], "seed": 0}, "config key 'output' must be text, not ['x'] (and 1 more)"),
-        (
-            {"data": {"kind": "files", **{split: PAIR | {"target": "none"} for split in SIZES}}},
-            "config key 'data.train' names none: No such file or directory (and ",
-        ),
+        ({"data": NO_FILES}, "config key 'data.train' names none: No such file or directory (and "),
     ],
 )
 def test_bad_config_is_one_line(make_project, changes, message):
     project = make_project()
     project.configure(**changes)
     output = project.run("--dry-run", status=1)
-    [line] = last_words(output)
+    [line] = [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
     assert line.startswith(f"itersel: {message}")
     assert "Traceback" not in output
 

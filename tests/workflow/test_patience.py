@@ -1,13 +1,11 @@
 """Training that stops early: the remaining epochs pass on what the last one made."""
 
-from __future__ import annotations
-
 import json
 import shutil
 
 import pytest
 from tests.naive.learning import last_trained
-from tests.workflow.conftest import LEARNER
+from tests.workflow import conftest
 
 from itersel.vectors.weights import has_stopped, read_weights
 
@@ -15,22 +13,10 @@ EPOCHS = 4
 STOPPING = {"epochs": EPOCHS, "patience": 1}
 # its project is made once
 pytestmark = pytest.mark.xdist_group("patience")
+TUNED = {"held_out": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2}}
 EXPERIMENTS = {
-    "averaged": {
-        "algorithm": "mixsgd",
-        "tune_on": "dev",
-        "tasks": {"shards": 2},
-        "repeats": 2,
-        **STOPPING,
-        **LEARNER,
-    },
-    "selected": {
-        **LEARNER,
-        "tasks": {"shards": 2, "language_model_folds": 1},
-        "mixing": {"name": "selection", "select": 300},
-        "held_out": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2},
-        **STOPPING,
-    },
+    "averaged": {**conftest.EXPERIMENTS["averaged"], "repeats": 2, **STOPPING},
+    "selected": {**conftest.EXPERIMENTS["selected"], **TUNED, **STOPPING},
     "mira": {"tune_on": "dev", "features": "dense", "learner": {"name": "kbest-mira"}, **STOPPING},
 }
 RUNS = ["averaged", "averaged.repeat-2", "selected", "mira"]

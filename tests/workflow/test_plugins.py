@@ -1,11 +1,8 @@
 """A run with the learner and the template of docs/plugins.md."""
 
-from __future__ import annotations
-
-import os
 from pathlib import Path
 
-from tests.plugins import install_toy
+from tests.plugins import install_toy, python_path
 from tests.workflow.conftest import Project
 
 from itersel.vectors.weights import read_weights
@@ -17,8 +14,7 @@ def test_run_with_a_plugin(copy: Project, root: Path, tmp_path: Path) -> None:
     """Texts and models are those of the run before; an edit of the package repeats what depends on it."""
     site = tmp_path / "site"
     install_toy(root, site)
-    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-    settings = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    settings = {"PYTHONPATH": python_path(site), "PYTHONDONTWRITEBYTECODE": "1"}
     content = copy.config()
     content["experiments"]["selected"]["learner"] = {"name": "oracle", "learning_rate": 0.1}
     copy.configure(grammar={"templates": ["R", "Growth"]}, experiments=content["experiments"])

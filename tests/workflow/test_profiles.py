@@ -1,14 +1,12 @@
 """The profiles: found by name, with memory and time for every rule."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 import yaml
+from tests.limited import limited
 
 PROFILES = ["slurm", "sge", "slurm-single"]
 
@@ -49,16 +47,10 @@ def test_profile_is_found_by_name(make_project, root, tmp_path):
     (own / "config.yaml").write_text("executor: no-such-executor\n")
     make_links(root, project.folder)
     assert (project.folder / name).resolve() == root / "profiles" / name
-    command = [sys.executable, "-m", "snakemake", "-n", "--quiet", "rules", "--profile", name]
-    done = subprocess.run(
-        [*command, "--configfile", "config.yaml"],
-        cwd=project.folder,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    words = ["-n", "--quiet", "rules", "--profile", name, "--configfile", "config.yaml"]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    done = limited(*words, program=["-m", "snakemake"], cwd=project.folder, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "train_shard" in done.stdout + done.stderr
     assert (own / "config.yaml").exists()
 

@@ -1,12 +1,8 @@
 """The workflow from end to end: results, determinism, and what reruns after a change."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 
 import pytest
@@ -45,9 +41,9 @@ def test_scores_equal_sacrebleu_on_the_files(finished):
     assert (folder / "reference.0.txt").read_text() == (finished.folder / "test.target").read_text()
     [table] = json.loads((finished.results / "report/table.json").read_text())["test_sets"]
     for system in table["systems"]:
-        command = [sys.executable, "-m", "sacrebleu", "reference.0.txt", "-i", f"{system['name']}.txt"]
-        command += ["-m", "bleu", "chrf", "ter", "--chrf-word-order", "2", "--ter-case-sensitive", "-w", "2"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        words = ["reference.0.txt", "-i", f"{system['name']}.txt", "-m", "bleu", "chrf", "ter", "-w", "2"]
+        words += ["--chrf-word-order", "2", "--ter-case-sensitive"]
+        done = limited(*words, program=["-m", "sacrebleu"], cwd=folder)
         theirs = {score["name"]: score for score in json.loads(done.stdout)}
         for name, score in theirs.items():
             ours = system["scores"][name]["cased"]
@@ -63,12 +59,9 @@ def test_page(finished):
     document = read_document(finished.results)
     assert document["table"] == table
     (view,) = table_view(table)
-    scores = [
-        row[[column.title for column in view.columns].index("test BLEU, tokenised")] for row in view.rows
-    ]
-    assert [cell.value for cell in scores] == [
-        one["test"]["mean"] for one in table["test_sets"][0]["systems"]
-    ]
+    place = [column.title for column in view.columns].index("test BLEU, tokenised")
+    means = [one["test"]["mean"] for one in table["test_sets"][0]["systems"]]
+    assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
     assert all(epoch["training_bleu"] > 0 for run in document["runs"] for epoch in run["epochs"])
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
@@ -88,9 +81,8 @@ def test_page(finished):
 def test_report_of_snakemake(copy):
     copy.run("--report", "report.zip")
     with zipfile.ZipFile(copy.folder / "report.zip") as archive:
-        names = archive.namelist()
-        texts = {name: archive.read(name) for name in names}
-    assert {"index.html", "table.txt", "corpus.txt"} <= {name.rpartition("/")[2] for name in names}
+        texts = {name: archive.read(name) for name in archive.namelist()}
+    assert {"index.html", "table.txt", "corpus.txt"} <= {name.rpartition("/")[2] for name in texts}
     page = (copy.results / "report/index.html").read_bytes()
     assert page in texts.values()
     everything = b"".join(texts.values())
@@ -123,11 +115,9 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
     project.run("--cores", "1", "results/tiny/experiments/selected/epoch-1/devtest.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
-    made, expected = (
-        one.contents("shards/train/**/*") | one.contents("experiments/selected/epoch-1/*")
-        for one in (project, finished)
-    )
-    assert len(made) > 10
+    patterns = ("shards/train/**/*", "experiments/selected/epoch-1/*")
+    made, expected = ([one.contents(pattern) for pattern in patterns] for one in (project, finished))
+    assert sum(map(len, made)) > 10
     assert made == expected
 
 
@@ -143,22 +133,20 @@ def test_a_single_file_is_recreated_by_name(copy, finished):
     assert after == before
 
 
+def selected(**settings):
+    return {"experiments": settings}
+
+
+FEWER = {"name": "selection", "select": 200}
+MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "bleu": "liang"}
 CHANGES = [
     # the change, and the rules that rerun; in train, the first epoch starts from zero
-    (
-        {"experiments": {"mixing": {"name": "selection", "select": 200}}},
-        {"mix": 2, "train_shard": 2},
-        {"extract_shard", "align"},
-    ),
-    (
-        {"experiments": {"learner": {"name": "margin-perceptron", "learning_rate": 0.0001, "bleu": "liang"}}},
-        {"train_shard": 4, "mix": 2},
-        {"extract_shard"},
-    ),
+    (selected(mixing=FEWER), {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),
+    (selected(learner=MARGIN), {"train_shard": 4, "mix": 2}, {"extract_shard"}),
     ({"grammar": {"max_span": 10}}, {"extract_shard": 9, "train_shard": 9}, {"align", "index_corpus"}),
     ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
     (
-        {"experiments": {"tasks": {**NATURAL, "language_model_folds": 2}}},
+        selected(tasks={**NATURAL, "language_model_folds": 2}),
         {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
         {"extract_shard", "estimate_language_model"},
     ),
@@ -183,12 +171,8 @@ CHANGES = [
 def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
     content = copy.config()
     for section, values in changes.items():
-        target = (
-            content["experiments"]["selected"]
-            if section == "experiments"
-            else content.setdefault(section, {})
-        )
-        target.update(values)
+        experiment = content["experiments"]["selected"]
+        (experiment if section == "experiments" else content.setdefault(section, {})).update(values)
     copy.configure(**content)
     jobs = copy.planned()
     assert {rule: jobs.get(rule) for rule in run} == run
@@ -286,12 +270,8 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
     arpa = gzip.decompress((finished.results / "lm/lm.arpa.gz").read_bytes())
     (folder / "-arpa $(touch pwned)").write_bytes(arpa)
     experiment = {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1}
-    content.update(
-        output="-out 'x' $(touch pwned)",
-        language_model={"arpa": "-arpa $(touch pwned)"},
-        experiments={"x": experiment},
-    )
-    project.configure(**content)
+    content |= {"output": "-out 'x' $(touch pwned)", "language_model": {"arpa": "-arpa $(touch pwned)"}}
+    project.configure(**content | {"experiments": {"x": experiment}})
     project.run("--cores", "2")
     assert not list(tmp_path.rglob("pwned"))
     project.results = folder / "-out 'x' $(touch pwned)/tiny"

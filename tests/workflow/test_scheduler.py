@@ -1,7 +1,5 @@
 """Snakemake's scheduler is idle while there is nothing to do."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

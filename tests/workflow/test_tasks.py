@@ -1,7 +1,5 @@
 """Independent tasks added to a finished run, and the table by task."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,10 +25,6 @@ def compared(finished, tmp_path_factory):
     return project, project.run("--cores", "2", TABLE)
 
 
-def lines(project, path):
-    return (project.results / path).read_text().splitlines()
-
-
 def test_table_by_task(compared):
     project, output = compared
     assert (project.folder / TABLE).read_text() in output
@@ -43,11 +37,12 @@ def test_table_by_task(compared):
 
 def test_each_sentence_is_translated_by_the_model_of_its_task(compared):
     project, _ = compared
-    joined = lines(project, "experiments/own/tasks/test.txt")
-    own = [lines(project, f"experiments/own.task-{label}/best/test.txt") for label in LABELS]
+    folder = project.results / "experiments"
+    texts = ["own/tasks/test.txt", *(f"own.task-{label}/best/test.txt" for label in LABELS)]
+    joined, *own = ((folder / text).read_text().splitlines() for text in texts)
     assert joined == [own[number % 2][number] for number in range(16)]
     assert all(joined)
-    chosen = json.loads((project.results / "experiments/own.task-odd/best/system.json").read_text())
+    chosen = json.loads((folder / "own.task-odd/best/system.json").read_text())
     assert (chosen["tasks"], chosen["shards"]) == ("independent", 1)
 
 

@@ -1,7 +1,5 @@
 """docs/tutorial.md: its commands, in order. The workflow run, which takes a minute, is only planned."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -24,14 +22,8 @@ def blocks(root: Path) -> list[str]:
 
 def shell(script: str, folder: Path) -> str:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["bash", "-euo", "pipefail", "-c", script]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,7 +1,5 @@
 """The wheel, installed without a checkout: `itersel init` and `itersel run`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -95,20 +93,12 @@ def test_init_in_a_folder_that_is_read_only(capsys: pytest.CaptureFixture[str]) 
 
 def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("mine: true\n")
-    made = itersel(site, tmp_path, "init", ".")
-    assert made.returncode == 1
-    assert made.stderr == "itersel init: config.yaml: already exists; choose another folder, or remove it\n"
+    said = itersel(site, tmp_path, "init", ".")
+    assert said.returncode == 1
+    assert said.stderr == "itersel init: config.yaml: already exists; choose another folder, or remove it\n"
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
     (tmp_path / "config.yaml").unlink()
     (tmp_path / "data").mkdir()
     assert itersel(site, tmp_path, "init", ".").returncode == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "Snakefile",
-        "config.schema.json",
-        "config.yaml",
-        "data",
-        "profiles",
-        "sge",
-        "slurm",
-        "slurm-single",
-    ]
+    made = {"Snakefile", "config.schema.json", "config.yaml", "profiles", "sge", "slurm", "slurm-single"}
+    assert {path.name for path in tmp_path.iterdir()} == {"data", *made}

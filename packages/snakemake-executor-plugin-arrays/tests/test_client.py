@@ -1,7 +1,5 @@
 """Commands of a scheduler that fail, pass, or answer twice: shell scripts stand for the scheduler."""
 
-from __future__ import annotations
-
 import os
 import pwd
 from dataclasses import replace
@@ -36,15 +34,20 @@ def client(patience=100, said=None):
     return Client(Slurm(), patience, (said if said is not None else []).append)
 
 
+def grid_engine():
+    return Client(GridEngine("smp", [], True), 100, pytest.fail)
+
+
 def test_submission(programs):
     programs("sbatch", "echo '17;here'")
     assert client().submit(ARRAY, Request()) == "17"
 
 
 def test_refusal_is_told_at_once(programs):
+    """The name of the array, which is in the message, is no reason to try again."""
     calls = programs("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
     with pytest.raises(SchedulerError, match="invalid partition specified: long") as error:
-        client().submit(ARRAY, Request())
+        client().submit(replace(ARRAY, name="timeout"), Request())
     assert not error.value.uncertain
     assert len(calls()) == 1
 
@@ -66,21 +69,14 @@ def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
     assert len(calls()) == 1
 
 
-def test_patience_ends(programs):
+@pytest.mark.parametrize(("patience", "is_interrupted"), [(-1, False), (100, True)])
+def test_asking_again_ends(programs, patience, is_interrupted):
     programs("sbatch", "echo 'Unable to contact' >&2; exit 1")
     programs("squeue", "exit 1")
+    asking = client(patience)
+    asking.is_interrupted = is_interrupted
     with pytest.raises(SchedulerError, match="Unable to contact") as error:
-        client(patience=-1).submit(ARRAY, Request())
-    assert error.value.uncertain
-
-
-def test_interrupted_while_it_is_asked_again(programs):
-    programs("sbatch", "echo 'Unable to contact' >&2; exit 1")
-    programs("squeue", "exit 1")
-    interrupted = client()
-    interrupted.is_interrupted = True
-    with pytest.raises(SchedulerError, match="Unable to contact") as error:
-        interrupted.submit(ARRAY, Request())
+        asking.submit(ARRAY, Request())
     assert error.value.uncertain
 
 
@@ -97,12 +93,11 @@ def test_array_of_which_nothing_is_known(programs):
 
 
 def test_array_of_grid_engine_that_is_known(programs):
-    grid = Client(GridEngine("smp", [], True), 100, lambda said: None)
     programs("qstat", "echo 'job_number:   7'")
-    assert grid.known("7", listed=False) is None
-    assert grid.known("7", listed=True) == {}
+    assert grid_engine().known("7", listed=False) is None
+    assert grid_engine().known("7", listed=True) == {}
     programs("qstat", "echo 'Following jobs do not exist: 7' >&2; exit 1")
-    assert grid.known("7", listed=False) == {}
+    assert grid_engine().known("7", listed=False) == {}
 
 
 def test_whether_the_jobs_of_others_are_shown(programs):
@@ -121,20 +116,12 @@ def test_no_number(programs):
     assert error.value.uncertain
 
 
-def test_names_of_jobs_are_no_reasons_to_try_again(programs):
-    calls = programs("sbatch", "echo 'invalid partition' >&2; exit 1")
-    with pytest.raises(SchedulerError, match="invalid partition"):
-        client().submit(replace(ARRAY, name="timeout"), Request())
-    assert len(calls()) == 1
-
-
 def test_answer_that_cannot_be_read_is_none(programs):
     programs("qstat", "echo '<job_info><a & b></job_info>'")
-    grid = Client(GridEngine("smp", [], True), 100, lambda said: None)
     with pytest.raises(SchedulerError, match="unexpected answer"):
-        grid.statuses()
+        grid_engine().statuses()
     with pytest.raises(SchedulerError, match="unexpected answer"):
-        grid.find_all({"x"})
+        grid_engine().find_all({"x"})
 
 
 def test_user_is_that_of_the_process(monkeypatch):
@@ -149,10 +136,8 @@ def test_missing_program(monkeypatch):
 
 
 def test_clearing_waits_for_the_end(programs):
-    programs(
-        "squeue",
-        "[ -e gone ] || echo '7 1 RUNNING None'; echo '8 1 RUNNING None'; [ ! -e asked ] || touch gone",
-    )
+    running = "echo '8 1 RUNNING None'; [ ! -e asked ] || touch gone"
+    programs("squeue", f"[ -e gone ] || echo '7 1 RUNNING None'; {running}")
     cancelled = programs("scancel", "touch asked")
     client().clear({"7"})
     assert cancelled()[0] == "7"

@@ -1,7 +1,5 @@
 """The command of a job, given to a real shell: what a stand-in for Snakemake is told is what was meant."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess
@@ -31,26 +29,10 @@ TOGETHER = "snakemake_executor_plugin_arrays.together"
 # in place of Snakemake: the words of its command line, each ended by NUL
 SHOW = "#!/bin/bash\nprintf '%s\\0' \"$@\"\n"
 # the same examples each time, whatever the speed of the machine
-SETTINGS = settings(
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-NASTY = [
-    "l'été $(touch pwned).en",
-    "`touch pwned`",
-    'both\'"$(touch pwned)"',
-    "back\\slash\\",
-    "ta\tb",
-    "*?[a-z]",
-    ";&|<>#%!~",
-    " spaces  ",
-    "'quoted'",
-    '"quoted"',
-    "-dash",
-    "--help",
-    "",
-]
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=UNCHECKED)
+NASTY = ["l'été $(touch pwned).en", "`touch pwned`", 'both\'"$(touch pwned)"', "back\\slash\\", "ta\tb"]
+NASTY += ["*?[a-z]", ";&|<>#%!~", " spaces  ", "'quoted'", '"quoted"', "-dash", "--help", ""]
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.sampled_from(NASTY)
 FILES = st.text(
     st.characters(exclude_characters="\0\n/", exclude_categories=["Cs"]), min_size=1
@@ -78,25 +60,22 @@ class Telling(Executor):
     """An executor that has nothing but what the command of a job is made from."""
 
     def __init__(
-        self, folder: Path, snakefile: str, note: str, configfile: str, variable: str | None
+        self,
+        folder: Path,
+        snakefile: str = "/Snakefile",
+        note: str = "",
+        configfile: str = "/config.yaml",
+        variable: str = "",
     ) -> None:
-        self.snakefile = snakefile
-        self._tmpdir = str(folder)
+        self.snakefile, self._tmpdir = snakefile, str(folder)
+        # of several versions of Snakemake
+        overwritten = ("_parsed_overwrite_resources", "_parsed_overwrite_threads")
+        overwritten += ("overwrite_resources", "overwrite_threads", "overwrite_scatter")
+        empty = ("execution", "output", "deployment", "workflow", "scheduling")
         self.workflow = Loose(
             storage_settings=Loose(shared_fs_usage=SharedFSUsage.all()),
-            execution_settings=Loose(),
-            output_settings=Loose(),
-            deployment_settings=Loose(),
-            resource_settings=Loose(
-                # of versions of Snakemake
-                _parsed_overwrite_resources={},
-                _parsed_overwrite_threads={},
-                overwrite_resources={},
-                overwrite_threads={},
-                overwrite_scatter={},
-            ),
-            workflow_settings=Loose(),
-            scheduling_settings=Loose(),
+            **{f"{name}_settings": Loose() for name in empty},
+            resource_settings=Loose(**{name: {} for name in overwritten}),
             remote_execution_settings=Loose(envvars=[]),
             config_settings=Loose(config_args={"note": note}),
             overwrite_configfiles=[configfile],
@@ -112,27 +91,18 @@ class Telling(Executor):
         (folder / "python").write_text(SHOW)
         (folder / "python").chmod(0o755)
         self.python = str(folder / "python")
-
-    def envvars(self) -> dict[str, str]:
-        return self.variables
-
-    def get_python_executable(self) -> str:
-        return self.python
-
-    def get_exec_mode(self) -> Any:
-        return ExecMode.REMOTE
+        self.envvars, self.get_python_executable = lambda: self.variables, lambda: self.python
+        self.get_exec_mode = lambda: ExecMode.REMOTE
 
 
 def a_job(wildcards: dict[str, str], files: list[str], group: bool = False) -> Any:
+    flags = dict.fromkeys(("is_updated", "is_local", "is_run", "is_template_engine"), False)
     return SimpleNamespace(
+        **flags,
         name="copy",
         rules=["copy"],
         jobid="7",
         attempt=1,
-        is_updated=False,
-        is_local=False,
-        is_run=False,
-        is_template_engine=False,
         is_group=lambda: group,
         get_target_spec=lambda: [TargetSpec("copy", wildcards)],
         get_wait_for_files=lambda: files,
@@ -162,7 +132,7 @@ def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, file
     """Snakemake's own parser reads on the node what was meant here."""
     job = a_job({"name": wildcard, "other": "x"}, files)
     # a path with a dash in front is no question: these are absolute
-    executor = Telling(folder, f"/{snakefile}", note, f"/{config}", None)
+    executor = Telling(folder, f"/{snakefile}", note, f"/{config}")
     command = executor.format_job_exec(job)
     words = told(command, folder)
     assert words == shlex.split(command)[1:]
@@ -222,60 +192,50 @@ def many_jobs(number: int) -> list[Any]:
 )
 def test_jobs_of_a_task_are_together(folder: Path, jobs: int, per_task: int, lines: dict[int, int]) -> None:
     """Not those of two tasks, nor one alone, nor more than a command line takes."""
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
-    found = executor.format_together(many_jobs(jobs), folder, per_task)
+    found = Telling(folder).format_together(many_jobs(jobs), folder, per_task)
     assert {line: len(re.findall(" copy:i=", command)) for line, command in found.items()} == lines
     for line, command in found.items():
         assert f" {line} --snakefile " in command
         assert f" copy:i={line - 1} " in command
 
 
-def other_attempt(executor: Telling, job: Any) -> None:
-    job.attempt = 2
-
-
-def in_a_group(executor: Telling, job: Any) -> None:
-    job.is_group = lambda: True
-
-
-def code_of_python(executor: Telling, job: Any) -> None:
-    job.is_run = True
-
-
-def template(executor: Telling, job: Any) -> None:
-    job.is_template_engine = True
-
-
 def temporary_output(executor: Telling, job: Any) -> None:
     executor.workflow.dag.get_unneeded_temp_files = lambda asked: ["t"] if asked is job else []
 
 
-def no_shared_files(executor: Telling, job: Any) -> None:
-    usage = SharedFSUsage.all() - {SharedFSUsage.INPUT_OUTPUT}
-    executor.workflow.storage_settings.shared_fs_usage = usage
+def without(executor: Telling, usage: SharedFSUsage) -> None:
+    """Do not share something with the nodes."""
+    executor.workflow.storage_settings.shared_fs_usage = SharedFSUsage.all() - {usage}
 
 
-ALONE = [other_attempt, in_a_group, code_of_python, template, temporary_output, no_shared_files]
+ALONE: dict[str, Callable[[Telling, Any], None]] = {
+    "another attempt": lambda executor, job: vars(job).update(attempt=2),
+    "in a group": lambda executor, job: vars(job).update(is_group=lambda: True),
+    "code of Python": lambda executor, job: vars(job).update(is_run=True),
+    "template": lambda executor, job: vars(job).update(is_template_engine=True),
+    "temporary output": temporary_output,
+    "no shared files": lambda executor, job: without(executor, SharedFSUsage.INPUT_OUTPUT),
+}
 
 
 @pytest.mark.parametrize("change", ALONE)
-def test_jobs_that_are_not_together(folder: Path, change: Callable[[Telling, Any], None]) -> None:
-    executor, jobs = Telling(folder, "/Snakefile", "", "/config.yaml", None), many_jobs(3)
+def test_jobs_that_are_not_together(folder: Path, change: str) -> None:
+    executor, jobs = Telling(folder), many_jobs(3)
     assert executor.format_together(jobs, folder, 3)
-    change(executor, jobs[1])
+    ALONE[change](executor, jobs[1])
     assert executor.format_together(jobs, folder, 3) == {}
 
 
 @pytest.mark.parametrize("variable", NASTY[:-1])
 def test_variables(folder: Path, variable: str) -> None:
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", variable)
+    executor = Telling(folder, variable=variable)
     Path(executor.python).write_text("#!/bin/bash\nprintf '%s\\0' \"$NOTE\"\n")
     assert told(executor.format_job_exec(a_job({}, [])), folder) == [variable]
     assert not list(folder.rglob("pwned"))
 
 
 def test_command_of_the_user_comes_first(folder: Path) -> None:
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", "it's")
+    executor = Telling(folder, variable="it's")
     executor.workflow.remote_execution_settings.precommand = 'printf "%s\\0" "$NOTE" && true'
     assert told(executor.format_job_exec(a_job({}, [])), folder)[:4] == ["it's", "-P", "-m", NODE]
 
@@ -292,8 +252,7 @@ def quoted_by(module: str) -> str:
 @pytest.mark.parametrize("group", [False, True])
 def test_processes_that_jobs_start_have_the_same_quoting(folder: Path, group: bool) -> None:
     """Rules with `run:`, and jobs of a group."""
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
-    module = told(executor.format_job_exec(a_job({}, [], group=group)), folder)[2]
+    module = told(Telling(folder).format_job_exec(a_job({}, [], group=group)), folder)[2]
     assert shlex.split(quoted_by(module)) == ["--flag", NASTY[2]]
 
 
@@ -302,16 +261,15 @@ def test_installed_plugin_changes_nothing_for_other_executors() -> None:
 
 
 def test_node_without_a_shared_file_system_needs_snakemake_alone(folder: Path) -> None:
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
-    usage = SharedFSUsage.all() - {SharedFSUsage.SOFTWARE_DEPLOYMENT}
-    executor.workflow.storage_settings.shared_fs_usage = usage
+    executor = Telling(folder)
+    without(executor, SharedFSUsage.SOFTWARE_DEPLOYMENT)
     assert told(executor.format_job_exec(a_job({}, [])), folder)[2] == "snakemake"
 
 
 def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Snakemake quotes in a way that is not known here, a job may fail, but nothing is run."""
     monkeypatch.setattr(utils, "format_cli_pos_arg", lambda value, **kwargs: " ".join(map(repr, [value])))
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    executor = Telling(folder)
     executor.workflow.wrapper_prefix = None
     executor.workflow.workflow_settings.wrapper_prefix = "l'été $(touch pwned)"
     words = told(executor.format_job_exec(a_job({}, [])), folder)
@@ -322,21 +280,15 @@ def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.
         executor.format_job_exec(a_job({}, []))
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+def test_values() -> None:
+    for value, words in (
         (True, ["True"]),
         (Path("/it's"), ["/it's"]),
         ([1, "a b"], ["1", "a b"]),
         ({"a": ["it's \\"], "b": None, "c": 3}, ['a=["it\'s \\\\"]', "b=", "c=3"]),
         (SharedFSUsage.INPUT_OUTPUT, ["input-output"]),
-    ],
-)
-def test_values(value: object, words: list[str]) -> None:
-    assert shlex.split(utils.format_cli_pos_arg(value)) == words
-
-
-def test_base64() -> None:
+    ):
+        assert shlex.split(utils.format_cli_pos_arg(value)) == words
     [word] = shlex.split(utils.format_cli_pos_arg("it's $X", base64_encode=True))
     assert utils.maybe_base64(str)(word) == "it's $X"
 

@@ -1,7 +1,5 @@
 """What jobs ask for, and what becomes of them, with stand-ins for Snakemake and the scheduler."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import subprocess
@@ -57,18 +55,20 @@ class Watched(Executor):
         )
         self.workflow = SimpleNamespace(scheduler=SimpleNamespace(error_callback=self.silent.append))
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
-        self.active = []
+        self.active, self.jobs = [], []
         for line, shard in ((1, "0"), (2, "1")):
-            job = Job(
-                name="train",
-                wildcards_dict={"epoch": "1", "shard": shard},
-                log=[f"{shard}.log"],
-                attempt=1,
-                restart_times=1,
-            )
-            task = self.folder.task(line)
+            wildcards = {"epoch": "1", "shard": shard}
+            attempts = {"attempt": 1, "restart_times": 1}
+            job = Job(name="train", wildcards_dict=wildcards, log=[f"{shard}.log"], **attempts)
             place = {"place": Place(self.folder, line, "7")}
-            self.active.append(SubmittedJobInfo(job, external_jobid=f"7_{task}", aux=place))
+            identifier = f"7_{self.folder.task(line)}"
+            self.active.append(SubmittedJobInfo(job, external_jobid=identifier, aux=place))
+            self.jobs.append(job)
+
+    def start(self, *lines):
+        """Let these jobs begin."""
+        for line in lines:
+            (self.folder.path / f"{line}.running").write_text("n1\n")
 
     @staticmethod
     def in_background(function):
@@ -91,7 +91,10 @@ class Watched(Executor):
     def report_job_error(self, job_info, msg=None, **kwargs):
         self.reports.append((job_info.job.wildcards_dict["shard"], msg))
 
-    def look(self):
+    def look(self, *answers):
+        """Return the jobs that are left after a check, perhaps with further answers of the scheduler."""
+        self.answers += answers
+
         async def collect():
             return [info async for info in self.check_active_jobs(self.active)]
 
@@ -120,7 +123,6 @@ def test_markers_decide(tmp_path):
 def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     """Also if one of them ends later."""
     watched = Watched(tmp_path / "a", [ALIVE, ALIVE])
-    jobs = [info.job for info in watched.active]
     watched.folder.log(2).write_text("Building DAG of jobs...\nthe code has been edited\n\n")
     (watched.folder.path / "2.status").write_text("78\n")
     assert watched.look() == ["0"]
@@ -129,17 +131,18 @@ def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     assert "ended with exit status 78, so it is not repeated: the code has been edited. Logs" in message
     (watched.folder.path / "1.status").write_text("78\n")
     assert watched.look() == []
-    assert watched.silent == jobs[:1]
-    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.silent == watched.jobs[:1]
+    assert [job.attempt for job in watched.jobs] == [2, 2]
     assert watched.unreported == 0
     # what waits for a place is not submitted
     assert "would fail, too" in watched.drops[0].why
 
 
-def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):
-    """The marker may be on its way when a task has just ended."""
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path, is_forgotten):
+    """The marker may be on its way when a task has just ended; Slurm may forget the task meanwhile."""
     dead = {**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}
-    watched = Watched(tmp_path / "a", [dead, dead])
+    watched = Watched(tmp_path / "a", [dead, {("7", 1): Status("RUNNING", True)} if is_forgotten else dead])
     watched.settings.lost_seconds = 1000
     assert watched.look() == ["0", "1"]
     watched.settings.lost_seconds = 0
@@ -148,6 +151,7 @@ def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):
     assert shard == "1"
     assert "OUT_OF_MEMORY" in message
     assert "before this job was started" in message
+    assert watched.cancellations == []
 
 
 def test_task_that_is_started_again_is_not_lost(tmp_path):
@@ -189,9 +193,8 @@ def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):
 def test_held_task_is_explained_once(tmp_path, caplog):
     held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, held=True)}
     watched = Watched(tmp_path / "a", [held, held])
-    with caplog.at_level(logging.WARNING):
-        watched.look()
-        watched.look()
+    watched.look()
+    watched.look()
     assert [record.message for record in caplog.records] == [
         "Slurm array 7 is on hold: PENDING (JobHeldUser). More: scontrol show job 7_2, or sacct -j 7_2"
     ]
@@ -222,14 +225,13 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
     assert len(watched.reports) == 2
 
 
+UNWRITTEN = "ended but could not write its exit status: is the disk full or a quota exceeded?"
+
+
 @pytest.mark.parametrize(
     ("word", "started", "text"),
     [
-        (
-            "COMPLETED",
-            True,
-            "ended but could not write its exit status: is the disk full or a quota exceeded?",
-        ),
+        ("COMPLETED", True, UNWRITTEN),
         ("FAILED", False, "failed before this job was started, without an exit status of the job"),
         ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
         ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
@@ -238,9 +240,11 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
 def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):
     watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status(word, False)}])
     if started:
-        (watched.folder.path / "2.running").write_text("n1\n")
+        watched.start(2)
     assert watched.look() == ["0"]
     assert f" task 7_2{' on n1' if started else ''} {text}" in watched.reports[0][1]
+    # if the scheduler starts it again, it does nothing
+    assert [path.name for path in watched.folder.path.glob("*.revoked")] == ["task-2.revoked"]
 
 
 def test_lost_task_of_several_jobs(tmp_path):
@@ -257,15 +261,14 @@ def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
     """Cancelled at once, reported once, and not submitted again: it would ask for the same."""
     stuck = Status("PENDING (PartitionTimeLimit)", True, hopeless=True)
     watched = Watched(tmp_path / "a", [{("7", 1): stuck, ("7", 2): stuck}], jobs_per_task=jobs_per_task)
-    jobs = [info.job for info in watched.active]
     assert watched.look() == []
     assert watched.cancellations == [{"arrays": ["7"]}]
     [(shard, message)] = watched.reports
     assert shard == "0"
     assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
     assert "one other job of this array" in message
-    assert watched.silent == jobs[1:]
-    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.silent == watched.jobs[1:]
+    assert [job.attempt for job in watched.jobs] == [2, 2]
     assert watched.unreported == 0
 
 
@@ -309,27 +312,24 @@ def test_task_that_a_node_could_not_start_is_retried(tmp_path):
     """It is revoked: it may start before it is cancelled."""
     stuck = {("7", task): Status("Eqw", True, waiting=True, hopeless=True) for task in (1, 2)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
-    jobs = [info.job for info in watched.active]
     assert watched.look() == []
     assert len(watched.reports) == 1
-    assert [job.attempt for job in jobs] == [1, 1]
+    assert [job.attempt for job in watched.jobs] == [1, 1]
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
 
 
 # ---- tasks that are not listed
 
 
-def look_at_lost(watched, looks=1):
-    """Look with an answer that lists nothing."""
-    watched.answers += [{}] * looks
-    return [watched.look() for _ in range(looks)][-1]
+def unanswered(array, listed):
+    raise SchedulerError("away")
 
 
 def test_task_that_another_command_shows_is_waited_for(tmp_path, caplog):
     """A site's squeue may answer late."""
     watched = Watched(tmp_path / "a", [])
     watched.known = {1: Status("RUNNING", True), 2: Status("PENDING", True)}
-    assert look_at_lost(watched, looks=3) == ["0", "1"]
+    assert [watched.look({}) for _ in range(3)][-1] == ["0", "1"]
     assert watched.cancellations == []
     assert caplog.text.count("squeue does not list tasks of the Slurm array 7, but scontrol") == 1
 
@@ -337,7 +337,7 @@ def test_task_that_another_command_shows_is_waited_for(tmp_path, caplog):
 def test_what_another_command_says_of_the_end_of_a_task_is_reported(tmp_path):
     watched = Watched(tmp_path / "a", [])
     watched.known = {1: Status("RUNNING", True), 2: Status("OUT_OF_MEMORY", False)}
-    assert look_at_lost(watched) == ["0"]
+    assert watched.look({}) == ["0"]
     assert "was ended by the scheduler (OUT_OF_MEMORY)" in watched.reports[0][1]
 
 
@@ -345,7 +345,7 @@ def test_task_that_ends_while_another_command_is_asked(tmp_path):
     """The list, perhaps from a cache, has lacked it for long; its marker was not there a moment ago."""
     watched = Watched(tmp_path / "a", [{("7", 2): Status("RUNNING", True)}] * 2)
     watched.known = {1: Status("COMPLETED", False)}
-    (watched.folder.path / "1.running").write_text("n1\n")
+    watched.start(1)
     assert sorted(watched.look()) == ["0", "1"]
     (watched.folder.path / "1.status").write_text("0\n")
     assert watched.look() == ["1"]
@@ -354,15 +354,15 @@ def test_task_that_ends_while_another_command_is_asked(tmp_path):
 
 def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path):
     watched = Watched(tmp_path / "a", [])
-    (watched.folder.path / "1.running").write_text("n1\n")
-    assert look_at_lost(watched) == ["0", "1"]
+    watched.start(1)
+    assert watched.look({}) == ["0", "1"]
     assert watched.cancellations == [{"tasks": [("7", 1), ("7", 2)]}]
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
     watched.notice_seconds = 1000
-    assert look_at_lost(watched) == ["0", "1"]
+    assert watched.look({}) == ["0", "1"]
     assert watched.reports == []
     watched.notice_seconds = 0
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []
     assert "disappeared from the queue without an exit status: killed" in watched.reports[0][1]
     assert "without an exit status before this job was started" in watched.reports[1][1]
     assert len(watched.cancellations) == 1
@@ -371,10 +371,10 @@ def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path)
 def test_revoked_task_that_has_ended(tmp_path):
     """Its exit status ends the wait; success counts, another status is not that of the job."""
     watched = Watched(tmp_path / "a", [])
-    look_at_lost(watched)
+    watched.look({})
     (watched.folder.path / "1.status").write_text("0\n")
     (watched.folder.path / "2.status").write_text("143\n")
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []
     assert watched.reports[0] == ("0", None)
     assert "disappeared from the queue" in watched.reports[1][1]
 
@@ -385,19 +385,14 @@ def test_revoked_task_that_is_listed_again_is_waited_for(tmp_path):
     assert watched.look() == ["0", "1"]
     # it ends soon, and that is not its own failure
     (watched.folder.path / "2.status").write_text("143\n")
-    watched.answers.append(ALIVE)
-    assert watched.look() == ["0"]
+    assert watched.look(ALIVE) == ["0"]
     assert "disappeared from the queue" in watched.reports[0][1]
 
 
 def test_scheduler_that_cannot_be_asked_for_an_array_loses_no_job(tmp_path):
     watched = Watched(tmp_path / "a", [])
-
-    def fail(array, listed):
-        raise SchedulerError("away", passing=True)
-
-    watched.client.known = fail
-    assert look_at_lost(watched, looks=2) == ["0", "1"]
+    watched.client.known = unanswered
+    assert [watched.look({}) for _ in range(2)][-1] == ["0", "1"]
     assert watched.reports == []
 
 
@@ -410,7 +405,6 @@ def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
     """Nor are those submitted that wait for a place, once the whole array has been cancelled."""
     running = {("7", 1): CANCELLED, ("7", 2): Status("RUNNING", True)}
     watched = Watched(tmp_path / "a", [running, {("7", 1): CANCELLED, ("7", 2): CANCELLED}])
-    jobs = [info.job for info in watched.active]
     for info in watched.active:
         info.aux["place"].name = "train"
     assert watched.look() == ["1"]
@@ -420,8 +414,8 @@ def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
     assert (drop.name, drop.request) == ("train", None)
     [(_, message)] = watched.reports
     assert "was cancelled by you or an administrator" in message
-    assert watched.silent == jobs[1:]
-    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.silent == watched.jobs[1:]
+    assert [job.attempt for job in watched.jobs] == [2, 2]
     assert watched.unreported == 0
 
 
@@ -431,7 +425,7 @@ def test_tasks_cancelled_while_they_waited(tmp_path, listed):
     rest = {("7", 0): CANCELLED} if listed else {}
     watched = Watched(tmp_path / "a", [{**rest, ("7", 1): Status("RUNNING", True)}])
     watched.known = {} if listed else {0: CANCELLED}
-    (watched.folder.path / "1.running").write_text("n1\n")
+    watched.start(1)
     assert watched.look() == ["0"]
     assert "was cancelled by you or an administrator" in watched.reports[0][1]
     assert watched.cancellations == []
@@ -439,19 +433,24 @@ def test_tasks_cancelled_while_they_waited(tmp_path, listed):
 
 def test_task_that_began_is_not_among_those_that_waited(tmp_path):
     watched = Watched(tmp_path / "a", [{("7", 0): CANCELLED, ("7", 2): Status("RUNNING", True)}])
-    (watched.folder.path / "1.running").write_text("n1\n")
+    watched.start(1)
     assert sorted(watched.look()) == ["0", "1"]
     assert watched.cancellations == [{"tasks": [("7", 1)]}]
 
 
-def test_cancelled_task_beside_a_killed_one(tmp_path):
-    """What Slurm says of each is true."""
-    answer = {("7", 1): CANCELLED, ("7", 2): Status("OUT_OF_MEMORY", False)}
-    watched = Watched(tmp_path / "a", [answer])
-    jobs = [info.job for info in watched.active]
-    watched.look()
-    assert sorted(job.attempt for job in jobs) == [1, 2]
-    assert any("OUT_OF_MEMORY" in message for _, message in watched.reports)
+KILLED = {("7", 2): Status("OUT_OF_MEMORY", False)}
+
+
+@pytest.mark.parametrize(("answer", "text"), [(KILLED, "OUT_OF_MEMORY"), ({}, "disappeared")])
+def test_task_of_slurm_beside_a_cancelled_one(tmp_path, answer, text):
+    """Slurm says what was cancelled, so the other one was not."""
+    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, **answer}] * 3)
+    watched.start(2)
+    for _ in range(3):
+        watched.look()
+    assert watched.active == []
+    assert [job.attempt for job in watched.jobs] == [2, 1]
+    assert [text in message for shard, message in watched.reports if shard == "1"] == [True]
 
 
 @pytest.mark.parametrize(
@@ -461,13 +460,11 @@ def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
     """A waiting task can only have been deleted; the last state of a running one may say that it was."""
     listed = {("7", i): Status(state, True, cancelled="d" in state) for i, state in enumerate(states, 1)}
     watched = Watched(tmp_path / "a", [listed, {}, {}], GridEngine("smp", [], True))
-    for line in range(1, begun + 1):
-        (watched.folder.path / f"{line}.running").write_text("n1\n")
-    jobs = [info.job for info in watched.active]
+    watched.start(*range(1, begun + 1))
     for _ in range(3):
         watched.look()
     assert watched.active == []
-    assert [job.attempt for job in jobs] == ([2, 2] if cancelled else [1, 1])
+    assert [job.attempt for job in watched.jobs] == ([2, 2] if cancelled else [1, 1])
     text = "was cancelled by you or" if cancelled else "disappeared from the queue"
     assert text in watched.reports[0][1]
     assert len(watched.reports) == (1 if cancelled else 2)
@@ -486,10 +483,8 @@ def test_array_that_waits_is_reported_ever_more_rarely(tmp_path, caplog):
     watched.look()
     watched.look()
     [record] = caplog.records
-    assert record.message == (
-        "Slurm array 7 has been waiting for 5 min: 2 in state PENDING (PartitionDown)."
-        " More: scontrol show job 7_1, or sacct -j 7_1"
-    )
+    why, more = "2 in state PENDING (PartitionDown)", "scontrol show job 7_1, or sacct -j 7_1"
+    assert record.message == f"Slurm array 7 has been waiting for 5 min: {why}. More: {more}"
 
 
 def test_waiting():
@@ -514,29 +509,15 @@ def test_waiting():
 # ---- what was seen or done before
 
 
-def test_end_that_was_seen_is_not_forgotten(tmp_path):
-    """Slurm may forget a task before it is given up."""
-    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}])
-    watched.settings.lost_seconds = 1000
-    assert watched.look() == ["0", "1"]
-    watched.settings.lost_seconds = 0
-    watched.answers.append({("7", 1): Status("RUNNING", True)})
-    assert watched.look() == ["0"]
-    assert "OUT_OF_MEMORY" in watched.reports[0][1]
-    assert watched.cancellations == []
-
-
 @pytest.mark.parametrize("scheduler", [Slurm(), GridEngine("smp", [], True)])
 def test_what_snakemake_cancels_is_not_called_cancelled_by_the_user(tmp_path, scheduler):
     being = Status("dr", True, cancelled=True) if scheduler.leaves_if_removed else CANCELLED
     listed = {("7", 1): being, ("7", 2): being}
     watched = Watched(tmp_path / "a", [{}, listed, {}, {}], scheduler)
-    for line in (1, 2):
-        (watched.folder.path / f"{line}.running").write_text("n1\n")
-    jobs = [info.job for info in watched.active]
+    watched.start(1, 2)
     while watched.active:
         watched.look()
-    assert [job.attempt for job in jobs] == [1, 1]
+    assert [job.attempt for job in watched.jobs] == [1, 1]
     assert all("disappeared from the queue" in message for _, message in watched.reports)
 
 
@@ -550,8 +531,8 @@ def test_folder_out_of_reach_while_a_task_is_given_up(tmp_path, monkeypatch):
     for name in ("exists", "read_text", "touch", "open", "unlink"):
         monkeypatch.setattr(f"pathlib.Path.{name}", stale)
     monkeypatch.setattr("os.listdir", stale)
-    assert look_at_lost(watched) == ["0", "1"]
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == ["0", "1"]
+    assert watched.look({}) == []
 
 
 def test_what_waits_when_snakemake_is_told_to_end_is_not_waited_for(tmp_path):
@@ -571,7 +552,7 @@ def test_processes_that_outlive_their_task_are_ended_first(tmp_path, word):
     """Slurm calls a task ended when its shell was killed, or its node is out of reach."""
     answer = {**ALIVE, ("7", 2): Status(word, False)}
     watched = Watched(tmp_path / "a", [answer] * 3)
-    (watched.folder.path / "2.running").write_text("n1\n")
+    watched.start(2)
     watched.notice_seconds = 1000
     assert sorted(watched.look()) == ["0", "1"]
     assert (watched.folder.path / "task-2.revoked").exists()
@@ -581,39 +562,15 @@ def test_processes_that_outlive_their_task_are_ended_first(tmp_path, word):
     assert "failed, without" in watched.reports[0][1] if word == "FAILED" else word in watched.reports[0][1]
 
 
-def test_ended_task_that_the_scheduler_starts_again_does_nothing(tmp_path):
-    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("TIMEOUT", False)}])
-    assert watched.look() == ["0"]
-    assert (watched.folder.path / "task-2.revoked").exists()
-    assert not (watched.folder.path / "task-1.revoked").exists()
-
-
-def test_forgotten_task_of_slurm_beside_a_cancelled_one(tmp_path):
-    """Slurm says what was cancelled, so the other one was not."""
-    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED}] * 3)
-    (watched.folder.path / "2.running").write_text("n1\n")
-    jobs = [info.job for info in watched.active]
-    for _ in range(3):
-        watched.look()
-    assert watched.active == []
-    assert [job.attempt for job in jobs] == [2, 1]
-    assert "disappeared" in watched.reports[1][1]
-
-
 def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
     """What has ended is reported at once; the rest is given up when patience ends, after it was revoked."""
     watched = Watched(tmp_path / "a", [])
-
-    def fail(array, listed):
-        raise SchedulerError("scontrol: No such file or directory")
-
-    watched.client.known = fail
-    watched.answers.append({("7", 1): Status("TIMEOUT", False)})
-    assert watched.look() == ["1"]
+    watched.client.known = unanswered
+    assert watched.look({("7", 1): Status("TIMEOUT", False)}) == ["1"]
     assert "TIMEOUT" in watched.reports[0][1]
-    assert look_at_lost(watched, looks=2) == ["1"]
+    assert [watched.look({}) for _ in range(2)][-1] == ["1"]
     assert watched.cancellations == []
     watched.settings.patience_seconds = 0
-    assert look_at_lost(watched) == ["1"]
+    assert watched.look({}) == ["1"]
     assert (watched.folder.path / "task-2.revoked").exists()
-    assert look_at_lost(watched) == []
+    assert watched.look({}) == []

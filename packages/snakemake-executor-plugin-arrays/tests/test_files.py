@@ -1,7 +1,5 @@
 """The files of an array: tasks are run here by hand, without a scheduler."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -14,25 +12,18 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from snakemake_executor_plugin_arrays import runs
 from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder
 from snakemake_executor_plugin_arrays.commands import process_owner
-from snakemake_executor_plugin_arrays.runs import (
-    LOCK,
-    Owner,
-    Run,
-    dead_runs,
-    killed_runs,
-    runs_folder,
-    starting,
-)
 
 
 def new_run(parent):
     """Return a run that nobody holds up."""
-    return Run(parent, "slurm", pytest.fail)
+    return runs.Run(parent, "slurm", pytest.fail)
 
 
 def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
@@ -133,30 +124,16 @@ def test_temporary_folder(tmp_path):
     name = (tmp_path / "name").read_text().strip()
     assert name.startswith(str(tmp_path / "on the node/arrays."))
     assert not os.path.exists(name)
-
-
-def test_temporary_folder_that_is_not_there(tmp_path):
-    folder = Folder.make(tmp_path / "array", [f"echo $TMPDIR > '{tmp_path}'/name"], 1, scratch="$SOMEWHERE")
+    (folder.path / "1.status").unlink()
     assert run_task(folder, 1, SOMEWHERE="/no/such/folder") == 0
     assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
 
 
-def test_many_tasks(tmp_path):
-    """Task i runs line i; of two thousand some, as all take a minute (tests/cluster has all)."""
-    count = 2000
-    commands = [f"echo {line} > '{tmp_path}'/$SLURM_ARRAY_TASK_ID" for line in range(1, count + 1)]
-    folder = Folder.make(tmp_path / "array", commands, 1)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda task: run_task(folder, task), range(1, count + 1, 37)))
-    for task in range(1, count + 1, 37):
-        assert (tmp_path / str(task)).read_text() == f"{task}\n"
-
-
 def test_runs_that_are_alive_are_not_dead(tmp_path):
     first, second = new_run(tmp_path), new_run(tmp_path)
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
     second.close()
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
     assert not second.path.exists()
     assert first.path.exists()
 
@@ -169,9 +146,9 @@ def test_killed_run_is_dead(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     run = new_run(tmp_path)
-    [found] = dead_runs(tmp_path)
+    [found] = runs.dead_runs(tmp_path)
     assert found != run.path
-    owner = Owner.of(found)
+    owner = runs.Owner.of(found)
     assert (owner.scheduler, owner.user, owner.host) == ("sge", process_owner(), socket.gethostname())
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", owner.time)
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
@@ -181,7 +158,7 @@ def test_run_that_cancels_is_found_by_the_next(tmp_path):
     run = new_run(tmp_path)
     Folder.make(run.new_array("x"), ["true"], 1)
     run.close(tidy=False)
-    assert list(dead_runs(tmp_path)) == [run.path]
+    assert list(runs.dead_runs(tmp_path)) == [run.path]
 
 
 def test_closed_run_keeps_the_logs_of_failures(tmp_path):
@@ -192,30 +169,27 @@ def test_closed_run_keeps_the_logs_of_failures(tmp_path):
     folder.remove_log(1)
     run.close()
     assert [path.name for path in folder.path.iterdir()] == ["2.log"]
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
 
 
 def test_dead_run_is_that_of_one_at_a_time(tmp_path):
     new_run(tmp_path).close(tidy=False)
-    for _ in dead_runs(tmp_path):
-        assert list(dead_runs(tmp_path)) == []
-    assert len(list(dead_runs(tmp_path))) == 1
+    for _ in runs.dead_runs(tmp_path):
+        assert list(runs.dead_runs(tmp_path)) == []
+    assert len(list(runs.dead_runs(tmp_path))) == 1
 
 
 def test_runs_without_locks(tmp_path, monkeypatch):
     """On file systems that have none, nothing is found dead, and nothing is cancelled."""
-
-    def refuse(*arguments):
-        raise OSError(errno.ENOSYS, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
+    error = OSError(errno.ENOSYS, "Function not implemented")
+    monkeypatch.setattr("fcntl.flock", mock.Mock(side_effect=error))
     new_run(tmp_path).close(tidy=False)
-    assert list(dead_runs(tmp_path)) == []
+    assert list(runs.dead_runs(tmp_path)) == []
 
 
 def test_one_starts_at_a_time(tmp_path):
     """A second one waits, and says so."""
-    with starting(tmp_path, pytest.fail):
+    with runs.starting(tmp_path, pytest.fail):
         code = (
             "import pathlib, sys; from snakemake_executor_plugin_arrays.runs import starting\n"
             "with starting(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True)): print('in')"
@@ -257,36 +231,32 @@ def test_disk_that_becomes_full(tmp_path, status):
         pytest.skip("this user cannot mount a disk of its own")
     fill = f"cat /dev/zero > '{tmp_path}'/array/full 2> /dev/null; exit {status}"
     folder = Folder.make(tmp_path / "array", [fill, f"touch '{tmp_path}'/ran"], 2)
-    done = subprocess.run(
-        [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    command = [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout.split() == [f"1:{status}", "2:"]
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_copy_of_a_folder_is_not_a_killed_run(tmp_path: Path) -> None:
     """Its arrays are those of the original, which may be alive; a folder that was moved is another matter."""
-    original = Run(tmp_path / "project/.snakemake/arrays", "slurm", print)
+    original = runs.Run(tmp_path / "project/.snakemake/arrays", "slurm", print)
     shutil.copytree(tmp_path / "project", tmp_path / "copy")
     (tmp_path / "link").symlink_to(tmp_path / "project")
-    assert killed_runs(tmp_path / "copy") == []
+    assert runs.killed_runs(tmp_path / "copy") == []
     original.close(tidy=False)
-    assert killed_runs(tmp_path / "copy") == []
-    assert killed_runs(tmp_path / "project") == [original.path]
-    assert len(killed_runs(tmp_path / "link")) == 1
+    assert runs.killed_runs(tmp_path / "copy") == []
+    assert runs.killed_runs(tmp_path / "project") == [original.path]
+    assert len(runs.killed_runs(tmp_path / "link")) == 1
     (tmp_path / "project").rename(tmp_path / "moved")
-    assert len(killed_runs(tmp_path / "moved")) == 1
+    assert len(runs.killed_runs(tmp_path / "moved")) == 1
 
 
 def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
-    assert killed_runs(tmp_path) == []
+    assert runs.killed_runs(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
-    killed, alive = (Run(runs_folder(tmp_path), "sge", pytest.fail) for _ in range(2))
+    killed, alive = (new_run(runs.runs_folder(tmp_path)) for _ in range(2))
     killed.close(tidy=False)
-    assert killed_runs(str(tmp_path)) == [killed.path]
+    assert runs.killed_runs(str(tmp_path)) == [killed.path]
     alive.close()
 
 
@@ -294,10 +264,10 @@ def test_lock_that_says_only_the_scheduler(tmp_path):
     """Its owner is known from the file."""
     run = new_run(tmp_path)
     run.close(tidy=False)
-    (run.path / LOCK).write_text("slurm\n")
-    assert Owner.of(run.path) == Owner("slurm", process_owner(), "", "")
-    (run.path / LOCK).unlink()
-    assert Owner.of(run.path) == Owner("", process_owner(), "", "")
+    (run.path / runs.LOCK).write_text("slurm\n")
+    assert runs.Owner.of(run.path) == runs.Owner("slurm", process_owner(), "", "")
+    (run.path / runs.LOCK).unlink()
+    assert runs.Owner.of(run.path) == runs.Owner("", process_owner(), "", "")
 
 
 # ---- tasks that were given up

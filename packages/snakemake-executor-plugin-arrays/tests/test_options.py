@@ -1,7 +1,5 @@
 """Snakemake's command line, with the options of this plugin."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

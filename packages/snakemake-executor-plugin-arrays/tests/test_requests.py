@@ -1,7 +1,5 @@
 """What a job asks a scheduler for, and how it and its array are called."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Command lines for the schedulers, and what their output means; no scheduler is needed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -23,8 +21,7 @@ def test_sbatch():
         " --nodes=1 --ntasks=1 --cpus-per-task=4 --mem=1001M --time=90 --partition=long --account=me --x"
     )
 
-
-def test_sbatch_leaves_to_slurm_what_is_not_asked_for():
+    # what is not requested is left to Slurm
     command = Slurm().submission(Array("a", 1, Path("/s"), Path("/w"), Path("/l")), Request())
     assert "--array=1-1" in command
     assert not [word for word in command if word.startswith(("--mem", "--time", "--partition", "--account"))]
@@ -41,35 +38,19 @@ def test_qsub():
     assert "-l h_vmem=251M -l tmem=251M -l h_rt=5400" in text
     assert text.endswith("-q long -P me --x y z /p/task.sh")
 
-
-def test_qsub_memory_of_a_job():
-    command = GridEngine("smp", ["mem"], per_slot=False).submission(ARRAY, ALL)
-    assert "mem=1001M" in command
-
-
-def test_qsub_without_complex_asks_for_no_memory():
-    command = GridEngine("smp", [], per_slot=True).submission(ARRAY, Request(memory=100))
-    assert "-l" not in command
-    assert "-pe" not in command
+    # of a job; without a complex, none is requested
+    assert "mem=1001M" in GridEngine("smp", ["mem"], per_slot=False).submission(ARRAY, ALL)
+    assert not {"-l", "-pe"} & set(GRID_ENGINE.submission(ARRAY, Request(memory=100)))
 
 
-@pytest.mark.parametrize(
-    ("scheduler", "output", "identifier"),
-    [
-        (Slurm(), "17\n", "17"),
-        (Slurm(), "17;cluster\n", "17"),
-        (Slurm(), "Welcome!\n17 nodes\n2026\n18;cluster\nBye\n", "18"),
-        (Slurm(), "", None),
-        (Slurm(), "sbatch: error\n", None),
-        (Slurm(), "17x", None),
-        (GRID_ENGINE, "17.1-8:1\n", "17"),
-        (GRID_ENGINE, "17\n", "17"),
-        (GRID_ENGINE, "warning: no such queue\n17.1-8:1\n", "17"),
-        (GRID_ENGINE, "", None),
-    ],
-)
-def test_identifier(scheduler, output, identifier):
-    assert scheduler.identifier(output) == identifier
+def test_identifier():
+    for output in ("17\n", "17;cluster\n", "Welcome!\n16 nodes\n2026\n17;cluster\nBye\n"):
+        assert Slurm().identifier(output) == "17"
+    for output in ("", "sbatch: error\n", "17x"):
+        assert Slurm().identifier(output) is None
+    for output in ("17.1-8:1\n", "17\n", "warning: no such queue\n17.1-8:1\n"):
+        assert GRID_ENGINE.identifier(output) == "17"
+    assert GRID_ENGINE.identifier("") is None
 
 
 SQUEUE = """\
@@ -181,9 +162,8 @@ JobId=7 ArrayJobId=7 ArrayTaskId=4294967294 JobName=train JobState=CANCELLED Rea
 
 def test_what_slurm_knows_of_an_array():
     assert Slurm().known("7", "") == {}
-    found = Slurm().known("7", SCONTROL)
     held = Status("PENDING (JobHeldUser)", True, True, held=True)
-    assert found == {
+    assert Slurm().known("7", SCONTROL) == {
         **dict.fromkeys((3, 4, 5, 9), held),
         1: Status("RUNNING", True),
         2: Status("CANCELLED", False, cancelled=True),
@@ -202,15 +182,10 @@ def test_what_slurm_has_recorded_of_an_array():
 
 
 @pytest.mark.parametrize(
-    ("line", "private"),
-    [
-        ("PrivateData             = none", False),
-        ("PrivateData             = jobs,usage", True),
-        ("PrivateData             = all", True),
-        ("PrivateData             = accounts,users", False),
-    ],
+    ("value", "private"), [("none", False), ("jobs,usage", True), ("all", True), ("accounts,users", False)]
 )
-def test_whether_others_are_shown(line, private):
+def test_whether_others_are_shown(value, private):
+    line = f"PrivateData             = {value}"
     assert Slurm().is_private(f"Prolog = jobs\n{line}\nProctrackType = all\n") == private
 
 

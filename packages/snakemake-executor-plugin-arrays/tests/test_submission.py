@@ -1,7 +1,5 @@
 """The executor while it submits: answers, refusals, and submissions without an answer."""
 
-from __future__ import annotations
-
 import base64
 import errno
 import logging
@@ -31,7 +29,7 @@ def _ctrl_c():
 class Submitting(Executor):
     """An executor with a scheduler that answers what a test says."""
 
-    def __init__(self, folder, submit, find_all=lambda names: set()):
+    def __init__(self, folder, submit=lambda array, request: "7", find_all=lambda names: set()):
         self.silent = []
         self.workflow = SimpleNamespace(
             executor_settings=ExecutorSettings(),
@@ -77,11 +75,9 @@ class Job(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def two_jobs():
-    return [
-        Job(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
-        for i in range(2)
-    ]
+def make_jobs(number=2, **changes):
+    job = {"name": "train", "resources": {}, "threads": 1, "attempt": 1, "restart_times": 1, **changes}
+    return [Job(**job, output=[f"{i}.h5"]) for i in range(number)]
 
 
 @pytest.fixture
@@ -99,8 +95,8 @@ def failing(error):
 
 
 def test_submitted_and_reported(folder):
-    executor = Submitting(folder, lambda array, request: "7")
-    executor.run_jobs(two_jobs())
+    executor = Submitting(folder)
+    executor.run_jobs(make_jobs())
     assert executor.reports == ["submitted"] * 2
     assert executor.unreported == 2
     assert executor.submitted == {"7"}
@@ -110,9 +106,9 @@ def test_submitted_and_reported(folder):
 
 
 def test_jobs_of_a_task_are_written_together(folder):
-    executor = Submitting(folder, lambda array, request: "7")
+    executor = Submitting(folder)
     executor.settings.jobs_per_task = 2
-    executor.run_jobs(two_jobs())
+    executor.run_jobs(make_jobs())
     [path] = executor.run.path.glob("train-*")
     first, second = [base64.b64decode(line) for line in (path / "together").read_text().splitlines()]
     assert (first.decode(), second) == (f"2 of {path.name}, 2 a task", b"")
@@ -120,7 +116,7 @@ def test_jobs_of_a_task_are_written_together(folder):
 
 def test_refused(folder):
     executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    jobs = two_jobs()
+    jobs = make_jobs()
     executor.run_jobs(jobs)
     # not retried
     assert [job.attempt for job in jobs] == [2, 2]
@@ -134,10 +130,8 @@ def test_refused(folder):
 
 def test_jobs_that_no_task_can_run_are_not_submitted(folder):
     """One message for all of them, no retry; the others are submitted."""
-    executor = Submitting(folder, lambda array, request: "7")
-    jobs = two_jobs() + two_jobs()
-    for job in jobs[1:3]:
-        job.resources = {"tasks": 8}
+    executor = Submitting(folder)
+    jobs = [*make_jobs(1), *make_jobs(resources={"tasks": 8}), *make_jobs(1)]
     executor.run_jobs(jobs)
     [message, *others] = executor.reports
     assert message.startswith("train cannot be submitted: resource tasks=8: ")
@@ -150,13 +144,10 @@ def test_jobs_that_no_task_can_run_are_not_submitted(folder):
 
 @pytest.mark.parametrize(("complexes", "warnings"), [("", 1), ("h_vmem", 0)])
 def test_memory_that_is_not_requested(folder, caplog, complexes, warnings):
-    executor = Submitting(folder, lambda array, request: "7")
+    executor = Submitting(folder)
     executor.scheduler = GridEngine("smp", filter(None, [complexes]), True)
     for _ in range(2):
-        jobs = two_jobs()
-        for job in jobs:
-            job.resources = {"mem_mb": 500}
-        executor.run_jobs(jobs)
+        executor.run_jobs(make_jobs(resources={"mem_mb": 500}))
     assert caplog.text.count("Memory (mem_mb) is not requested: set arrays-memory-complex") == warnings
 
 
@@ -164,7 +155,7 @@ def test_interrupted_while_it_is_submitted(folder):
     """It may be in the scheduler: the next run looks for it."""
     executor = Submitting(folder, failing(KeyboardInterrupt()), failing(SchedulerError("away")))
     with pytest.raises(KeyboardInterrupt):
-        executor.run_jobs(two_jobs())
+        executor.run_jobs(make_jobs())
     executor.cancel_jobs([])
     executor.shutdown()
     [left] = executor.runs()
@@ -174,8 +165,8 @@ def test_interrupted_while_it_is_submitted(folder):
 
 def test_what_runs_is_cancelled_and_revoked(folder):
     """A second Ctrl-C would leave some of it."""
-    executor = Submitting(folder, lambda array, request: "7")
-    executor.run_jobs(two_jobs())
+    executor = Submitting(folder)
+    executor.run_jobs(make_jobs())
     [jobs] = executor.parent.glob("*/*/jobs")
     jobs.with_name("2.running").write_text("n1\n")
     executor.cancel_jobs([])
@@ -190,7 +181,7 @@ def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
     """Other arrays are revoked nevertheless."""
     executor = Submitting(folder, lambda array, request: "7")
     for _ in range(2):
-        executor.run_jobs(two_jobs())
+        executor.run_jobs(make_jobs())
     first, second = sorted(path.parent for path in executor.parent.glob("*/*/jobs"))
     (second / "1.running").write_text("n1\n")
     (first / "task.sh").unlink()
@@ -204,7 +195,7 @@ def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
 def test_retry_that_is_refused_names_the_limits(folder, grow):
     executor = Submitting(folder, failing(SchedulerError("Requested node configuration is not available")))
     executor.settings.retries_grow = grow
-    jobs = two_jobs()
+    jobs = make_jobs()
     executor.causes[jobs[1]] = "Out of memory. "
     executor.run_jobs(jobs)
     [message] = executor.reports
@@ -214,18 +205,13 @@ def test_retry_that_is_refused_names_the_limits(folder, grow):
 
 
 def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):
-    answers = [SchedulerError("no number", uncertain=True), "8"]
-
-    def submit(array, request):
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    executor = Submitting(folder, submit, lambda names: {"7"})
-    executor.run_jobs(two_jobs())
+    executor = Submitting(
+        folder, failing(SchedulerError("no number", uncertain=True)), find_all=lambda names: {"7"}
+    )
+    executor.run_jobs(make_jobs())
     assert executor.cleared == []
-    executor.run_jobs(two_jobs())
+    executor.client.submit = lambda array, request: "8"
+    executor.run_jobs(make_jobs())
     assert executor.cleared == [{"7"}]
     assert executor.submitted == {"8"}
     assert executor.unreported == 2
@@ -235,7 +221,7 @@ def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
     executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
     for clear in (executor.client.clear, failing(SchedulerError("away"))):
         executor.client.clear = clear
-        jobs = two_jobs()
+        jobs = make_jobs()
         executor.run_jobs(jobs)
         # to be retried
         assert [job.attempt for job in jobs] == [1, 1]
@@ -254,14 +240,12 @@ def test_dead_run_of_another_scheduler(folder):
 
 def test_time_and_memory_of_a_submitted_task(folder):
     asked = []
-    executor = Submitting(folder, lambda array, request: asked.append(request) or "7")
+    executor = Submitting(folder, submit=lambda array, request: asked.append(request) or "7")
     executor.settings.retries_grow = True
     for time, memory in ((0, 0), (1440, 1500), (9000, 4000)):
         executor.settings.runtime_limit, executor.settings.memory_limit = time, memory
-        jobs = two_jobs()
-        for job in jobs:
-            job.resources, job.attempt = {"runtime": 500, "mem_mb": 1000, "jobs_per_task": 2}, 2
-        executor.run_jobs(jobs)
+        asking = {"runtime": 500, "mem_mb": 1000, "jobs_per_task": 2}
+        executor.run_jobs(make_jobs(resources=asking, attempt=2))
     assert [request.runtime for request in asked] == [2000, 1440, 2000]
     assert [request.memory for request in asked] == [2000, 1500, 2000]
 
@@ -286,15 +270,11 @@ class Limited:
         return str(len(self.sizes))
 
 
-def many_jobs(number):
-    return [two_jobs()[0] for _ in range(number)]
-
-
 @pytest.mark.parametrize(("room", "sizes"), [(100, [20]), (11, [10, 1]), (3, [2, 1])])
 def test_array_is_split_to_what_fits(folder, caplog, room, sizes):
     limited = Limited(room)
     executor = Submitting(folder, limited)
-    executor.run_jobs(many_jobs(20))
+    executor.run_jobs(make_jobs(20))
     assert limited.sizes == sizes
     assert executor.reports == ["submitted"] * sum(sizes)
     assert executor.unreported == sum(sizes)
@@ -315,7 +295,7 @@ def test_grid_engine_counts_arrays(folder):
     limited = Limited(3)
     executor = Submitting(folder, limited)
     executor.scheduler = GridEngine("smp", [], True)
-    executor.run_jobs(many_jobs(20))
+    executor.run_jobs(make_jobs(20))
     assert limited.sizes == []
     limited.room = 20
     executor._retry_backlog()
@@ -325,7 +305,7 @@ def test_grid_engine_counts_arrays(folder):
 def test_limit_that_no_job_of_the_user_can_end(folder):
     """After a moment in which the scheduler may release the last ones."""
     executor = Submitting(folder, Limited(0))
-    executor.run_jobs(many_jobs(3))
+    executor.run_jobs(make_jobs(3))
     executor._retry_backlog()
     assert executor.reports == []
     executor.idle_since -= 2 * executor.settings.lost_seconds
@@ -340,7 +320,7 @@ def test_limit_that_no_job_of_the_user_can_end(folder):
 def test_interrupted_run_submits_no_more(folder):
     limited = Limited(1)
     executor = Submitting(folder, limited)
-    executor.run_jobs(many_jobs(3))
+    executor.run_jobs(make_jobs(3))
     executor.cancel_jobs([])
     limited.room = 100
     executor._retry_backlog()
@@ -354,8 +334,8 @@ def test_submission_that_is_answered_after_an_interrupt_is_cancelled(folder):
         executor.cancel_jobs([])
         return "9"
 
-    executor = Submitting(folder, submit, lambda names: set())
-    executor.run_jobs(two_jobs())
+    executor = Submitting(folder, submit)
+    executor.run_jobs(make_jobs())
     assert executor.cancellations == [[], ["9"]]
     assert executor.client.is_interrupted
 
@@ -365,13 +345,13 @@ def test_time_without_jobs_before_a_limit_does_not_count(folder):
     executor._retry_backlog()
     assert executor.idle_since is None
     executor.idle_since = -float("inf")
-    executor.run_jobs(many_jobs(2))
+    executor.run_jobs(make_jobs())
     assert executor.reports == []
 
 
 def test_limit_that_others_fill_is_waited_out(folder, caplog):
     executor = Submitting(folder, failing(SchedulerError("AssocGrpSubmitJobsLimit", full=True)))
-    executor.run_jobs(many_jobs(2))
+    executor.run_jobs(make_jobs())
     executor._retry_backlog()
     executor.idle_since = -float("inf")
     executor._retry_backlog()
@@ -384,7 +364,7 @@ def test_limit_that_others_fill_is_waited_out(folder, caplog):
 
 def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
     executor = Submitting(folder, Limited(1))
-    executor.run_jobs(many_jobs(3))
+    executor.run_jobs(make_jobs(3))
     [batch] = executor.backlog
     executor.drops += [Drop("no", "mix"), Drop("no", "train", Request(memory=9))]
     executor._drop_backlog()
@@ -393,18 +373,15 @@ def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
     executor._retry_backlog()
     assert not executor.backlog
     assert executor.silent == batch.jobs[1:]
-    assert executor.reports == [
-        "submitted",
-        "train is not submitted. The same is true of one other job of this array (not listed). ",
-    ]
+    said = "train is not submitted. The same is true of one other job of this array (not listed). "
+    assert executor.reports == ["submitted", said]
 
 
 def test_jobs_that_are_ready_after_others_were_dropped(folder):
     """What was cancelled concerns the jobs of then, not those of the same rule that follow."""
-    limited = Limited(100)
-    executor = Submitting(folder, limited)
+    executor = Submitting(folder, Limited(100))
     executor.drops.append(Drop("is not submitted, because its array was cancelled", "train"))
-    executor.run_jobs(many_jobs(2))
+    executor.run_jobs(make_jobs())
     assert executor.reports == ["submitted"] * 2
 
 
@@ -419,14 +396,11 @@ def test_jobs_that_are_dropped_while_one_of_them_is_submitted(folder):
     submitted = []
     executor = Submitting(folder, submit)
     executor.settings.limit = 1
-    jobs = many_jobs(3)
-    jobs[2].name = "mix"
-    executor.run_jobs(jobs)
+    executor.run_jobs([*make_jobs(), *make_jobs(1, name="mix")])
     assert submitted == ["train", "mix"]
-    assert executor.reports[0] == "submitted"
-    assert executor.reports[1].startswith("train is not submitted.")
-    assert executor.reports[2] == "submitted"
-    assert len(executor.reports) == 3
+    first, message, last = executor.reports
+    assert first == last == "submitted"
+    assert message.startswith("train is not submitted.")
     assert executor.unreported == 2
 
 
@@ -434,25 +408,18 @@ def test_full_disk_after_a_submission(folder, monkeypatch):
     """What is in the queue is not submitted again."""
     limited = Limited(100)
     executor = Submitting(folder, limited)
-    write = Path.write_text
-
-    def fail(path, text, *arguments, **options):
-        if path.name == "identifier":
-            raise OSError(28, "No space left on device", str(path))
-        return write(path, text, *arguments, **options)
-
-    monkeypatch.setattr(Path, "write_text", fail)
-    executor.run_jobs(many_jobs(2))
+    fail_to_write("identifier", monkeypatch, errno.ENOSPC)
+    executor.run_jobs(make_jobs())
     executor._retry_backlog()
     assert limited.sizes == [2]
     assert executor.reports == ["submitted"] * 2
 
 
-def fail_to_write(monkeypatch, number):
+def fail_to_write(name, monkeypatch, number):
     write = Path.write_text
 
     def fail(path, text, *arguments, **options):
-        if path.name == "task.sh":
+        if path.name == name:
             raise OSError(number, os.strerror(number), path.name)
         return write(path, text, *arguments, **options)
 
@@ -464,18 +431,17 @@ def test_full_disk_while_jobs_are_submitted(folder, caplog, monkeypatch, ready):
     """They wait until there is room, which is said once, and leave nothing behind."""
     executor = Submitting(folder, Limited(100 if ready else 0))
     if not ready:
-        executor.run_jobs(many_jobs(2))
+        executor.run_jobs(make_jobs())
         executor.client.submit = Limited(100)
     caplog.clear()
     with monkeypatch.context() as patch:
-        fail_to_write(patch, errno.ENOSPC)
+        fail_to_write("task.sh", patch, errno.ENOSPC)
         if ready:
-            executor.run_jobs(many_jobs(2))
+            executor.run_jobs(make_jobs())
         executor._retry_backlog()
         executor._retry_backlog()
-    assert caplog.messages == [
-        "task.sh: No space left on device: 2 jobs will be submitted when that has passed"
-    ]
+    said = "task.sh: No space left on device: 2 jobs will be submitted when that has passed"
+    assert caplog.messages == [said]
     [run] = executor.runs()
     assert not [path for path in run.iterdir() if path.is_dir()]
     executor._retry_backlog()
@@ -486,8 +452,8 @@ def test_full_disk_while_jobs_are_submitted(folder, caplog, monkeypatch, ready):
 def test_folder_that_cannot_be_written(folder, monkeypatch):
     """That does not pass: the jobs fail, with one message."""
     executor = Submitting(folder, Limited(100))
-    fail_to_write(monkeypatch, errno.EACCES)
-    executor.run_jobs(many_jobs(2))
+    fail_to_write("task.sh", monkeypatch, errno.EACCES)
+    executor.run_jobs(make_jobs())
     [message] = executor.reports
     assert message.startswith("train could not be submitted: task.sh: Permission denied. ")
     assert not executor.backlog
@@ -495,7 +461,7 @@ def test_folder_that_cannot_be_written(folder, monkeypatch):
 
 def test_what_waits_for_a_place_when_snakemake_is_told_to_end(folder):
     executor = Submitting(folder, Limited(1))
-    executor.run_jobs(many_jobs(3))
+    executor.run_jobs(make_jobs(3))
     executor.workflow.scheduler._user_kill = "graceful"
     executor._retry_backlog()
     assert executor.reports[1].startswith("train is not submitted, because Snakemake was told to end.")

@@ -1,11 +1,10 @@
 """Runs whose Snakemake was killed, of the same user and of others, with a stand-in for the scheduler."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from snakemake_interface_common.exceptions import ApiError
@@ -62,31 +61,27 @@ def parent(tmp_path):
     return Parent(tmp_path)
 
 
-def test_own_arrays_are_cancelled(parent):
+@pytest.mark.parametrize("living", [{"7"}, set()], ids=["living", "ended"])
+def test_own_arrays_are_cancelled_unless_they_have_ended(parent, living):
     parent.killed(started=1)
-    parent.known, parent.living = {"train"}, {"7"}
+    parent.known, parent.living = {"train"}, living
     assert parent.end() == []
-    assert parent.cleared == [{"7"}]
-    [warning] = parent.warnings
-    assert warning == "Cancelling arrays that an earlier run left in Slurm: 7"
+    assert parent.cleared == [living] * bool(living)
+    assert parent.warnings == ["Cancelling arrays that an earlier run left in Slurm: 7"] * bool(living)
     assert parent.everybody == {False}
 
 
-def test_own_arrays_that_have_ended(parent):
-    parent.killed(started=1)
-    parent.known = {"train"}
-    assert parent.end() == []
-    assert (parent.cleared, parent.warnings) == ([], [])
-
-
-def test_own_arrays_that_cannot_be_cancelled(parent):
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (SchedulerError("away"), "an earlier run may have left arrays: away"),
+        (KeyboardInterrupt(), "interrupted while the jobs of an earlier run were ending"),
+    ],
+)
+def test_own_arrays_that_cannot_be_cancelled(parent, error, message):
     folder = parent.killed()
-
-    def fail(names, everybody):
-        raise SchedulerError("away")
-
-    parent.client.find_all = fail
-    with pytest.raises(ApiError, match="an earlier run may have left arrays: away"):
+    parent.client.find_all = mock.Mock(side_effect=error)
+    with pytest.raises(ApiError, match=message):
         parent.end()
     assert folder.script.exists()
 
@@ -248,15 +243,3 @@ def test_run_that_cannot_be_looked_into_is_refused(parent, monkeypatch, part):
     monkeypatch.undo()
     assert folder.script.exists()
     assert not (folder.path / "task-1.revoked").exists()
-
-
-def test_interrupted_while_arrays_end(parent):
-    parent.killed(started=1)
-    parent.known, parent.living = {"train"}, {"7"}
-
-    def interrupted(arrays):
-        raise KeyboardInterrupt
-
-    parent.client.clear = interrupted
-    with pytest.raises(ApiError, match="interrupted while the jobs of an earlier run were ending"):
-        parent.end()
