@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.configs import experiment, learner, schema
+from tests.configs import experiment, experiments, learner, schema
 
 from itersel.config import read_config
 from itersel.config.experiments import MOST_COMBINATIONS
@@ -44,10 +44,6 @@ def test_an_experiment_of_a_grid_is_the_one_that_its_name_says():
     assert found == read_config(learner("mira", c=0.1, hope="oracle")).experiments["a"]
 
 
-def two(second, **first):
-    return {"experiments": {"a": first, "b": second}}
-
-
 MIRA = {"name": "mira", "c": [1, 1.5]}
 # A config, and the beginnings of its errors, which name what the config has.
 WRONG = [
@@ -63,8 +59,11 @@ WRONG = [
         learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
         [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"],
     ),
-    (two({"start_from": "a"}, learner=MIRA), ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"]),
-    ({"experiments": {"a": {"learner": MIRA}, "a-c-1": {}}}, ["a': there is another 'a-c-1'; rename one"]),
+    (
+        experiments(a={"learner": MIRA}, b={"start_from": "a"}),
+        ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"],
+    ),
+    (experiments(**{"a": {"learner": MIRA}, "a-c-1": {}}), ["a': there is another 'a-c-1'; rename one"]),
 ]
 
 
@@ -80,4 +79,4 @@ def test_errors_name_what_the_config_has_and_once(content, messages):
 
 
 def test_an_experiment_can_start_from_one_of_a_grid():
-    read_config(two({"start_from": "a-c-1.5"}, learner=MIRA))
+    read_config(experiments(a={"learner": MIRA}, b={"start_from": "a-c-1.5"}))
