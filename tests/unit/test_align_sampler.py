@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,9 +47,7 @@ def drawn_pairs(seed: int, words: int, pairs: int, longest: int) -> list[aligner
         (1, 1, []),
     ],
 )
-def test_equals_plain_python(
-    seed: int, words: int, pairs: list[aligner.Pair], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equals_plain_python(seed, words, pairs, monkeypatch):
     """Also when the table of pairs is made anew within a pass."""
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 64)
@@ -59,9 +56,7 @@ def test_equals_plain_python(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_trained_model_equals_plain_python(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trained_model_equals_plain_python(seed, tmp_path, monkeypatch):
     """Read from its file; the text also has words that it does not know."""
     pairs, others = drawn_pairs(seed, 12, 9, 8), drawn_pairs(seed + 10, 15, 6, 9)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)

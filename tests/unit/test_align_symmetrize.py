@@ -13,8 +13,6 @@ Points = set[tuple[int, int]]
 # Forward links each target word once, reverse each source word once. Intersection: 0-0 and 3-3.
 FORWARD = {(0, 0), (1, 1), (3, 3), (5, 4)}
 REVERSE = {(0, 0), (2, 1), (3, 3), (4, 5), (5, 6)}
-
-
 INTERSECTION, UNION = {(0, 0), (3, 3)}, FORWARD | REVERSE
 
 
