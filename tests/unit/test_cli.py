@@ -14,6 +14,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from numba.core import config as numba_config
@@ -127,21 +128,14 @@ def test_closed_pipe_is_no_error(tmp_path):
 
 def test_outputs_do_not_depend_on_the_locale(tmp_path):
     (tmp_path / "weights").write_text("häuser\u3042 1.5\n", encoding="utf-8")
-    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "weights"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
-    assert result.stdout.decode("utf-8").splitlines()[-1] == "häuser\u3042\t1.5"
+    done = limited("weights", "show", tmp_path / "weights", env=environment, text=False)
+    assert done.stdout.decode("utf-8").splitlines()[-1] == "häuser\u3042\t1.5"
 
 
-def test_out_of_memory_is_one_line(monkeypatch, capsys):
-    def fail(options):
-        raise MemoryError
-
-    monkeypatch.setattr(itersel.cli.weights, "_show", fail)
-    assert main(["weights", "show", "x"]) == 1
-    message = capsys.readouterr().err
-    assert message.startswith("itersel weights: not enough memory")
-    assert message.count("\n") == 1
+def test_out_of_memory_is_one_line(monkeypatch, refused):
+    monkeypatch.setattr(itersel.cli.weights, "_show", Mock(side_effect=MemoryError))
+    refused(["weights", "show", "x"], "itersel weights: not enough memory")
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -196,25 +190,19 @@ warm_up.warm_up_once(None)
 assert warm_up.is_warm()
 """
     with messages.open("a") as stream:
-        processes = [
-            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=stream, text=True)
-            for _ in range(3)
-        ]
+        pipes = {"stdout": subprocess.PIPE, "stderr": stream, "text": True}
+        processes = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(3)]
     outputs = [process.communicate()[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sorted(outputs) == ["", "", "compiled\n"]
 
 
-LOADED = """
-import sys
-def loaded(*names):
-    print(*(name in sys.modules for name in names))
-"""
 # Makes numba load what it compiles with. Kernels outside of the package are not in the cache.
 COMPILED = """
+import sys
 from itersel.jit import kernel
 kernel(lambda: 1)()
-loaded("numba.np.arraymath", "scipy.linalg")
+print("numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules)
 """
 
 
@@ -224,12 +212,7 @@ def test_kernels_are_compiled_without_linear_algebra():
     """As long as numba would import it: another numba may need other means, or none."""
     missing = ["decode", "--shard", "none.h5", "--model", "none.bin", "--weights", "none.h5"]
     start = f"from itersel.cli.main import main; assert main({[*missing, '--output', 'x.txt']}) == 1\n"
-    printed = []
-    for code in (COMPILED, start + COMPILED):
-        done = subprocess.run(
-            [sys.executable, "-c", LOADED + code], capture_output=True, text=True, check=True
-        )
-        printed.append(done.stdout)
+    printed = [limited(program=("-c", code)).stdout for code in (COMPILED, start + COMPILED)]
     assert printed == ["True True\n", "True False\n"]
 
 
@@ -253,19 +236,17 @@ def test_processes_of_a_warm_up(tmp_path):
 
 
 def test_a_failed_warm_up_is_one_line(tmp_path):
+    lm = ("lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa"))
     with pytest.raises(InputError, match=r"could not be compiled: itersel lm: .*no such file"):
-        warm_up._itersel(
-            main, "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
-        )
+        warm_up._itersel(main, *lm)
 
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("completion")
     for shell in SHELLS:
-        command = [sys.executable, "-m", "itersel.cli.main", "--print-completion", shell]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert done.stderr == ""
+        done = limited("--print-completion", shell)
+        assert (done.returncode, done.stderr) == (0, "")
         (folder / shell).write_text(done.stdout)
     return folder
 
