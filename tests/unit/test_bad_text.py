@@ -150,12 +150,16 @@ def preparing(folder: Path) -> list[str]:
     return ["corpus", "prepare", *files, f"--preparation={folder / 'preparation.json'}", "--split=dev"]
 
 
-@pytest.mark.parametrize("content", [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"'])
+FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
+
+
+@pytest.mark.parametrize("content", FOREIGN)
 def test_foreign_json(tmp_path: Path, refused: Refused, content: str) -> None:
     for name in ("preparation.json", "resources.json", "statistics.json"):
         (tmp_path / name).write_text(content)
     refused(preparing(tmp_path))
-    refused(["corpus", "statistics", tmp_path / "statistics.json"])
+    statistics = tmp_path / "statistics.json"
+    refused(["corpus", "statistics", statistics], f"{statistics}: is not a statistics file")
     refused(["translate", "--system", tmp_path, "--input", tmp_path / "text"])
 
 
