@@ -73,11 +73,9 @@ def test_catalogues(tmp_path: Path, name: str, language: str) -> None:
     else:
         write(path, PO.format(language=language))
     found = read(path, fields=Fields(task="msgctxt"))
-    pairs = {("%s öffnen", "Open %s"), ("Zwei Zeilen", "Two lines")}
-    if language == "en_GB":
-        pairs = {pair[::-1] for pair in pairs}
-    assert set(zip(found.source, found.target, strict=True)) == pairs
-    assert set(found.task or ()) == {"menu|File", "none"}
+    german, english = found[1::-1] if language == "en_GB" else found[:2]
+    rows = {("%s öffnen", "Open %s", "menu|File"), ("Zwei Zeilen", "Two lines", "none")}
+    assert set(zip(german, english, found.task or (), strict=True)) == rows
     assert read(path).task is None
 
 
@@ -218,6 +216,9 @@ def test_sgml(tmp_path: Path) -> None:
     assert read_lines(out / "test.raw.gz") == ["house", "yes <3"]
 
 
+MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -225,16 +226,7 @@ def test_sgml(tmp_path: Path) -> None:
         ("a.sgm", "a\n", "has no segments"),
         ("a.sgm", SGML.replace('id="2"', 'id="1"'), "segment 1 follows segment 1; sort them"),
         ("a.sgm", SGML.replace("<DOC", '<DOC sysid="a"></DOC><DOC sysid="b"'), "several translations (a, b)"),
-        *(
-            ("a.de", f"{beginning}\nja\n", "a.de:1: is SGML or XML, not text")
-            for beginning in (
-                "<srcset",
-                '<?xml version="1.0"?>',
-                "\ufeff<!DOCTYPE x>",
-                "  <refset>",
-                "<doc a=",
-            )
-        ),
+        *(("a.de", f"{start}\nja\n", "a.de:1: is SGML or XML, not text") for start in MARKUP),
     ],
 )
 def test_bad_sgml(tmp_path: Path, refused: Refused, name: str, text: str, message: str) -> None:
@@ -282,16 +274,16 @@ BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("
 @pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", ""])
 def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """All are listed, or dropped and counted; only tokenised text has reserved words."""
+    files = [f"--file={tmp_path / name}"]
     if name == "a.tsv":
         write(tmp_path / name, "".join("\t".join(pair) + "\n" for pair in BAD_PAIRS))
     elif name:
         records = [json.dumps({"source": one, "target": two}) for one, two in BAD_PAIRS]
         write(tmp_path / name, "\n".join(records).replace("\\u0007", " ||| "))
     else:
-        for side, lines in zip(("source", "target"), zip(*BAD_PAIRS, strict=True), strict=True):
-            write(tmp_path / side, "".join(f"{line}\n" for line in lines))
-    sides = [f"--source={tmp_path / 'source'}", f"--target={tmp_path / 'target'}"]
-    files = [f"--file={tmp_path / name}"] if name else sides
+        write(tmp_path / "source", "".join(f"{one}\n" for one, _ in BAD_PAIRS))
+        write(tmp_path / "target", "".join(f"{two}\n" for _, two in BAD_PAIRS))
+        files = [f"--source={tmp_path / 'source'}", f"--target={tmp_path / 'target'}"]
     assert main(command(tmp_path, *files)) == 1
     assert 1 <= len(capsys.readouterr().err.splitlines()) <= 2
     for options, kept, dropped in (([], ["ja", "nein", "f"], 2), (["--tokenized"], ["ja", "nein"], 3)):

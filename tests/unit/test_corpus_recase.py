@@ -16,21 +16,9 @@ from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter, Preparation
 from itersel.corpus.recase import Recaser, RecaserCounts, learn_recaser, read_recaser
 from itersel.errors import InputError
 
-TRAIN = [
-    line.split()
-    for line in (
-        "Click the File menu .",
-        "Click the file .",
-        "The file is in Berlin .",
-        "The File menu is open .",
-        "A file is open .",
-        "eMail is here .",
-    )
-]
-
+LINES = ["Click the File menu .", "Click the file .", "The file is in Berlin .", "The File menu is open ."]
+TRAIN = [line.split() for line in (*LINES, "A file is open .", "eMail is here .")]
 LOWER, CASED = ["click", "the", "file", "menu", "."], ["Click", "the", "File", "menu", "."]
-
-
 STARTS = [["Select", "it"], ["Select", "it"], ["eMail", "works"], ["Then", "it", "works"]]
 QUOTED = '" He said it . " " Then ( it ) . ( The menu is . ) Then ( it ) " yes "'
 
@@ -135,12 +123,9 @@ def test_protected_words_keep_their_case():
     assert recaser.recase(["www.x.org", "%S", "open"], [True, True, False]) == ["www.x.org", "%S", "Open"]
 
 
-def test_restore():
-    recaser = learn_recaser(TRAIN)
-    restored = restore(["click the file menu .", ""], Preparation("de", "en-us"), recaser)
-    assert restored == ["Click the File menu.", ""]
+def test_tokenised_text_is_not_detokenised():
     tokenized = Preparation("de", "en-us", tokenized=True)
-    assert restore(["click the file menu ."], tokenized, recaser) == ["Click the File menu ."]
+    assert restore([" ".join(LOWER)], tokenized, learn_recaser(TRAIN)) == [" ".join(CASED)]
 
 
 def test_command(tmp_path, text_file, capsys, refused):
@@ -158,8 +143,6 @@ def test_command(tmp_path, text_file, capsys, refused):
 
 # Koehn & Knight 2003, section 3.2.
 PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
-
-
 ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
 
 
