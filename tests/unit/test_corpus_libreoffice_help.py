@@ -46,7 +46,7 @@ einfügen</h1>
 """
 
 ENGLISH = """
-<h1 id="hd_1">Insert an image</h1>
+<h1 id="hd_1">Add an image</h1>
 <p id="par_1">Press <span class="switchinline"><span id="MAC1">Command</span>
 <span id="default1">Ctrl</span></span>+F &amp; wait.</p>
 <p id="par_2">Only <span class="switchinline"><span class="CALC" id="CALC2">cells</span></span>.</p>
@@ -60,14 +60,8 @@ ENGLISH = """
 
 # In the order of the German page; par_3 is untranslated, par_5 is a duplicate, par_7 and par_8 have no
 # counterpart.
-PAIRS = [
-    ("Ein Bild einfügen", "Insert an image"),
-    ("Drücken Sie Strg+F & warten Sie.", "Press Ctrl+F & wait."),
-    ("Nur Zellen.", "Only cells."),
-    ("Gleich", "Equal"),
-    ("Eins", "One"),
-    ("Zwei", "Two"),
-]
+PAIRS = [("Ein Bild einfügen", "Add an image"), ("Drücken Sie Strg+F & warten Sie.", "Press Ctrl+F & wait.")]
+PAIRS += [("Nur Zellen.", "Only cells."), ("Gleich", "Equal"), ("Eins", "One"), ("Zwei", "Two")]
 
 
 def write_help(folder: Path, language: str, **contents: str) -> None:
@@ -127,9 +121,7 @@ def test_folder_without_the_language(pages: Path, refused: Refused) -> None:
     refused(command(pages, f"--from={pages / 'nowhere'}"), "no such folder")
 
 
-def test_pages_that_change_while_they_are_read(
-    pages: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_pages_that_change_while_they_are_read(pages, monkeypatch, refused):
     [page] = pages.glob("usr/share/libreoffice/help/de/text/scalc/01/*.html")
     page.write_bytes(b"")
     refused(command(pages), f": {page}: is empty or no HTML page; unpack the help again\n")
@@ -164,8 +156,7 @@ def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
     for language in ("de", "en-US"):
         paths = sorted((pages / "usr/share/libreoffice/help" / language).rglob("*.html"))
         files = {f"./{path.relative_to(pages)}": path.read_bytes() for path in paths}
-        files["./usr/share/doc/copyright"] = b"free"
-        content = package_of(files, packing)
+        content = package_of({**files, "./usr/share/doc/copyright": b"free"}, packing)
         (folder / f"libreoffice-help-{language.lower()}_1.0_all.deb").write_bytes(content)
 
 
@@ -218,14 +209,9 @@ def build_mirror(pages: Path, release: str = "bookworm") -> str:
     build_packages(pages, folder / "pool/help")
     entries = ["Package: libreoffice-help-de-extra\nSize: 1\n"]
     for path in sorted(folder.glob("pool/help/*.deb")):
-        content = path.read_bytes()
-        fields = {
-            "Package": path.name.partition("_")[0],
-            "Filename": str(path.relative_to(folder)),
-            "Size": len(content),
-            "SHA256": hashlib.sha256(content).hexdigest(),
-        }
-        entries.append("".join(f"{name}: {value}\n" for name, value in fields.items()))
+        size, digest = path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest()
+        lines = f"Package: {path.name.partition('_')[0]}", f"Filename: {path.relative_to(folder)}"
+        entries.append("\n".join([*lines, f"Size: {size}", f"SHA256: {digest}", ""]))
     index = folder / f"dists/{release}/main/binary-all/Packages.xz"
     index.parent.mkdir(parents=True)
     index.write_bytes(lzma.compress("\n".join(entries).encode()))
@@ -250,9 +236,7 @@ def test_mirror(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda mirror: next(mirror.rglob("*-de_*.deb")).write_bytes(b"other"), "1.0_all.deb is damaged"),
     ],
 )
-def test_mirror_without_packages(
-    damage: Callable[[Path], object], reason: str, pages: Path, refused: Refused
-) -> None:
+def test_mirror_without_packages(damage, reason, pages, refused):
     mirror = build_mirror(pages)
     damage(pages / "mirror")
     refused(command(pages, f"--mirror={mirror}"), reason, "data.folder; for the command: --mirror, --from)")
