@@ -26,23 +26,24 @@ from itersel.grammar import index, shard
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import selection
+from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
 from itersel.translate import system
 from itersel.tune import forests, generate
 from itersel.vectors import weights
 
-# By heading in docs/formats.md: the format of each table of arrays.
-FORMATS = {
-    "Shards": [shard.FORMAT],
-    "Weights": [weights.FORMAT, state.STATE],
-    "k-best lists": [generate.FORMAT],
-    "Forests": [forests.FORMAT],
-    "Language models": [binary.FORMAT],
-    "Grammar index": [index.FORMAT],
-    "Score counts": [counts.FORMAT],
-    "Alignment models": [sampler.FORMAT],
-    "Shards of lists": [lists.FORMAT],
+# By heading in docs/formats.md: the module with the format of the table of arrays.
+MODULES = {
+    "Shards": shard,
+    "Weights": weights,
+    "k-best lists": generate,
+    "Forests": forests,
+    "Language models": binary,
+    "Grammar index": index,
+    "Score counts": counts,
+    "Alignment models": sampler,
+    "Shards of lists": lists,
 }
 
 
@@ -70,9 +71,10 @@ def declared(format: FileFormat) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("heading", FORMATS)
+@pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) -> None:
-    assert list(tables(formats_page[heading])) == [declared(format) for format in FORMATS[heading]]
+    formats = [MODULES[heading].FORMAT, *([state.STATE] if heading == "Weights" else [])]
+    assert list(tables(formats_page[heading])) == [declared(format) for format in formats]
 
 
 def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
@@ -88,14 +90,12 @@ def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
 
 def test_every_format_is_on_the_page() -> None:
     """A new format needs a table."""
-    source = Path(shard.__file__).parents[1]
     names = {
-        f"itersel.{path.relative_to(source).with_suffix('').as_posix().replace('/', '.')}"
-        for path in source.rglob("*.py")
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, selection, system, sampler, lists)
-    assert names == {module.__name__ for module in modules}
+    assert names == {module.__name__ for module in (*MODULES.values(), selection, system)}
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
@@ -147,18 +147,17 @@ def test_command_reference_has_every_option(site: dict[str, dict[str, Any]]) -> 
     assert "### itersel grammar extract" in sections["grammar"]
 
 
-def commands_in_blocks(page: str) -> Iterator[str]:
-    """Yield the commands of itersel in a page's blocks of code, which are indented or fenced."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S) + re.findall(
-        r"^ {4}(.*\n)", page, flags=re.M
-    )
+def commands_in_blocks(page: str) -> list[str]:
+    """Return the commands of itersel in a page's blocks of code, which are indented or fenced."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S)
+    blocks += re.findall(r"^ {4}(.*\n)", page, flags=re.M)
     lines = re.sub(r"\\\n\s*", " ", "".join(blocks)).splitlines()
-    yield from re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
+    return re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
 
 
-def commands_in_text(page: str) -> Iterator[str]:
-    """Yield the commands of itersel in running text, which may be abbreviated."""
-    yield from re.findall(r"`(itersel [^`]*)`", page.replace("\n", " "))
+def commands_in_text(page: str) -> list[str]:
+    """Return the commands of itersel in running text, which may be abbreviated."""
+    return re.findall(r"`(itersel [^`]*)`", page.replace("\n", " "))
 
 
 def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -186,14 +185,9 @@ def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
         '[ "$step" != bleu ] || printf "header\\nBLEU of %s\\n" "$1"\n'
     )
     (tmp_path / "itersel").chmod(0o755)
-    done = subprocess.run(
-        [root / "experiments/against-cdec.sh", "results", "the output"],
-        cwd=tmp_path,
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = [root / "experiments/against-cdec.sh", "results", "the output"]
+    how = {"cwd": tmp_path, "env": {"PATH": f"{tmp_path}:/usr/bin:/bin"}}
+    done = subprocess.run(script, capture_output=True, text=True, check=True, **how)
     assert done.stderr == ""
     assert len((tmp_path / "the output/tuned.source").read_text().splitlines()) == 500
     calls = [line.split("\t")[:-1] for line in (tmp_path / "log").read_text().splitlines()]
@@ -227,10 +221,7 @@ def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("body", "fault"),
     [
-        (
-            '<a href="other.html#there">x</a> <a href="https://a.example/x">x</a> <a href="#here">x</a>',
-            None,
-        ),
+        ('<a href="other.html#there">x</a> <a href="https://a.example/">x</a> <a href="#here">x</a>', None),
         ('<a href="missing.html">x</a>', "links to missing.html, but there is no such file"),
         ('<a href="other.html#nowhere">x</a>', "links to other.html#nowhere, but there is no such place"),
         ('<img src="picture.png">', "links to picture.png, but there is no such file"),

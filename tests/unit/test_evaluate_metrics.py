@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from random import Random
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
+from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
@@ -75,27 +74,18 @@ def test_scores_equal_sacrebleu(translations, first, more):
 )
 def test_command_line_of_sacrebleu(text_file, monkeypatch, case, arguments):
     """The same scores, intervals and signatures."""
-    command = [
-        sys.executable,
-        "-m",
-        "sacrebleu",
-        text_file("reference", REFERENCES),
-        "-i",
-        text_file("one", ONE),
-    ]
-    command += ["-m", "bleu", "chrf", "ter", "--chrf-word-order", "2", "--confidence", *arguments, "-w", "6"]
+    command = [text_file("reference", REFERENCES), "-i", text_file("one", ONE), "-m", "bleu", "chrf", "ter"]
+    command += ["--chrf-word-order", "2", "--confidence", *arguments, "-w", "6"]
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
-    theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    theirs = json.loads(limited(*command, program=("-m", "sacrebleu")).stdout)
     bootstrap = Bootstrap(len(REFERENCES))
-    for metric, expected in zip(
-        [one for one in make_metrics([REFERENCES]) if one.case == case], theirs, strict=True
-    ):
+    ours = [metric for metric in make_metrics([REFERENCES]) if metric.case == case]
+    for metric, expected in zip(ours, theirs, strict=True):
         counts = metric.counts(ONE)
         assert metric.score(counts) == pytest.approx(expected["score"], abs=1e-5)
         interval = bootstrap.interval(metric, [counts])
         assert (interval.high - interval.low) / 2 == pytest.approx(expected["confidence_var"], abs=1e-3)
-        signature = expected["signature"].replace("bs:1000|seed:12345|", "")
-        assert metric.signature == signature
+        assert metric.signature == expected["signature"].replace("bs:1000|seed:12345|", "")
         assert expected["name"].removesuffix("2++") in metric.name
 
 
@@ -127,10 +117,8 @@ def test_pooled_p_values_equal_plain_python():
     for _ in range(130):
         drawn = random.permuted(order, axis=1)
         for number, (metric, of_runs) in enumerate(zip(metrics, counts, strict=True)):
-            exchanged = [
-                np.array([of_runs[run][sentence] for sentence, run in enumerate(drawn[:, place])])
-                for place in range(5)
-            ]
+            lines = [[of_runs[run][sentence] for sentence, run in enumerate(runs)] for runs in drawn.T]
+            exchanged = list(map(np.array, lines))
             at_least[number] += difference(metric, exchanged) >= difference(metric, of_runs)
     one, other = [of_runs[:2] for of_runs in counts], [of_runs[2:] for of_runs in counts]
     found = [one.p for one in pooled_differences(metrics, one, other, 130, 7)]
@@ -155,9 +143,7 @@ INCOMPLETE = "the attributes are incomplete"
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("scale of cased TER", 0, INCOMPLETE),
-        ("scale of cased TER", -2, INCOMPLETE),
-        ("scale of cased TER", 1.5, INCOMPLETE),
+        *(("scale of cased TER", scale, INCOMPLETE) for scale in (0, -2, 1.5)),
         ("scale of cased BLEU", 2, INCOMPLETE),
         ("cased BLEU", "a\tb", INCOMPLETE),
         ("cased BLEU", 3, INCOMPLETE),
