@@ -175,19 +175,16 @@ def test_no_estimate_without_the_sizes_of_all_texts() -> None:
     assert help_cost({name: size for name, size in SIZES.items() if name != "test"}) is None
 
 
-@pytest.mark.parametrize(
-    ("split", "side", "path", "where"),
-    [
+def test_text_that_is_used_twice(refused: Callable[..., str]) -> None:
+    Path("link.gz").symlink_to("train.source.gz")
+    for split, side, path, where in (
         ("test", "source", "link.gz", "is named in both data.train and data.test; use each text once"),
         ("dev", "target", ["dev.target.gz", "./dev.target.gz"], "is named twice in data.dev; name each text"),
         ("train", "target", "train.source.gz", "is named twice in data.train; name each text once"),
-    ],
-)
-def test_text_that_is_used_twice(split, side, path, where, refused):
-    Path("link.gz").symlink_to("train.source.gz")
-    config = content()
-    config["data"][split][side] = path
-    refused(command(config), where)
+    ):
+        config = content()
+        config["data"][split][side] = path
+        refused(command(config), where)
 
 
 def warnings(capsys: pytest.CaptureFixture[str], config: dict[str, Any]) -> list[str]:

@@ -112,9 +112,8 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     assert fetched(tmp_path, "source", "target") == [["house"], ["Haus"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+def test_unavailable_datasets(tmp_path: Path, mtdata_folder: Path, refused: Refused) -> None:
+    for name, message in (
         ("Statmt-europrl-7-deu-eng", "no dataset 'Statmt-europrl-7-deu-eng'; did you mean Statmt-europarl-"),
         ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
         ("Statmt-news_crawl-2019-eng", "has one language"),
@@ -125,10 +124,8 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
             "cannot get 'Statmt-europarl-9-deu-eng' (Failed to resolve 'www.statmt.org' ([Errno -2] Name or "
             "service not known)); check the network",
         ),
-    ],
-)
-def test_unavailable_datasets(tmp_path, mtdata_folder, refused, name, message):
-    refused(fetch(tmp_path, "--mtdata", name), message)
+    ):
+        refused(fetch(tmp_path, "--mtdata", name), message)
 
 
 def test_damaged_downloads(tmp_path: Path, mtdata_folder: Path, refused: Refused) -> None:
@@ -200,16 +197,13 @@ def test_sides_of_different_length(tmp_path: Path, sacrebleu_folder: Path, refus
     refused(command, "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both")
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+def test_unavailable_test_sets(tmp_path: Path, sacrebleu_folder: Path, refused: Refused) -> None:
+    for name, message in (
         ("wmt19", "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the"),
         ("wmt111", "sacrebleu has no test set 'wmt111'; did you mean wmt11"),
         ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
-    ],
-)
-def test_unavailable_test_sets(tmp_path, sacrebleu_folder, refused, name, message):
-    refused(fetch(tmp_path, "--sacrebleu", name), message)
+    ):
+        refused(fetch(tmp_path, "--sacrebleu", name), message)
 
 
 def test_numbers_of_references_are_known_beforehand() -> None:
