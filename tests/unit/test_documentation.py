@@ -218,23 +218,20 @@ def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixtur
         assert not error or any(text in error for text in incomplete), (page, command, error)
 
 
-@pytest.mark.parametrize(
-    ("body", "fault"),
-    [
+def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
+    for body, fault in (
         ('<a href="other.html#there">x</a> <a href="https://a.example/">x</a> <a href="#here">x</a>', None),
         ('<a href="missing.html">x</a>', "links to missing.html, but there is no such file"),
         ('<a href="other.html#nowhere">x</a>', "links to other.html#nowhere, but there is no such place"),
         ('<img src="picture.png">', "links to picture.png, but there is no such file"),
         ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js"),
         ('<link rel="stylesheet" href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
-    ],
-)
-def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path, body: str, fault: str | None) -> None:
-    (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
-    (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
-    faults = site["links"]["find_faults"](tmp_path)
-    assert len(faults) == (fault is not None)
-    assert all(found.startswith(f"index.html: {fault}") for found in faults)
+    ):
+        (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
+        faults = site["links"]["find_faults"](tmp_path)
+        assert len(faults) == (fault is not None)
+        assert all(found.startswith(f"index.html: {fault}") for found in faults)
 
 
 def test_workflow_catalog(root: Path) -> None:
