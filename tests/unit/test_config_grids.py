@@ -17,16 +17,12 @@ GRIDS = [
         "learning_rate-0.00001-schedule-1-t-average-true",
         "learning_rate-0.00001-schedule-1-sqrt-t-average-true",
     ]),
-    (
-        experiment(features=["dense", "all"], k_best=[None, 5]),
-        [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")],
-    ),
+    (experiment(features=["dense", "all"], k_best=[None, 5]),
+     [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")]),
     (learner(["mira", "kbest-mira"], c=[0.5]), ["mira-c-0.5", "kbest-mira-c-0.5"]),
     (experiment(tasks={"shards": [2, 4]}, templates=["R"]), ["shards-2", "shards-4"]),
-    (
-        experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
-        [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)],
-    ),
+    (experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
+     [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)]),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scored import write_detokenizer
 
 from itersel.cli.main import main
 from itersel.corpus import recase
@@ -64,12 +65,8 @@ def test_only_words_with_case_are_kept():
     assert "menu" not in recaser.forms
     assert recaser.forms["berlin"] == {"Berlin": 1}
     assert not any(key.split()[-1] == "berlin" for key in recaser.left)
-
-
-def test_no_case():
-    recaser = learn_recaser([["我", "们"], ["你"]])
-    assert recaser == Recaser({}, {}, {}, False)
-    assert recaser.recase(["你", "们"]) == ["你", "们"]
+    assert learn_recaser([["我", "们"], ["你"]]) == Recaser({}, {}, {}, False)
+    assert Recaser({}, {}, {}, False).recase(["你", "们"]) == ["你", "们"]
 
 
 words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
@@ -123,9 +120,7 @@ def test_tokenised_text_is_not_detokenised():
 
 
 def test_command(tmp_path, text_file, capsys, refused):
-    learn_recaser(TRAIN).write(tmp_path / "recaser.json")
-    Preparation("de", "en-us").write(tmp_path / "preparation.json")
-    files = [f"--{name}={tmp_path / name}.json" for name in ("preparation", "recaser")]
+    files = write_detokenizer(tmp_path, map(" ".join, TRAIN))
     arguments = ["detokenize", *files, "--input", text_file("in", ["the file menu is open .", ""])]
     assert main(arguments) == 0
     assert capsys.readouterr().out == "The File menu is open.\n\n"

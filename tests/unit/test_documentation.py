@@ -34,17 +34,9 @@ from itersel.tune import forests, generate
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
-MODULES = {
-    "Shards": shard,
-    "Weights": weights,
-    "k-best lists": generate,
-    "Forests": forests,
-    "Language models": binary,
-    "Grammar index": index,
-    "Score counts": counts,
-    "Alignment models": sampler,
-    "Shards of lists": lists,
-}
+MODULES = {"Shards": shard, "Weights": weights, "k-best lists": generate, "Forests": forests}
+MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
+MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
 
 
 def sections_of(page: str, heading: str = "## ") -> dict[str, str]:
