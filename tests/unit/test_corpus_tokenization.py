@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from itersel.corpus.prepare import Preparation, restore
 from itersel.corpus.recase import capitalize, learn_recaser, lower
-from itersel.corpus.tokenization import JOIN, PATTERNS, check_pattern, clean, finder, protected, tokenizer
+from itersel.corpus.tokenization import JOIN, PATTERNS, check_pattern, clean, finder, tokenizer
 
 # Lines of languages that Moses' rules know, and of others: ordinary text, with what its rules take apart.
 LINES = {
@@ -101,10 +101,10 @@ def test_protected_text(line: str, tokens: str) -> None:
 
 
 def test_protected_text_keeps_its_case_from_raw_text_to_raw_text() -> None:
-    preparation = Preparation("de", "en", protected=("ID-[A-Z]+",))
-    line = "See HTTP://X.org/A_b and %S, $HOME, or ID-XY."
+    preparation = Preparation("de", "en", protected=("ID-[A-Z]+", "SQL"))
+    line = "See HTTP://X.org/A_b and %S, $HOME, ID-XY or SQL."
     [prepared] = preparation.target([line])
-    assert prepared == "see HTTP://X.org/A_b and %S , $HOME , or ID-XY ."
+    assert prepared == "see HTTP://X.org/A_b and %S , $HOME , ID-XY or SQL ."
     recaser = learn_recaser([["See", "this"], ["Do", "it"]], "en")
     assert restore([prepared], preparation, recaser) == [line]
     assert restore(["www.x.org is"], preparation, recaser) == ["www.x.org is"]
@@ -168,9 +168,3 @@ PLAIN = st.characters(min_codepoint=0x20, max_codepoint=0x52F) | st.sampled_from
 def test_signs_of_protected_text(line: str) -> None:
     """A line with none of them is not searched; with a further pattern, all are searched."""
     assert finder()(line) == finder(("no such text",))(line)
-
-
-def test_spans() -> None:
-    assert finder()("x http://a.b/c, y") == [(2, 14)]
-    assert protected()("%s")
-    assert not protected()("word")
