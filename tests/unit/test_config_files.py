@@ -59,18 +59,6 @@ def test_sizes_and_estimate(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "config.yaml: valid; experiments: x\n"
 
 
-def sizes_of(config: dict[str, Any]) -> list[int]:
-    """Return the numbers of sentences of train, dev, devtest and test."""
-    sizes, _ = read_texts(read_config(config))
-    return [sizes[split].sentences for split in SPLITS]
-
-
-def test_limits_of_sizes() -> None:
-    config = content()
-    config["data"] |= {"max_train": 7, "max_held_out": 3}
-    assert sizes_of(config) == [7, 3, 3, 3]
-
-
 def test_all_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
     config = content()
     Path("dev.source.gz").unlink()
@@ -169,9 +157,7 @@ def test_estimate_counts_default_iterations() -> None:
     """By default, a tuner of all dense weights runs four iterations."""
     tuner = {"tuner": {"name": "kbest-mira"}}
     assert help_cost(held_out=tuner) == help_cost(held_out={**tuner, "iterations": 4}) is not None
-
-
-def test_no_estimate_without_the_sizes_of_all_texts() -> None:
+    # there is no estimate without the sizes of all texts
     assert help_cost({name: size for name, size in SIZES.items() if name != "test"}) is None
 
 
@@ -216,7 +202,16 @@ def test_pairs_that_splits_share(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, config) == [warning]
 
 
-def test_sizes_of_sets_that_are_cut_from_train(refused: Callable[..., str]) -> None:
+def sizes_of(config: dict[str, Any]) -> list[int]:
+    """Return the numbers of sentences of train, dev, devtest and test."""
+    sizes, _ = read_texts(read_config(config))
+    return [sizes[split].sentences for split in SPLITS]
+
+
+def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused: Callable[..., str]) -> None:
+    config = content()
+    config["data"] |= {"max_train": 7, "max_held_out": 3}
+    assert sizes_of(config) == [7, 3, 3, 3]
     config = content()
     del config["data"]["dev"], config["data"]["devtest"]
     config["data"]["split"] = {"dev": 3, "devtest": 4}
@@ -251,6 +246,12 @@ def test_suspicious_text(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     config["data"]["tokenized"] = True
     assert warnings(capsys, config) == []
+    write_text(dev_a=["a b", "c"], dev_b=["d e f", "g"])
+    config = content(tune_on="dev", features="dense", learner={"name": "mert"}, tasks={"shards": 1})
+    config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
+    [warning] = warnings(capsys, config)
+    assert warning.startswith("no reference of dev has four words, so its BLEU is 0 whatever the weights")
+    assert "the tuner of experiment 'x' will fail" in warning
 
 
 def test_suspicious_languages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,15 +266,6 @@ def test_suspicious_languages(capsys: pytest.CaptureFixture[str]) -> None:
     config["data"] |= {"source_language": "eo", "target_language": "en", "dev": content()["data"]["dev"]}
     warning = "Moses' tokeniser has no abbreviations for 'eo'; it uses those of English"
     assert warnings(capsys, config) == [warning]
-
-
-def test_references_too_short_for_bleu(capsys: pytest.CaptureFixture[str]) -> None:
-    write_text(dev_a=["a b", "c"], dev_b=["d e f", "g"])
-    config = content(tune_on="dev", features="dense", learner={"name": "mert"}, tasks={"shards": 1})
-    config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
-    [warning] = warnings(capsys, config)
-    assert warning.startswith("no reference of dev has four words, so its BLEU is 0 whatever the weights")
-    assert "the tuner of experiment 'x' will fail" in warning
 
 
 def test_language_model_of_other_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,9 +83,6 @@ def keep(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-# ---- mtdata
-
-
 def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A TSV file and an archive of parallel files; unusable pairs are counted."""
     tsv = "Ein  Haus\tA house\nNur hier\t\nEine\x0bTür\tA door\n"
@@ -143,9 +140,6 @@ def test_missing_package(tmp_path: Path, refused: Refused, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "mtdata", None)
     message = "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`"
     refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng"), message)
-
-
-# ---- sacrebleu
 
 
 @pytest.fixture
@@ -212,9 +206,6 @@ def test_numbers_of_references_are_known_beforehand() -> None:
     assert count_references("wmt20/tworefs", "de", "en") == 2
     assert count_references("wmt21", "de", "en") == 1
     assert count_references("wmt21/AB", "en", "de") == 2
-
-
-# ---- the experiments of the papers
 
 
 @pytest.mark.parametrize("name", ["europarl", "news-commentary"])

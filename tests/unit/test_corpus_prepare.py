@@ -37,6 +37,8 @@ def test_raw_text() -> None:
     ):
         assert Preparation(language, language).source([raw]) == [tokens]
         assert Preparation("de", language).target([raw]) == [tokens]
+    tokenized = Preparation("de", "en", tokenized=True)
+    assert tokenized.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
 def test_no_warning_in_a_container_without_shared_memory() -> None:
@@ -46,11 +48,6 @@ def test_no_warning_in_a_container_without_shared_memory() -> None:
     code += "from itersel.corpus.tokenization import tokenizer\nprint(*tokenizer('de').tokenize('Ja.'))"
     done = limited(program=("-c", code))
     assert (done.stdout, done.stderr) == ("Ja .\n", "")
-
-
-def test_tokenized_text_keeps_its_tokens() -> None:
-    preparation = Preparation("de", "en", tokenized=True)
-    assert preparation.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
 def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
@@ -281,9 +278,6 @@ def test_split_is_md5_modulo_1000() -> None:
     # echo -n 'hilfe zu dieser hilfe' | md5sum: a 128-bit number, 15 modulo 1000, which is below 28.
     assert int("6c947b66a50508529f6d98e362086a5f", 16) % 1000 == 15
     assert split_of("hilfe zu dieser hilfe") == "dev"
-
-
-def test_sizes_of_the_splits() -> None:
     counts = Counter(split_of(f"satz {number}") for number in range(20_000))
     # 28, 28, 56 and 888 of 1000, within five standard deviations.
     for split, expected in (("dev", 560), ("devtest", 560), ("test", 1120), ("train", 17_760)):

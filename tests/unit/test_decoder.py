@@ -115,23 +115,20 @@ def test_dense_features_exclude_sparse_ones(tmp_path):
     assert found.score.tolist() == [0.0, -1.0]
 
 
-@pytest.mark.parametrize(
-    ("length", "category", "k", "message"),
-    [
+def test_bad_input(tmp_path: Path) -> None:
+    for length, category, k, message in (
         (1, "X", 0, "0 best translations are out of bounds; choose 1 to "),
         (1, "X", 10**9, "best translations are out of bounds"),
         (201, "A", 1, "has a sentence of 201 words; with other categories than X the limit is 200"),
         (2, "A", 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
         (2, "X", 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
-    ],
-)
-def test_bad_input(length: int, category: str, k: int, message: str, tmp_path: Path):
-    shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), (category, "X", "X"))]])
-    # as in a damaged file: without the rule that passes "a" through
-    no_rules = {"grammar_rule": shard.grammar_rule[:0], "grammar_offset": np.zeros(2, np.int64)}
-    shard = dataclasses.replace(shard, **no_rules)
-    with pytest.raises(InputError, match=message):
-        decode(Decoder(shard, load_arpa(ARPA, tmp_path)), {}, k=k)
+    ):
+        shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), (category, "X", "X"))]])
+        # as in a damaged file: without the rule that passes "a" through
+        no_rules = {"grammar_rule": shard.grammar_rule[:0], "grammar_offset": np.zeros(2, np.int64)}
+        decoder = Decoder(dataclasses.replace(shard, **no_rules), load_arpa(ARPA, tmp_path))
+        with pytest.raises(InputError, match=message):
+            decode(decoder, {}, k=k)
 
 
 def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):

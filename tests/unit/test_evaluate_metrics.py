@@ -48,10 +48,6 @@ def test_all_metrics():
     expected = [(case, name) for case in CASES for name in METRICS]
     assert [(metric.case, metric.name) for metric in metrics] == expected
     assert [metric.sign for metric in metrics[:3]] == [1, 1, -1]
-    assert metrics[0].signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|")
-    assert metrics[3].signature.startswith("nrefs:1|case:lc|")
-    perfect = [metric.score(metric.counts(REFERENCES)) for metric in metrics[:3]]
-    assert perfect == pytest.approx([100, 100, 0])
 
 
 LINES = st.lists(st.lists(st.sampled_from([*WORDS, ""]), max_size=9).map(" ".join), min_size=3, max_size=3)
