@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from itersel.errors import InputError
 from itersel.grammar.index_kernels import parse_alignments
 from itersel.storage.files import read_lines, write_lines
 
-Refused = Callable[..., str]
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ein kleines buch", "", "haus"]
 TARGET = ["the house", "the book", "a book", "a house", "the small house", "a small book", "nothing", "house"]
 # Aligned word by word, in order; an empty side has no links.
@@ -99,7 +97,7 @@ def test_links_with_a_model_do_not_depend_on_other_lines(corpus: Path, models: l
     assert run(corpus, "--model", models[1])[2:] == [*alone, *reversed(alone)]
 
 
-def test_model_of_other_text(corpus: Path, models: list[str], refused: Refused) -> None:
+def test_model_of_other_text(corpus, models, refused):
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
     refused(command(corpus, "--model", models[1]), "forward.model: knows no word of one side")
@@ -140,14 +138,14 @@ def test_given_alignments_are_symmetrised(tmp_path: Path) -> None:
         assert read_lines(tmp_path / "symmetrized") == lines
 
 
-def test_bad_texts(corpus: Path, refused: Refused) -> None:
+def test_bad_texts(corpus, refused):
     write_lines(corpus / "source", [*SOURCE[:-1], "haus " * 1025])
     refused(command(corpus), f": {corpus}/source:8: has over 1,024 words")
     write_lines(corpus / "source", SOURCE[:5])
     refused(command(corpus), f": {corpus}/target.gz:6: has no partner: 8 lines, but 5 in")
 
 
-def test_bad_alignments(tmp_path: Path, refused: Refused) -> None:
+def test_bad_alignments(tmp_path, refused):
     for forward, message in (
         (["0-0"], "reverse:2: has no partner"),
         (["0-0", "0-0 0:1"], "forward:2: '0:1' is not an alignment point"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from itersel.limits import are_numeric, parse_number
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
 RULE = "[X] ||| a ||| x ||| A=1\n"
 NO_NUMBERS = ["1_000", "\u0661", "0x10", "1e", "1,5", "\uff11", "+-1", "."]
-Refused = Callable[..., str]
 CHARACTERS = {one: f"control character U+{ord(one):04X}; remove it" for one in "\x00\x0b\x1c\x7f\x85"}
 CHARACTERS["\udcff"] = "not valid UTF-8; convert the file with iconv"
 
@@ -49,7 +47,7 @@ def test_invalid_numbers(tmp_path, refused, name, content, message, number):
     refused(command, f": {tmp_path / name}:{message.format(number)}")
 
 
-def test_bad_language_models(tmp_path: Path, refused: Refused) -> None:
+def test_bad_language_models(tmp_path, refused):
     """numpy drops trailing NULs, and gives all texts the size of the longest."""
     for number in ("1\0", "1" * 500):
         arpa = ARPA.replace("-1\tx", f"-{number}\tx")
@@ -134,7 +132,7 @@ def test_aliases_and_merges_of_a_config(tmp_path: Path) -> None:
     "key",
     ["name", "output", "cache", "data.folder", "data.monolingual", "data.modules", "language_model.arpa"],
 )
-def test_control_characters_in_a_config(tmp_path: Path, refused: Refused, key: str, escape: str) -> None:
+def test_control_characters_in_a_config(tmp_path, refused, key, escape):
     value = f'"a{escape}b"'
     for part in reversed(key.split(".")):
         value = f"{{{part}: [{value}]}}" if part == "modules" else f"{{{part}: {value}}}"
@@ -154,7 +152,7 @@ FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x
 
 
 @pytest.mark.parametrize("content", FOREIGN)
-def test_foreign_json(tmp_path: Path, refused: Refused, content: str) -> None:
+def test_foreign_json(tmp_path, refused, content):
     for name in ("preparation.json", "resources.json", "statistics.json"):
         (tmp_path / name).write_text(content)
     refused(preparing(tmp_path))
@@ -169,7 +167,7 @@ WORDS = {"tokens": 1, "types": 1}
 SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
 
-def test_preparations_with_wrong_values(tmp_path: Path, refused: Refused) -> None:
+def test_preparations_with_wrong_values(tmp_path, refused):
     path, command = tmp_path / "preparation.json", preparing(tmp_path)
     path.write_text(json.dumps(PREPARATION))
     assert main(command) == 0
@@ -186,7 +184,7 @@ def test_preparations_with_wrong_values(tmp_path: Path, refused: Refused) -> Non
         refused(command, f": {path}: is not a preparation.json of itersel corpus prepare\n")
 
 
-def test_statistics_with_wrong_values(tmp_path: Path, refused: Refused) -> None:
+def test_statistics_with_wrong_values(tmp_path, refused):
     path = tmp_path / "statistics.json"
     path.write_text(json.dumps({"splits": {"train": SPLIT}}))
     assert main(["corpus", "statistics", str(path)]) == 0

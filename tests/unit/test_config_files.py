@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,7 @@ def test_text_that_cannot_be_used(path, lines, message, refused):
     assert check(config, "--no-text") == 0
 
 
-def test_what_does_not_fit_the_text(refused: Callable[..., str]) -> None:
+def test_what_does_not_fit_the_text(refused):
     good = content(tasks={"shards": 40}) | {"evaluation": {"outputs": {"online": "test.target.gz"}}}
     assert check(good) == 0
     message = "'evaluation.outputs.online' names dev.target.gz, which has 6 lines, but test set test has 4"
@@ -104,7 +103,7 @@ def test_what_does_not_fit_the_text(refused: Callable[..., str]) -> None:
     refused(command(content(tasks={"shards": 41})), f": config.yaml: {message}")
 
 
-def test_lists_of_another_decoder(refused: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_of_another_decoder(refused, capsys):
     config = content()
     config["data"] = {"kind": "lists"}
     for split, count in SPLITS.items():
@@ -161,7 +160,7 @@ def test_estimate_counts_default_iterations() -> None:
     assert help_cost({name: size for name, size in SIZES.items() if name != "test"}) is None
 
 
-def test_text_that_is_used_twice(refused: Callable[..., str]) -> None:
+def test_text_that_is_used_twice(refused):
     Path("link.gz").symlink_to("train.source.gz")
     for split, side, path, where in (
         ("test", "source", "link.gz", "is named in both data.train and data.test; use each text once"),
@@ -208,7 +207,7 @@ def sizes_of(config: dict[str, Any]) -> list[int]:
     return [sizes[split].sentences for split in SPLITS]
 
 
-def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused: Callable[..., str]) -> None:
+def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused):
     config = content()
     config["data"] |= {"max_train": 7, "max_held_out": 3}
     assert sizes_of(config) == [7, 3, 3, 3]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from itersel.cli.main import main
 
-Refused = Callable[..., str]
 GZIP = gzip.compress(b"the house\n" * 500, mtime=0)
 LANGUAGES = ("--source-language=de", "--target-language=en")
 TRAIN = (*LANGUAGES, "--tokenized", "--split=train")
@@ -68,7 +66,7 @@ def test_bad_files(tmp_path, refused, name, content, options, message):
     refused(prepare(tmp_path, *options.split()), message.format(tmp_path))
 
 
-def test_bad_options(tmp_path: Path, refused: Refused) -> None:
+def test_bad_options(tmp_path, refused):
     (tmp_path / "alignment").write_text("0-0\n0-0\n")
     (tmp_path / "preparation.json").write_text('{"source_language": "de"}\n')
     for how, option, message in (

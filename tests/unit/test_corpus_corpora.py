@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from itersel.corpus.text import Bitext, concatenate
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines, write_lines
 
-Refused = Callable[..., str]
 READING = Reading("de", "en", limit=2**20)
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4"><header/><body>\n'
 TAIL = "</body></tmx>\n"
@@ -303,7 +301,7 @@ BOTH, TABLE = "--source=s --target=t", "--corpus=b --file=f.tsv"
         (f"--split=dev --source=s {BOTH}", "several source files"),
     ],
 )
-def test_conflicting_arguments(tmp_path: Path, refused: Refused, options: str, message: str) -> None:
+def test_conflicting_arguments(tmp_path, refused, options, message):
     refused(prepare(tmp_path, "--split=train", *options.split()), message)
 
 

@@ -12,7 +12,7 @@ import logging
 import socket
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from itersel.corpus import fetch as fetching
 from itersel.corpus.fetch import count_references
 from itersel.storage.files import read_lines
 
-Refused = Callable[..., str]
 LANGUAGES = ["--source-language=de", "--target-language=en-us"]
 
 
@@ -109,7 +108,7 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     assert fetched(tmp_path, "source", "target") == [["house"], ["Haus"]]
 
 
-def test_unavailable_datasets(tmp_path: Path, mtdata_folder: Path, refused: Refused) -> None:
+def test_unavailable_datasets(tmp_path, mtdata_folder, refused):
     for name, message in (
         ("Statmt-europrl-7-deu-eng", "no dataset 'Statmt-europrl-7-deu-eng'; did you mean Statmt-europarl-"),
         ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
@@ -125,7 +124,7 @@ def test_unavailable_datasets(tmp_path: Path, mtdata_folder: Path, refused: Refu
         refused(fetch(tmp_path, "--mtdata", name), message)
 
 
-def test_damaged_downloads(tmp_path: Path, mtdata_folder: Path, refused: Refused) -> None:
+def test_damaged_downloads(tmp_path, mtdata_folder, refused):
     name = "Statmt-europarl-10-deu-eng"
     for content, message in (
         (b"no gzip", f"cannot read '{name}'"),
@@ -136,7 +135,7 @@ def test_damaged_downloads(tmp_path: Path, mtdata_folder: Path, refused: Refused
         refused(fetch(tmp_path, "--mtdata", name), message)
 
 
-def test_missing_package(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package(tmp_path, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "mtdata", None)
     message = "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`"
     refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng"), message)
@@ -184,14 +183,14 @@ def test_several_references(tmp_path: Path, sacrebleu_folder: Path) -> None:
     assert fetched(tmp_path, "source", "target", "target.1") == [["Haus"], ["house"], ["building"]]
 
 
-def test_sides_of_different_length(tmp_path: Path, sacrebleu_folder: Path, refused: Refused) -> None:
+def test_sides_of_different_length(tmp_path, sacrebleu_folder, refused):
     fields = dict.fromkeys(("src", "docid", "genre", "origlang"), "x\nx\n")
     write_fields(sacrebleu_folder, "wmt11", ref="x\n", **fields)
     command = fetch(tmp_path, "--sacrebleu", "wmt11")
     refused(command, "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both")
 
 
-def test_unavailable_test_sets(tmp_path: Path, sacrebleu_folder: Path, refused: Refused) -> None:
+def test_unavailable_test_sets(tmp_path, sacrebleu_folder, refused):
     for name, message in (
         ("wmt19", "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the"),
         ("wmt111", "sacrebleu has no test set 'wmt111'; did you mean wmt11"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import polib
@@ -19,7 +18,6 @@ from itersel.corpus.text import Bitext, concatenate
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines
 
-Refused = Callable[..., str]
 READING = Reading("de", "en")
 
 
@@ -186,7 +184,7 @@ MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>"
         *(("a.de", f"{start}\nja\n", "a.de:1: is SGML or XML, not text") for start in MARKUP),
     ],
 )
-def test_bad_sgml(tmp_path: Path, refused: Refused, name: str, text: str, message: str) -> None:
+def test_bad_sgml(tmp_path, refused, name, text, message):
     path = write(tmp_path / name, text)
     refused(command(tmp_path, f"--source={path}", f"--target={path}"), message)
 

@@ -8,7 +8,6 @@ import lzma
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from itersel.corpus import libreoffice_help
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
-Refused = Callable[..., str]
 PAGE = """<!DOCTYPE html>
 <html lang="{language}"><head><title>x</title></head><body>
 <header><p id="outside">{outside}</p></header>
@@ -116,7 +114,7 @@ def test_page_by_id_and_occurrence(pages: Path) -> None:
     assert ("outside", 0) not in page
 
 
-def test_folder_without_the_language(pages: Path, refused: Refused) -> None:
+def test_folder_without_the_language(pages, refused):
     refused(command(pages, target="fr"), f"{pages}: holds no folder fr/text")
     refused(command(pages, f"--from={pages / 'nowhere'}"), "no such folder")
 
@@ -194,7 +192,7 @@ def test_packages_of_dpkg(pages: Path, tmp_path: Path) -> None:
     ],
     ids=["other", "cut", "upwards", "absolute", "zstd", "missing"],
 )
-def test_bad_packages(content: bytes | None, reason: str, pages: Path, refused: Refused) -> None:
+def test_bad_packages(content, reason, pages, refused):
     packages = pages / "packages"
     build_packages(pages, packages)
     package = packages / "libreoffice-help-en-us_1.0_all.deb"
@@ -242,7 +240,7 @@ def test_mirror_without_packages(damage, reason, pages, refused):
     refused(command(pages, f"--mirror={mirror}"), reason, "data.folder; for the command: --mirror, --from)")
 
 
-def test_mirror_without_the_language(pages: Path, refused: Refused) -> None:
+def test_mirror_without_the_language(pages, refused):
     extra = command(pages, f"--mirror={build_mirror(pages)}", target="de-extra")
     refused(extra, "Debian bookworm has no package libreoffice-help-de-extra")
     closed = "http://127.0.0.1:9/debian"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS
 from itersel.storage.files import read_lines, write_lines
 
-Refused = Callable[..., str]
 LANGUAGES = ("--source-language=de", "--target-language=en")
 
 
@@ -83,7 +81,7 @@ def statistics(folder: Path, name: str = "statistics.json") -> dict[str, Any]:
     return dict(json.loads((folder / name).read_text())["splits"])
 
 
-def test_preparation_file(tmp_path: Path, refused: Refused) -> None:
+def test_preparation_file(tmp_path, refused):
     options = ["--split=train", "--split-compounds", "--deduplicate=none"]
     source = ["haus tür"] * 2 + ["haustür"]
     out = prepare(tmp_path, *options, source=source, target=["house door"] * 3)
@@ -130,7 +128,7 @@ def test_several_processes_prepare_the_same_text(tmp_path: Path) -> None:
         assert (tmp_path / "1/out" / name).read_bytes() == (tmp_path / "2/out" / name).read_bytes()
 
 
-def test_a_bad_line_in_several_processes(tmp_path: Path, refused: Refused) -> None:
+def test_a_bad_line_in_several_processes(tmp_path, refused):
     texts = {"source": ["haus"] * 9 + ["a\x07b"], "target": ["house"] * 10}
     refused(command(tmp_path, "--jobs=2", **texts), "source:10: control character U+0007")
 
@@ -161,7 +159,7 @@ def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:
     assert large["dev"][:3] == small["dev"]
 
 
-def test_too_few_sentences_to_cut(tmp_path: Path, refused: Refused) -> None:
+def test_too_few_sentences_to_cut(tmp_path, refused):
     options, texts = ("--split=train", "--cut=dev=3"), {"source": ["1", "2", "2"], "target": ["a", "b", "B"]}
     message = "train has 2 different sentences, too few to cut 3 for dev"
     refused(command(tmp_path, *options, **texts), message)
@@ -220,7 +218,7 @@ def test_splits_by_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert rows[4].endswith(": duplicates 1")
 
 
-def test_held_out_modules_are_test_sets(tmp_path: Path, refused: Refused) -> None:
+def test_held_out_modules_are_test_sets(tmp_path, refused):
     """Their pairs are in no other split; they lose pairs whose source is in another split."""
     texts = {
         "source": [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"],
@@ -259,7 +257,7 @@ def test_shared_pairs_are_not_held_out(tmp_path: Path, last: list[str]) -> None:
     assert len(splits["test.basic"]) == 200
 
 
-def test_several_references_stay_parallel(tmp_path: Path, refused: Refused) -> None:
+def test_several_references_stay_parallel(tmp_path, refused):
     texts = {"source": ["Eins", "Zwei", "Drei"], "target": ["One", "Two", "Three"]}
     write_lines(tmp_path / "other", ["1!", "2!", "3!"])
     other = f"--target={tmp_path / 'other'}"

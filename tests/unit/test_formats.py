@@ -33,7 +33,6 @@ from itersel.vectors.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
 LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"
-Refused = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +227,7 @@ CHANGES_OF_CATEGORIES = [
         *(("weights.h5", put("v", 0, value), "'CountEF' is not finite") for value in (np.nan, np.inf)),
     ],
 )
-def test_shards(files: Path, refused: Refused, file: str, change: Callable[[Path], None], said: str) -> None:
+def test_shards(files, refused, file, change, said):
     change(files / file)
     refused(reading(files, file), f": {files / file}", said)
 
@@ -240,7 +239,7 @@ del FILES["sentence_reference_offset"]  # only shards with several references ha
 
 
 @pytest.mark.parametrize(("name", "file"), FILES.items())
-def test_a_flipped_bit(files: Path, refused: Refused, name: str, file: str) -> None:
+def test_a_flipped_bit(files, refused, name, file):
     with h5py.File(files / file, "r+") as stream:
         array = stream[name][:]
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
@@ -269,21 +268,21 @@ def test_truncated_and_missing(files, refused, name, part, step):
     refused(reading(files, name, step), files / name, "no such file" if part is None else "")
 
 
-def test_undeclared_compression_is_rejected(files: Path, refused: Refused) -> None:
+def test_undeclared_compression_is_rejected(files, refused):
     with resealed(files / "weights.h5") as stream:
         stream.create_dataset("v", data=stream.pop("v")[:], compression="gzip", chunks=True)
     said = "array 'v' cannot be read (is stored in another way than itersel does)"
     refused(["weights", "show", files / "weights.h5"], said)
 
 
-def test_an_attribute_of_the_wrong_type(files: Path, refused: Refused) -> None:
+def test_an_attribute_of_the_wrong_type(files, refused):
     with h5py.File(files / "weights.h5", "r+") as stream:
         stream.attrs["epoch"] = np.longdouble(1)
     said = "weights.h5: damaged, or of another version of itersel"
     refused(["weights", "show", files / "weights.h5"], said)
 
 
-def test_inconsistent_features_are_reported_with_both_files(files: Path, refused: Refused) -> None:
+def test_inconsistent_features_are_reported_with_both_files(files, refused):
     """Line ends and control characters in their names are escaped."""
     put("features/name", slice(0, 4), np.array([*b"\n\x1b\x00x"], np.uint8))(files / "weights.h5")
     both = f"itersel train: {files / 'shard.h5'} and {files / 'weights.h5'}: "
@@ -314,7 +313,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(("place", "value"), [(place, one) for place in HEADERS for one in HEADERS[place]])
-def test_headers_of_array_files(files: Path, refused: Refused, place: str, value: object) -> None:
+def test_headers_of_array_files(files, refused, place, value):
     def change(header: dict[str, Any]) -> None:
         *outer, last = place.split(".")
         reduce(dict.__getitem__, outer, header)[last] = value
@@ -327,13 +326,13 @@ def test_headers_of_array_files(files: Path, refused: Refused, place: str, value
 
 
 @pytest.mark.parametrize("length", [0, 1, 1 << 40, 1 << 62, (1 << 64) - 1])
-def test_lengths_of_headers(files: Path, refused: Refused, length: int) -> None:
+def test_lengths_of_headers(files, refused, length):
     content = (files / "model").read_bytes()
     (files / "model").write_bytes(content[:8] + length.to_bytes(8, "little") + content[16:])
     refused(reading(files, "model"), files / "model", "damaged")
 
 
-def test_index(files: Path, refused: Refused) -> None:
+def test_index(files, refused):
     reseal_array(files / "index", "suffix", lambda array: array.fill(array.shape[0] - 1))
     refused(reading(files, "index"), "its array 'suffix' is out of order")
     # "a" becomes a second "."
