@@ -1,7 +1,5 @@
 """Archives for tests."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Parts of configs, and invalid ones with their messages."""
 
-from __future__ import annotations
-
 import functools
 
 import jsonschema

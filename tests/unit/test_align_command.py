@@ -1,7 +1,5 @@
 """``itersel align``: a tiny corpus, given alignments, and bad input."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The aligner against its formulas in plain Python."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

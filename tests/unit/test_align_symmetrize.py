@@ -1,7 +1,5 @@
 """Symmetrisation: hand-worked examples, and properties of every result."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The Python API: it is complete, imports quickly, and gives the same results as the commands."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import inspect

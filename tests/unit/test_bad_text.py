@@ -1,7 +1,5 @@
 """Text that readers reject, and dangerous settings: one-line errors with file and line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

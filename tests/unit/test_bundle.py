@@ -1,7 +1,5 @@
 """Bundles, a system in one self-contained file that is checked before use, and exported folders for cdec."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

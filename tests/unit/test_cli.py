@@ -1,7 +1,5 @@
 """The command line as a whole: syntax that scripts rely on, help, exit statuses, completion by shells."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """The compiler of kernels: what is compiled, and for which types; what kernels must not contain."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

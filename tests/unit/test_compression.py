@@ -1,7 +1,5 @@
 """gzip, xz and Zstandard: chosen by file name, and damaged files are distinguished from text."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """The config: a single source for reader, schema, documentation and commented file."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

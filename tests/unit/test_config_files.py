@@ -1,7 +1,5 @@
 """`itersel config check`: the files of a config, and the estimated cost of a run."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

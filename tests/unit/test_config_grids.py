@@ -1,7 +1,5 @@
 """Lists in place of single values: an experiment for each combination."""
 
-from __future__ import annotations
-
 import pytest
 from tests.configs import experiment, experiments, learner, schema
 

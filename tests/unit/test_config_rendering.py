@@ -1,7 +1,5 @@
 """Files generated from the declared options: schema, documentation, commented YAML."""
 
-from __future__ import annotations
-
 import json
 
 import yaml

@@ -1,7 +1,5 @@
 """Memory and time that jobs request."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Invalid input: exit status 1, one line that names file and line, and nothing written."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Corpora of several files and formats: TSV, TMX, parts, names."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 These tests have no network, so only files in these folders are available.
 """
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import json

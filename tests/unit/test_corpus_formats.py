@@ -1,7 +1,5 @@
 """Corpora in formats of other tools: catalogues, XLIFF, CSV, JSON lines, Parquet, test sets of WMT."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The LibreOffice Help: pages, folders, packages, mirrors."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

@@ -1,7 +1,5 @@
 """``itersel corpus prepare``: text, splits, filters, samples, statistics."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

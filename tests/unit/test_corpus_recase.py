@@ -1,7 +1,5 @@
 """Recasing and detokenisation; compound splitting: the paper's example, and plain Python."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Tokenisation and its reverse: what is protected, what is restored, case by language."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

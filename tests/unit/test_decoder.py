@@ -1,7 +1,5 @@
 """The decoder compared with the naive one, edge cases, derivations as trees, and its heap."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

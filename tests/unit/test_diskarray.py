@@ -1,7 +1,5 @@
 """Arrays on disk against arrays in memory, and tables of strings against lists."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

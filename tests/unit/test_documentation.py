@@ -1,7 +1,5 @@
 """Documentation that must agree with the code: formats, the command line, the site, the workflow catalog."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import runpy

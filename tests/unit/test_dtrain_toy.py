@@ -18,8 +18,6 @@ After that, the lists are the four translations from the grammar, with scores 5,
 0.2 ^ (1/4), 0 and 0: five pairs, none ranked wrongly.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import h5py

@@ -1,7 +1,5 @@
 """BLEU compared with a closed form and with sacrebleu; commands."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Scores of detokenised text compared with sacrebleu: formulas, command line, significance."""
 
-from __future__ import annotations
-
 import json
 import math
 from random import Random

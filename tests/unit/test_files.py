@@ -1,7 +1,5 @@
 """Output files: complete or absent, however the process ends; leftovers of killed processes are removed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Invalid binary files: exit status 1, one line with file and array, even if the checksums are correct."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
