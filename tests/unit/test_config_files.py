@@ -133,16 +133,10 @@ def test_estimate_has_the_right_magnitude() -> None:
     assert 10 * 33 <= cost.jobs <= 10 * 33 + 40
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"epochs": 3},
-        {"repeats": 2},
-        {"held_out": {"tuner": {"name": "pro"}}},
-        {"held_out": {"tuner": {"name": "line-search"}}},
-        {"tasks": {"shards": 62}},
-    ],
-)
+TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
+
+
+@pytest.mark.parametrize("more", [{"epochs": 3}, {"repeats": 2}, {"tasks": {"shards": 62}}, *TUNERS])
 def test_estimate_grows(more: dict[str, Any]) -> None:
     settings = {"tasks": {"shards": 31}, "epochs": 2}
     before, after = help_cost(**settings), help_cost(**settings | more)

@@ -49,16 +49,12 @@ WRONG = [
     (learner(["mira", "mire"]), ["learner.name' is 'mire', must be one of"]),
     (learner("mira", c=[1, 1]), ["learner.c': '1' is listed twice; remove one"]),
     (experiment(learner=MIRA, tune_on="dev", held_out={"iterations": 2}), ["held_out.iterations' has no"]),
-    (
-        learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
-        [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"],
-    ),
-    (
-        experiments(a={"learner": MIRA}, b={"start_from": "a"}),
-        ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"],
-    ),
+    (learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
+     [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"]),
+    (experiments(a={"learner": MIRA}, b={"start_from": "a"}),
+     ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"]),
     (experiments(**{"a": {"learner": MIRA}, "a-c-1": {}}), ["a': there is another 'a-c-1'; rename one"]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "messages"), WRONG)

@@ -95,9 +95,9 @@ def test_tsv(tmp_path: Path) -> None:
     assert found == Bitext(['eins "', "zwei"], ["one", ""])
 
 
-@pytest.mark.parametrize(
-    ("text", "columns", "message"),
-    [
+def test_bad_tsv(tmp_path: Path) -> None:
+    reading = READING._replace(tokenized=True, advice="; break it")
+    for text, columns, message in (
         ("a\tb\nc\n", {}, "2: has 1 column, separated by tabs, but the target is column 2"),
         ("a\tb\n", {"task": 3}, "1: has 2 columns, separated by tabs, but the task is column 3"),
         ("a\tb\tx\na\tb\tx y\n", {"task": 3}, "2: 'x y' is not a task label"),
@@ -106,12 +106,9 @@ def test_tsv(tmp_path: Path) -> None:
         ("a\tb\nc\t[X,1]\n", {}, r"2: '\[X,1\]' cannot be a word"),
         ("", {}, " is empty"),
         ("a\t" + "b" * 2**20, {}, "1: is longer than 1,048,576 bytes; break it"),
-    ],
-)
-def test_bad_tsv(tmp_path: Path, text: str, columns: dict[str, int], message: str) -> None:
-    reading = READING._replace(tokenized=True, advice="; break it")
-    with pytest.raises(InputError, match=rf"pairs\.tsv:{message}"):
-        read(tsv(tmp_path, text, **columns), reading=reading)
+    ):
+        with pytest.raises(InputError, match=rf"pairs\.tsv:{message}"):
+            read(tsv(tmp_path, text, **columns), reading=reading)
 
 
 def test_tmx_elements(tmp_path: Path) -> None:
@@ -283,9 +280,8 @@ def test_several_corpora_are_prepared(tmp_path: Path) -> None:
 BOTH, TABLE = "--source=s --target=t", "--corpus=b --file=f.tsv"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_conflicting_arguments(tmp_path, refused):
+    for options, message in (
         ("", "give --source and --target, or --file"),
         ("--source=s", "--target is missing; give --source and --target, or --file"),
         (f"{BOTH} --file=f.tsv", "--file replaces --source"),
@@ -297,10 +293,8 @@ BOTH, TABLE = "--source=s --target=t", "--corpus=b --file=f.tsv"
         (f"{BOTH} {TABLE}", "some corpora have labels"),
         (f"--split=test --corpus=a --file=f.tsv {TABLE}", "only train may have several corpora"),
         (f"--split=dev --source=s {BOTH}", "several source files"),
-    ],
-)
-def test_conflicting_arguments(tmp_path, refused, options, message):
-    refused(prepare(tmp_path, "--split=train", *options.split()), message)
+    ):
+        refused(prepare(tmp_path, "--split=train", *options.split()), message)
 
 
 def test_usage_errors(tmp_path: Path) -> None:

@@ -172,19 +172,16 @@ def test_sgml(tmp_path: Path) -> None:
 MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
+def test_bad_sgml(tmp_path, refused):
+    for name, text, message in (
         ("a.sgm", "<seg>a\n", "ends within a segment"),
         ("a.sgm", "a\n", "has no segments"),
         ("a.sgm", SGML.replace('id="2"', 'id="1"'), "segment 1 follows segment 1; sort them"),
         ("a.sgm", SGML.replace("<DOC", '<DOC sysid="a"></DOC><DOC sysid="b"'), "several translations (a, b)"),
         *(("a.de", f"{start}\nja\n", "a.de:1: is SGML or XML, not text") for start in MARKUP),
-    ],
-)
-def test_bad_sgml(tmp_path, refused, name, text, message):
-    path = write(tmp_path / name, text)
-    refused(command(tmp_path, f"--source={path}", f"--target={path}"), message)
+    ):
+        path = write(tmp_path / name, text)
+        refused(command(tmp_path, f"--source={path}", f"--target={path}"), message)
 
 
 @pytest.mark.parametrize("beginning", ["<html> and <body>", "<!-- no comment -->", "<doc> is a tag"])

@@ -94,16 +94,11 @@ def check_pairs(output: Path) -> dict[str, Any]:
 
 def test_unpacked_folder(pages: Path) -> None:
     assert main(command(pages)) == 0
-    assert check_pairs(pages / "out") == {
-        "packages": {},
-        "pairs": 7,
-        "pages": 2,
-        # with text: h1, par_1 to par_5, par_6 and par_7 twice, par_8, and the total
-        "paragraphs": 12,
-        "no counterpart": 3,
-        "untranslated": 1,
-        "duplicates": 1,
-    }
+    found = check_pairs(pages / "out")
+    # with text: h1, par_1 to par_5, par_6 and par_7 twice, par_8, and the total
+    assert found.pop("paragraphs") == 12
+    left_out = {"no counterpart": 3, "untranslated": 1, "duplicates": 1}
+    assert found == {"packages": {}, "pairs": 7, "pages": 2, **left_out}
 
 
 def test_page_by_id_and_occurrence(pages: Path) -> None:

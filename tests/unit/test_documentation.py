@@ -226,12 +226,11 @@ def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path) -> None:
 
 def test_workflow_catalog(root: Path) -> None:
     """The keys that the catalog reads."""
-    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
-    assert set(usage) == {"usage"}
-    flags, deployment = usage["usage"]["mandatory-flags"], usage["usage"]["software-stack-deployment"]
-    assert set(usage["usage"]) == {"mandatory-flags", "software-stack-deployment", "report"}
-    assert set(flags) == {"desc", "flags"}
+    catalog = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
+    assert set(catalog) == {"usage"}
+    usage, deployment = catalog["usage"], catalog["usage"]["software-stack-deployment"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
     assert set(deployment) == {"conda", "apptainer", "apptainer+conda"}
     rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
-    assert deployment["conda"] is ("conda:" in rules)
-    assert usage["usage"]["report"] is ("report(" in rules)
+    assert (deployment["conda"], usage["report"]) == ("conda:" in rules, "report(" in rules)

@@ -134,9 +134,9 @@ def test_counts_survive_a_file(tmp_path):
 INCOMPLETE = "the attributes are incomplete"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
+def test_damaged_counts(tmp_path):
+    path, counted = tmp_path / "one.h5", count(TWO, ONE, [REFERENCES], "13a")
+    for name, value, said in (
         *(("scale of cased TER", scale, INCOMPLETE) for scale in (0, -2, 1.5)),
         ("scale of cased BLEU", 2, INCOMPLETE),
         ("cased BLEU", "a\tb", INCOMPLETE),
@@ -145,19 +145,13 @@ INCOMPLETE = "the attributes are incomplete"
         ("references", 1, INCOMPLETE),
         ((3, 2), 1000, "BLEU has more matches than n-grams"),
         ((3, 12), 1000, r"chrF2\+\+ has more matches than n-grams"),
-    ],
-)
-def test_damaged_counts(tmp_path, name, value, said):
-    path = tmp_path / "one.h5"
-    write_counts(path, count(TWO, ONE, [REFERENCES], "13a"))
-    arrays, attributes = read_arrays(path, FORMAT)
-    if isinstance(name, str):
-        attributes[name] = value
-    else:
-        arrays["counts"][name] = value
-    write_arrays(path, FORMAT, arrays, attributes)
-    with pytest.raises(InputError, match=said):
-        read_counts(path)
+    ):
+        write_counts(path, counted)
+        arrays, attributes = read_arrays(path, FORMAT)
+        (attributes if isinstance(name, str) else arrays["counts"])[name] = value
+        write_arrays(path, FORMAT, arrays, attributes)
+        with pytest.raises(InputError, match=said):
+            read_counts(path)
 
 
 def test_interval_equals_plain_python():
