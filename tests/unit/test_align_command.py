@@ -17,6 +17,7 @@ SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ei
 TARGET = ["the house", "the book", "a book", "a house", "the small house", "a small book", "nothing", "house"]
 # Aligned word by word, in order; an empty side has no links.
 ALIGNMENT = ["0-0 1-1"] * 4 + ["0-0 1-1 2-2"] * 2 + ["", "0-0"]
+TEXTS = "--source source --target target.gz"
 
 
 @pytest.fixture
@@ -99,9 +100,6 @@ def test_model_of_other_text(corpus, models, refused):
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
     refused(command(corpus, "--model", models[1]), "forward.model: knows no word of one side")
-
-
-TEXTS = "--source source --target target.gz"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,12 @@ RULE = "[X] ||| a ||| x ||| A=1\n"
 NO_NUMBERS = ["1_000", "\u0661", "0x10", "1e", "1,5", "\uff11", "+-1", "."]
 CHARACTERS = {one: f"control character U+{ord(one):04X}; remove it" for one in "\x00\x0b\x1c\x7f\x85"}
 CHARACTERS["\udcff"] = "not valid UTF-8; convert the file with iconv"
+DEEP = "[" * 100_000
+FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
+PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False}
+PREPARATION |= {"protected": ["x+"], "source_frequency": {"ab": 2}}
+WORDS = {"tokens": 1, "types": 1}
+SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
 
 def reading(folder: Path, name: str, content: str) -> list[str]:
@@ -89,7 +95,6 @@ def test_control_characters_and_other_encodings(tmp_path, refused, name, content
     refused(command, f": {tmp_path / name}:{line}: ", why)
 
 
-DEEP = "[" * 100_000
 TENFOLD = [(f"a{n}: &a{n}", ", ".join([f"*a{n - 1}"] * 10)) for n in range(1, 12)]
 LAUGHS = "a0: &a0 {k: [x, x]}\n" + "".join(f"{anchor} [{names}]\n" for anchor, names in TENFOLD)
 MERGED = "a0: &a0 {x: 1, y: 2}\n" + "".join(f"{anchor} {{<<: [{names}]}}\n" for anchor, names in TENFOLD)
@@ -146,9 +151,6 @@ def preparing(folder: Path) -> list[str]:
     return ["corpus", "prepare", *files, f"--preparation={folder / 'preparation.json'}", "--split=dev"]
 
 
-FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
-
-
 @pytest.mark.parametrize("content", FOREIGN)
 def test_foreign_json(tmp_path, refused, content):
     for name in ("preparation.json", "resources.json", "statistics.json"):
@@ -157,12 +159,6 @@ def test_foreign_json(tmp_path, refused, content):
     statistics = tmp_path / "statistics.json"
     refused(["corpus", "statistics", statistics], f"{statistics}: is not a statistics file")
     refused(["translate", "--system", tmp_path, "--input", tmp_path / "text"])
-
-
-PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False}
-PREPARATION |= {"protected": ["x+"], "source_frequency": {"ab": 2}}
-WORDS = {"tokens": 1, "types": 1}
-SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
 
 def test_preparations_with_wrong_values(tmp_path, refused):

@@ -19,6 +19,9 @@ from itersel.storage.arrayfile import MAGIC
 from itersel.translate.system import read_bundle
 from itersel.vectors.weights import read_weights
 
+DAMAGED = "damaged or truncated"
+NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
+
 
 @pytest.fixture
 def copied(system: Path, tmp_path: Path) -> Path:
@@ -100,10 +103,6 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
 def replaced_by_folder(bundle: Path) -> None:
     bundle.unlink()
     bundle.mkdir()
-
-
-DAMAGED = "damaged or truncated"
-NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,13 @@ from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.plan.commands import options
 
+SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
+PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
+PATHS["~/x"] = f"{Path.home()}/x"
+HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
+ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
+ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
+
 
 @pytest.mark.parametrize("content", GOOD)
 def test_good(content):
@@ -50,10 +57,6 @@ def test_numbers_that_cannot_be_written():
         read_config(experiment() | {"seed": [-(10**5000)]})
 
 
-PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
-PATHS["~/x"] = f"{Path.home()}/x"
-
-
 @pytest.mark.parametrize(("given", "taken"), PATHS.items(), ids=PATHS)
 def test_paths_are_normalised_for_snakemake(given, taken):
     text = {"source": given, "target": "t"}
@@ -67,9 +70,6 @@ def test_advised_numbers_are_numbers(number):
     with pytest.raises(InputError) as error:
         read_config(experiment(learner={"name": "perceptron", "learning_rate": f"{number:.3e}"}))
     assert yaml.safe_load(str(error.value).rpartition("write ")[2]) == number
-
-
-SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 
 
 @pytest.mark.parametrize("kind", SECTIONS)
@@ -185,11 +185,6 @@ def test_defaults_are_within_their_bounds():
         if dataclasses.is_dataclass(kind):
             content[item.name] = all_defaults(kind)
     assert read_config(content) == read_config(experiment(tune_on="dev"))
-
-
-HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
-ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
-ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from itersel.config.file_checks import Size, read_texts
 from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
+TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
 
 
 @pytest.fixture(autouse=True)
@@ -131,9 +132,6 @@ def test_estimate_has_the_right_magnitude() -> None:
     assert 31 * 7e6 < cost.disk < 33 * 11e6
     assert 1.5e9 <= cost.memory < 3e9
     assert 10 * 33 <= cost.jobs <= 10 * 33 + 40
-
-
-TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
 
 
 @pytest.mark.parametrize("more", [{"epochs": 3}, {"repeats": 2}, {"tasks": {"shards": 62}}, *TUNERS])

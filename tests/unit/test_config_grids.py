@@ -22,6 +22,7 @@ GRIDS = [
     (experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
      [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)]),
 ]  # fmt: skip
+MIRA = {"name": "mira", "c": [1, 1.5]}
 
 
 @pytest.mark.parametrize(("content", "names"), GRIDS)
@@ -38,7 +39,6 @@ def test_an_experiment_of_a_grid_is_the_one_that_its_name_says():
     assert found == read_config(learner("mira", c=0.1, hope="oracle")).experiments["a"]
 
 
-MIRA = {"name": "mira", "c": [1, 1.5]}
 # A config, and the beginnings of its errors, which name what the config has.
 WRONG = [
     (learner("mira", c=[1, 0, -1]), ["learner.c' is 0.0, must be above 0", "learner.c' is -1.0, must be"]),

@@ -10,6 +10,11 @@ from itersel.cli.main import main
 GZIP = gzip.compress(b"the house\n" * 500, mtime=0)
 LANGUAGES = ("--source-language=de", "--target-language=en")
 TRAIN = (*LANGUAGES, "--tokenized", "--split=train")
+CONTROLS = [
+    ("source", f"das haus\ndas{one}haus\n", "", f"source:2: control character U+{ord(one):04X}")
+    for one in "\x00\x07\t\r\x1f\x7f\x85\x9f"
+]
+ALIGNMENT, TASK, MORE = "--alignment={}/alignment", "--task={}/task", "--monolingual={}/more"
 
 
 def prepare(folder: Path, *options: str, how: tuple[str, ...] = TRAIN) -> list[str]:
@@ -20,19 +25,6 @@ def prepare(folder: Path, *options: str, how: tuple[str, ...] = TRAIN) -> list[s
     files = [f"--{name}={folder / name}" for name in ("source", "target")]
     files.append(f"--output={folder / 'out'}")
     return ["corpus", "prepare", *files, *how, *(option.format(folder) for option in options)]
-
-
-def test_good_input(tmp_path: Path) -> None:
-    (tmp_path / "source").write_bytes(b"ein haus\r\ndas kleine haus\r\n")  # no control characters
-    assert main(prepare(tmp_path)) == 0
-    assert (tmp_path / "out" / "train.statistics.json").exists()
-
-
-CONTROLS = [
-    ("source", f"das haus\ndas{one}haus\n", "", f"source:2: control character U+{ord(one):04X}")
-    for one in "\x00\x07\t\r\x1f\x7f\x85\x9f"
-]
-ALIGNMENT, TASK, MORE = "--alignment={}/alignment", "--task={}/task", "--monolingual={}/more"
 
 
 @pytest.mark.parametrize(

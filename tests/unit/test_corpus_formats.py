@@ -17,6 +17,8 @@ from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines
 
 READING = Reading("de", "en")
+MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
+BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
 
 
 def read(path: Path, reading: Reading = READING, **how: object) -> Bitext:
@@ -169,9 +171,6 @@ def test_sgml(tmp_path: Path) -> None:
     assert read_lines(out / "test.raw.gz") == ["house", "yes <3"]
 
 
-MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
-
-
 def test_bad_sgml(tmp_path, refused):
     for name, text, message in (
         ("a.sgm", "<seg>a\n", "ends within a segment"),
@@ -241,9 +240,6 @@ def test_bad_files(tmp_path: Path, name: str, text: str, message: str) -> None:
     how = {"fields": Fields(task="from")} if '"from"' in text else {}
     with pytest.raises(InputError, match=re.escape(message)):
         read(write(tmp_path / name, text), **how)
-
-
-BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", ""])

@@ -20,11 +20,13 @@ TRAIN = [line.split() for line in (*LINES, "A file is open .", "eMail is here ."
 LOWER, CASED = ["click", "the", "file", "menu", "."], ["Click", "the", "File", "menu", "."]
 STARTS = [["Select", "it"], ["Select", "it"], ["eMail", "works"], ["Then", "it", "works"]]
 QUOTED = '" He said it . " " Then ( it ) . ( The menu is . ) Then ( it ) " yes "'
+# Koehn & Knight 2003, section 3.2.
+PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
+ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
 
 
-@pytest.mark.parametrize(
-    ("train", "cased"),
-    [
+def test_neighbours_decide():
+    for train, cased in (
         (TRAIN, " ".join(CASED)),
         (TRAIN, " ".join(TRAIN[2])),
         # never seen at the beginning; unknown words; forms with capitals inside
@@ -40,10 +42,8 @@ QUOTED = '" He said it . " " Then ( it ) . ( The menu is . ) Then ( it ) " yes "
         # sentences within a line, and after quotation marks and brackets
         ([*TRAIN, QUOTED.split()], QUOTED),
         ([*TRAIN, QUOTED.split()], '" File it . ( Menu is it . ) Then ( it )'),
-    ],
-)
-def test_neighbours_decide(train, cased):
-    assert learn_recaser(train).recase(cased.lower().split()) == cased.split()
+    ):
+        assert learn_recaser(train).recase(cased.lower().split()) == cased.split()
 
 
 def test_formula_by_hand():
@@ -128,14 +128,8 @@ def test_command(tmp_path, text_file, capsys, refused):
     refused([*arguments, f"--output={tmp_path / 'new'}"], "recaser.json: is not a recaser.json")
 
 
-# Koehn & Knight 2003, section 3.2.
-PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
-ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
-
-
-@pytest.mark.parametrize(
-    ("frequency", "word", "parts"),
-    [
+def test_split() -> None:
+    for frequency, word, parts in (
         # Geometric means: aktionsplan 852; aktion-plan 825.6; aktions-plan 59.6; akt-ion-plan 54.2.
         (PAPER, "aktionsplan", "aktionsplan"),
         (PAPER | {"aktionsplan": 825}, "aktionsplan", "aktion plan"),
@@ -151,10 +145,8 @@ ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
         # ties keep the word, and then the shorter first part
         ({"abc": 2, "def": 8, "abcdef": 4}, "abcdef", "abcdef"),
         ({"abc": 3, "abcd": 3, "defg": 3, "efg": 3}, "abcdefg", "abc defg"),
-    ],
-)
-def test_split(frequency: dict[str, int], word: str, parts: str) -> None:
-    assert CompoundSplitter(frequency).split(word) == tuple(parts.split())
+    ):
+        assert CompoundSplitter(frequency).split(word) == tuple(parts.split())
 
 
 def test_long_words_and_those_with_other_characters_stay_whole() -> None:

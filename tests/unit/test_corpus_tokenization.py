@@ -55,6 +55,9 @@ LINES = {
     "hy": ["Սա փորձ է։"],
     "lt": ['Tai - bandymas: "taip".'],
 }
+PIECES = [*"aBé .,'\"/_()-:%&ก中1", "{0}", "www.x.org", "<b>", "..."]
+# Letters of European scripts, digits and punctuation.
+PLAIN = st.characters(min_codepoint=0x20, max_codepoint=0x52F) | st.sampled_from("–—‘“…09:.www")
 
 
 @pytest.mark.parametrize(("language", "line"), [(key, line) for key in LINES for line in LINES[key]])
@@ -139,9 +142,6 @@ def test_patterns_have_no_group_and_are_not_empty() -> None:
             check_pattern(pattern)
 
 
-PIECES = [*"aBé .,'\"/_()-:%&ก中1", "{0}", "www.x.org", "<b>", "..."]
-
-
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["en", "de", "fr", "th", "zh", "fi"]))
 def test_only_spaces_differ(pieces: list[str], language: str) -> None:
     """In whatever text, no character but spaces is lost or changed."""
@@ -151,10 +151,6 @@ def test_only_spaces_differ(pieces: list[str], language: str) -> None:
     same = restored.replace(" ", ""), line.replace(" ", "").replace("''", '"')
     assert same[0] == same[1]
     assert not any(token == "" or " " in token or token == JOIN for token in tokens)
-
-
-# Letters of European scripts, digits and punctuation.
-PLAIN = st.characters(min_codepoint=0x20, max_codepoint=0x52F) | st.sampled_from("–—‘“…09:.www")
 
 
 @given(st.text(PLAIN, max_size=20))

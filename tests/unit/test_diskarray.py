@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from itersel.storage.diskarray import DiskArray, gather, tally
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
 
+texts = st.lists(st.text(max_size=4), max_size=6)
+
 
 def on_disk(values: list[int] | np.ndarray, dtype: str = "i8") -> DiskArray:
     array = DiskArray(dtype)
@@ -76,9 +78,6 @@ def test_gather_and_tally(data: st.DataObject, size: int, length: int, in_memory
     assert found.read().tolist() == table[np.array(index, int)].tolist()
     counts = tally(on_disk(index), size, length, in_memory)
     assert counts.read().tolist() == np.bincount(np.array(index, int), minlength=size).tolist()
-
-
-texts = st.lists(st.text(max_size=4), max_size=6)
 
 
 @given(texts, st.data(), st.sampled_from([np.int32, np.int64]))

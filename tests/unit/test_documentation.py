@@ -26,7 +26,6 @@ from itersel.lm import binary
 from itersel.select import selection
 from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
-from itersel.storage.formats import FileFormat
 from itersel.translate import system
 from itersel.tune import forests, generate
 from itersel.vectors import weights
@@ -54,17 +53,13 @@ def tables(text: str) -> Iterator[list[list[str]]]:
         yield [[cell.strip(" `") for cell in row.split("|")[1:4]] for row in table.splitlines()]
 
 
-def declared(format: FileFormat) -> list[list[str]]:
-    return [
-        [name, array.dtype.lstrip("|"), ", ".join(map(str, array.shape))]
-        for name, array in format.arrays.items()
-    ]
-
-
 @pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) -> None:
-    formats = [MODULES[heading].FORMAT, *([state.STATE] if heading == "Weights" else [])]
-    assert list(tables(formats_page[heading])) == [declared(format) for format in formats]
+    declared = [MODULES[heading].FORMAT.arrays, *([state.STATE.arrays] if heading == "Weights" else [])]
+    assert list(tables(formats_page[heading])) == [
+        [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
+        for arrays in declared
+    ]
 
 
 def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:

@@ -20,6 +20,7 @@ from itersel.limits import CASES, METRICS
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 WORDS = ["The", "the", "cat", "sat", "on", "a", "Mat", "mat", "and", "slept", "there", "all", "day"]
+INCOMPLETE = "the attributes are incomplete"
 
 
 def sentence(random: Random) -> str:
@@ -129,9 +130,6 @@ def test_counts_survive_a_file(tmp_path):
         rows = found.counts.counts[number]
         assert (rows == counted.counts.counts[number]).all()
         assert mine.score(rows) == theirs.score(rows)
-
-
-INCOMPLETE = "the attributes are incomplete"
 
 
 def test_damaged_counts(tmp_path):
