@@ -136,9 +136,9 @@ def test_test_sets():
     assert read_config(data_of(test=dict.fromkeys(PAIR))) == read_config(experiment())
 
 
-@pytest.mark.parametrize(
-    ("settings", "folds", "warning"),
-    [
+def test_language_models_leave_text_out_by_default():
+    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
+    for settings, folds, warning in (
         (tasks(shards=31), 10, None),
         (tasks(shards=4), 4, None),
         (
@@ -149,13 +149,10 @@ def test_test_sets():
         (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
         (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
         ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),
-    ],
-)
-def test_language_models_leave_text_out_by_default(settings, folds, warning):
-    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
-    config = read_config(settings)
-    assert config.experiments["a"].tasks.language_model_folds == folds
-    assert [found[: len(warning or "")] for found in warnings(config)] == ([warning] if warning else [])
+    ):
+        config = read_config(settings)
+        assert config.experiments["a"].tasks.language_model_folds == folds
+        assert [found[: len(warning or "")] for found in warnings(config)] == ([warning] if warning else [])
 
 
 @pytest.mark.parametrize(("algorithm", "mixing"), ALGORITHMS.items())

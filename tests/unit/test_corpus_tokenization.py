@@ -148,8 +148,7 @@ def test_only_spaces_differ(pieces: list[str], language: str) -> None:
     line = "".join(pieces)
     tokens = tokenizer(language).tokenize(clean(line))
     restored = tokenizer(language).detokenize(tokens)
-    same = restored.replace(" ", ""), line.replace(" ", "").replace("''", '"')
-    assert same[0] == same[1]
+    assert restored.replace(" ", "") == line.replace(" ", "").replace("''", '"')
     assert not any(token == "" or " " in token or token == JOIN for token in tokens)
 
 
