@@ -1,4 +1,4 @@
-"""Parts of configs, and invalid ones with their messages."""
+"""Parts of configs; valid configs, and invalid ones with their messages."""
 
 import functools
 

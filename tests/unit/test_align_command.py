@@ -147,8 +147,7 @@ def test_bad_alignments(tmp_path, refused):
         (["0-0", "0-0 0:1"], "forward:2: '0:1' is not an alignment point"),
         ([], "forward: is empty"),
     ):
-        command = symmetrize(tmp_path, forward, ["0-0", "0-0"])
-        refused(command, f": {tmp_path}/{message}")
+        refused(symmetrize(tmp_path, forward, ["0-0", "0-0"]), f": {tmp_path}/{message}")
 
 
 def test_usage_errors(corpus: Path) -> None:

@@ -194,6 +194,7 @@ def test_pairs_that_splits_share(capsys: pytest.CaptureFixture[str]) -> None:
 def sizes_of(config: dict[str, Any]) -> list[int]:
     """Return the numbers of sentences of train, dev, devtest and test."""
     sizes, _ = read_texts(read_config(config))
+    assert sizes.keys() == SPLITS.keys()
     return [sizes[split].sentences for split in SPLITS]
 
 

@@ -112,8 +112,7 @@ def test_pooled_p_values_equal_plain_python():
     for _ in range(130):
         drawn = random.permuted(order, axis=1)
         for number, (metric, of_runs) in enumerate(zip(metrics, counts, strict=True)):
-            lines = [[of_runs[run][sentence] for sentence, run in enumerate(runs)] for runs in drawn.T]
-            exchanged = list(map(np.array, lines))
+            exchanged = [np.array([of_runs[run][i] for i, run in enumerate(column)]) for column in drawn.T]
             at_least[number] += difference(metric, exchanged) >= difference(metric, of_runs)
     one, other = [of_runs[:2] for of_runs in counts], [of_runs[2:] for of_runs in counts]
     found = [one.p for one in pooled_differences(metrics, one, other, 130, 7)]
