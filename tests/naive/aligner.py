@@ -1,7 +1,5 @@
 """Gibbs sampling of word alignments, from its formulas: everything is counted again for each word."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, pairwise, product
@@ -37,7 +35,7 @@ class Sample:
     Those of `model` are counted, if there is one.
     """
 
-    def __init__(self, pairs: Sequence[Pair], prior: float, model: Sample | None = None) -> None:
+    def __init__(self, pairs: Sequence[Pair], prior: float, model: "Sample | None" = None) -> None:
         self.pairs, self.prior, self.model = pairs, prior, model
         self.links: list[list[int | None]] = [[None] * len(generated) for _, generated in pairs]
         self.fertilities: Counter[tuple[int, int]] = Counter()

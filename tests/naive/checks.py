@@ -1,7 +1,5 @@
 """Plain Python versions of the checks of rules and of indexed positions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from itersel.grammar.index_kernels import SPAN_LIMIT

@@ -1,7 +1,5 @@
 """Symmetrisation: hand-worked examples, and properties of every result."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +11,6 @@ Points = set[tuple[int, int]]
 # Forward links each target word once, reverse each source word once. Intersection: 0-0 and 3-3.
 FORWARD = {(0, 0), (1, 1), (3, 3), (5, 4)}
 REVERSE = {(0, 0), (2, 1), (3, 3), (4, 5), (5, 6)}
-
-
 INTERSECTION, UNION = {(0, 0), (3, 3)}, FORWARD | REVERSE
 
 
@@ -47,18 +43,12 @@ def test_worked_by_hand(heuristic: str, forward: Points, reverse: Points, expect
     assert symmetrize(forward, reverse, heuristic) == sorted(expected)
 
 
-def directions() -> st.SearchStrategy[tuple[Points, Points]]:
-    position = st.integers(0, 6)
-    by_word = st.dictionaries(position, position)
-    return st.tuples(
-        by_word.map(lambda links: {(i, j) for j, i in links.items()}),
-        by_word.map(lambda links: set(links.items())),
-    )
+links = st.dictionaries(st.integers(0, 6), st.integers(0, 6))
 
 
-@given(directions())
-def test_properties(pair: tuple[Points, Points]) -> None:
-    forward, reverse = pair
+@given(links, links)
+def test_properties(by_target: dict[int, int], by_source: dict[int, int]) -> None:
+    forward, reverse = {(i, j) for j, i in by_target.items()}, set(by_source.items())
     result = {name: set(symmetrize(forward, reverse, name)) for name in HEURISTICS}
     assert result["intersection"] <= result["grow"] <= result["union"]
     assert result["intersection"] <= result["grow-diag"] <= result["grow-diag-final-and"] <= result["union"]

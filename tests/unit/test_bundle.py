@@ -1,7 +1,5 @@
 """Bundles, a system in one self-contained file that is checked before use, and exported folders for cdec."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil
@@ -21,10 +19,15 @@ from itersel.storage.arrayfile import MAGIC
 from itersel.translate.system import read_bundle
 from itersel.vectors.weights import read_weights
 
+DAMAGED = "damaged or truncated"
+NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
 
-@pytest.fixture(scope="module")
-def run(system: Path) -> Path:
-    return system.parents[2]
+
+@pytest.fixture
+def copied(system: Path, tmp_path: Path) -> Path:
+    """Return the folder of the system in a copy of its run, `tmp_path / "run"`."""
+    run = shutil.copytree(system.parents[2], tmp_path / "run")
+    return run / system.relative_to(system.parents[2])
 
 
 @pytest.fixture(scope="module")
@@ -46,27 +49,24 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_bundle_translates_without_the_run(run, system, text, tmp_path):
-    copy, other = tmp_path / "run", tmp_path / "another machine"
-    shutil.copytree(run, copy)
-    options = ("--k-best", "3", "--alignments")
-    expected = translate(copy / system.relative_to(run), text, tmp_path / "expected", *options)
-    assert main(["bundle", str(copy / system.relative_to(run)), str(tmp_path / "made")]) == 0
-    shutil.rmtree(copy)
+def test_a_bundle_translates_without_the_run(copied, text, tmp_path):
+    other, options = tmp_path / "another machine", ("--k-best", "3", "--alignments")
+    expected = translate(copied, text, tmp_path / "expected", *options)
+    assert main(["bundle", str(copied), str(tmp_path / "made")]) == 0
+    shutil.rmtree(tmp_path / "run")
     other.mkdir()
     (tmp_path / "made").rename(other / "any name")
     assert translate(other / "any name", text, other / "out", *options) == expected
     assert len(expected) == 13
 
 
-def test_equal_systems_give_equal_bytes(run, system, made, tmp_path):
+def test_equal_systems_give_equal_bytes(system, copied, made, tmp_path):
     """Also when the bundle is read and written again, so nothing of the system is lost."""
-    shutil.copytree(run, tmp_path / "elsewhere")
     again, of_bundle = tmp_path / "again", tmp_path / "of a bundle"
-    assert main(["bundle", str(tmp_path / "elsewhere" / system.relative_to(run)), str(again)]) == 0
+    assert main(["bundle", str(copied), str(again)]) == 0
     assert main(["bundle", str(made), str(of_bundle)]) == 0
     assert again.read_bytes() == made.read_bytes() == of_bundle.read_bytes()
-    assert str(run).encode() not in made.read_bytes()
+    assert str(system.parents[2]).encode() not in made.read_bytes()
 
 
 def test_arrays_are_mapped(made):
@@ -105,10 +105,6 @@ def replaced_by_folder(bundle: Path) -> None:
     bundle.mkdir()
 
 
-DAMAGED = "damaged or truncated"
-NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -143,29 +139,17 @@ NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
         (replaced_by_folder, "has no resources.json; name a folder"),
     ],
 )
-def test_files_that_make_no_system(
-    run: Path,
-    bundle: Path,
-    text: Path,
-    refused: Callable[..., str],
-    change: Callable[[Path], object],
-    message: str,
-) -> None:
-    shutil.copy(run / "index", bundle.parent)
+def test_files_that_make_no_system(system, bundle, text, refused, change, message):
+    shutil.copy(system.parents[2] / "index", bundle.parent)
     change(bundle)
     arguments = ["translate", "--system", bundle, "--input", text, "--output", bundle.parent / "out"]
     refused(arguments, f"itersel translate: {bundle}: ", message)
 
 
-def test_no_partial_bundle_is_written(run, system, tmp_path, capsys):
-    copy = tmp_path / "run"
-    shutil.copytree(run, copy)
-    folder = copy / system.relative_to(run)
-    (folder / "weights.h5").write_bytes(b"x")
+def test_no_partial_bundle_is_written(copied, tmp_path, refused):
+    (copied / "weights.h5").write_bytes(b"x")
     (tmp_path / "x.bundle").write_text("as before")
-    assert main(["bundle", str(folder), str(tmp_path / "x.bundle")]) == 1
-    assert capsys.readouterr().err.startswith(f"itersel bundle: {folder}/weights.h5: ")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "x.bundle"]
+    refused(["bundle", copied, tmp_path / "x.bundle"], f"itersel bundle: {copied}/weights.h5: ")
     assert (tmp_path / "x.bundle").read_text() == "as before"
 
 
@@ -193,8 +177,7 @@ input=input.sgm
 
 
 def command(system: Path, text: Path, output: Path, *options: str) -> list[str]:
-    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), *options]
-    return ["export", "cdec", *arguments]
+    return ["export", "cdec", f"--system={system}", f"--input={text}", f"--output={output}", *options]
 
 
 def export(*arguments: Any) -> None:
@@ -246,23 +229,19 @@ def test_dense_systems_and_other_templates(tmp_path, text):
         assert "RBT:" not in grammar
 
 
-def test_missing_arpa_file(system, text, tmp_path, refused):
-    run = tmp_path / "run"
-    shutil.copytree(system.parents[2], run)
-    folder, bundle, out = run / system.relative_to(system.parents[2]), tmp_path / "x.bundle", tmp_path / "out"
-    assert main(["bundle", str(folder), str(bundle)]) == 0
-    (run / "lm.arpa.gz").rename(tmp_path / "mine.gz")
+def test_missing_arpa_file(copied, bundle, text, tmp_path, refused):
+    out, mine, other = tmp_path / "out", tmp_path / "mine.gz", tmp_path / "other"
+    (tmp_path / "run/lm.arpa.gz").rename(mine)
     advice = "name the ARPA file that it was made from with --arpa\n"
-    message = f"{folder}: has no ARPA file beside its language model {run}/lm.bin; {advice}"
-    refused(command(folder, text, out), message)
-    message = "holds the language model in compiled form only; name the ARPA file"
-    refused(command(bundle, text, out), message)
-    content = gzip.decompress((tmp_path / "mine.gz").read_bytes())
-    (tmp_path / "other").write_bytes(content + b"\n")
+    message = f"{copied}: has no ARPA file beside its language model {tmp_path}/run/lm.bin; {advice}"
+    refused(command(copied, text, out), message)
+    refused(command(bundle, text, out), "holds the language model in compiled form only; name the ARPA file")
+    content = gzip.decompress(mine.read_bytes())
+    other.write_bytes(content + b"\n")
     message = "other: is not the ARPA file that the language model of the system"
-    refused(command(bundle, text, out, "--arpa", str(tmp_path / "other")), message)
+    refused(command(bundle, text, out, "--arpa", str(other)), message)
     out.mkdir()
-    export(bundle, text, out, "--arpa", str(tmp_path / "mine.gz"))
+    export(bundle, text, out, "--arpa", str(mine))
     assert (out / "lm.arpa").read_bytes() == content
 
 
@@ -273,23 +252,17 @@ def test_a_failed_export_leaves_nothing_behind(system, tmp_path, refused):
     out.mkdir()
     (out / "mine").touch()
     text.write_text("Boot\n")
-    message = f"itersel export: {out}: exists, and is not an empty folder; name another one\n"
-    refused(command(system, text, out), message)
+    refused(command(system, text, out), f"{out}: exists, and is not an empty folder; name another one\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_words_with_a_special_meaning_in_cdec(copied, tmp_path, refused):
+    """In tokenised text, since the tokeniser would split them."""
+    preparation = tmp_path / "run/preparation.json"
+    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
+    for line, message in (
         ("das a</seg>b haus", ":2: '</seg>' ends a sentence for cdec; remove it"),
         ("((('x',1,1),),) haus", ":2: '((('' begins a lattice for cdec; remove it"),
         ("das [wort] haus", ": '[wort]' in a rule of this text would be a nonterminal of cdec"),
-    ],
-)
-def test_words_with_a_special_meaning_in_cdec(system, tmp_path, refused, line, message):
-    """In tokenised text, since the tokeniser would split them."""
-    run = shutil.copytree(system.parents[2], tmp_path / "run")
-    preparation = run / "preparation.json"
-    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
-    (tmp_path / "raw").write_text(f"haus\n{line}\n")
-    copy = run / system.relative_to(system.parents[2])
-    refused(command(copy, tmp_path / "raw", tmp_path / "out"), f"{tmp_path}/raw{message}\n")
+    ):
+        (tmp_path / "raw").write_text(f"haus\n{line}\n")
+        refused(command(copied, tmp_path / "raw", tmp_path / "out"), f"{tmp_path}/raw{message}\n")

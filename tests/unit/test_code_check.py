@@ -1,7 +1,5 @@
 """Jobs notice that the code was edited during their run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

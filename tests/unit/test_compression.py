@@ -1,15 +1,13 @@
 """gzip, xz and Zstandard: chosen by file name, and damaged files are distinguished from text."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.limits import UNPACKED_BYTES
@@ -58,20 +56,17 @@ def test_damaged_files(tmp_path: Path, suffix: str, size: int | None) -> None:
     assert error.value.path == path
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_packed_files_under_the_name_of_text(tmp_path: Path) -> None:
+    path = tmp_path / "text.packed"
+    for content, message in (
         (gzip.compress(b"text\n", mtime=0), "is compressed with gzip; rename it to end in .gz"),
         (lzma.compress(b"text\n"), "is compressed with xz; rename it to end in .xz"),
         (bz2.compress(b"text\n" * 99), "is compressed with bzip2; unpack it, or use .gz, .xz or .zst"),
-    ],
-)
-def test_packed_files_under_the_name_of_text(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "text.packed"
-    path.write_bytes(content)
-    with pytest.raises(InputError) as error:
-        read_lines(path)
-    assert str(error.value) == f"{path}: {message}"
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError) as error:
+            read_lines(path)
+        assert str(error.value) == f"{path}: {message}"
 
 
 @pytest.mark.slow
@@ -112,5 +107,4 @@ def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 def test_modules_are_loaded_when_they_are_needed() -> None:
     code = "import sys, itersel.storage.files; print({'gzip', 'backports.zstd'} & {*sys.modules})"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.strip() == "set()"
+    assert limited(program=("-c", code)).stdout == "set()\n"

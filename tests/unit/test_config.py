@@ -1,23 +1,20 @@
 """The config: a single source for reader, schema, documentation and commented file."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
+import json
 import math
 import shlex
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
-from tests.bad_configs import ALIGNED, BAD, INCONSISTENT, PATH
-from tests.configs import FILES, PAIR, experiment, files, learner, lists, mixing, schema, tasks
+from tests.configs import BAD, GOOD, INCONSISTENT, PAIR, PATH, experiment, files, lists, schema, tasks
 from tests.configs import data as data_of
 
 from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, data, load_config, read_config, splits
+from itersel.config import Config, Experiment, data, read_config, splits
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, AdaGrad, Mira, Perceptron
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
@@ -30,40 +27,12 @@ from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.plan.commands import options
 
-GOOD = [
-    experiment(),
-    experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1),
-    learner("perceptron", learning_rate=1),
-    mixing("selection", select=None, threshold=0),
-    mixing("selection", norm="linf"),
-    tasks(shards=4, language_model_folds=4),
-    experiment(algorithm="mixsgd", mixing={"name": "mean-of-epochs"}),
-    experiment(learner={"name": "mira", "c": 0.1}, mixing={"name": "none"}, tune_on="dev"),
-    learner("adagrad", average=True),
-    files(monolingual="m"),
-    files(test={"a": PAIR, "b-2": PAIR}),
-    data_of(test={"a": {**PAIR, "devtest": PAIR}}),
-    data_of(modules=["a"], held_out_modules=["b"], max_ratio=1),
-    {
-        **tasks("natural", labels={"news": 1, "law": 2}),
-        "data": {
-            **FILES,
-            "train": {
-                "news": {"source": ["a", "b.xz"], "target": ["c", "d"], "task": ["e", "f"]},
-                "law": {"file": ["a.tsv", "b.tmx.zst"], "columns": {"source": 2, "target": 1}},
-                "talks": {"mtdata": "Statmt-europarl-7-deu-eng"},
-            },
-            "dev": {"file": "dev.tsv.gz", "columns": {"task": 3}},
-            "test": {"a": {"sacrebleu": "wmt11"}, "b": {"mtdata": ["a-b-1-deu-eng"]}},
-            "monolingual": ["m", "n"],
-        },
-    },
-    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum=9),
-    {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
-    {**experiment(), "data": ALIGNED, "align": {"symmetrization": "grow-diag-final-and"}},
-    {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
-    {"experiments": {"a-b.c_1": {}, "d": {"mixing": {"name": "selection", "threshold": 0.5}}}},
-]
+SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
+PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
+PATHS["~/x"] = f"{Path.home()}/x"
+HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
+ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
+ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
 
 
 @pytest.mark.parametrize("content", GOOD)
@@ -78,35 +47,17 @@ def test_bad(content, message):
         read_config(content)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+    assert schema().is_valid(json.loads(json.dumps(content))) == ((content, message) in INCONSISTENT)
 
 
 def test_numbers_that_cannot_be_written():
-    number = 10**5000
-    for seed, message in (
-        (number, "'seed' is a number with thousands of digits, must be at most"),
-        ([-number], "'seed' must be a whole number, not a number with thousands of digits"),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_config({**experiment(), "seed": seed})
+    with pytest.raises(InputError, match="'seed' is a number with thousands of digits, must be at most"):
+        read_config(experiment() | {"seed": 10**5000})
+    with pytest.raises(InputError, match="'seed' must be a whole number, not a number with thousands of"):
+        read_config(experiment() | {"seed": [-(10**5000)]})
 
 
-@pytest.mark.parametrize("content", [content for content, _ in BAD])
-def test_schema_rejects_the_same(content):
-    with pytest.raises(jsonschema.ValidationError):
-        schema().validate(content)
-
-
-@pytest.mark.parametrize(
-    ("given", "taken"),
-    [
-        ("results/", "results"),
-        ("./a//b/", "a/b"),
-        ("~/x", f"{Path.home()}/x"),
-        ("/", "/"),
-        (".", "."),
-        ("../x", "../x"),
-    ],
-)
+@pytest.mark.parametrize(("given", "taken"), PATHS.items(), ids=PATHS)
 def test_paths_are_normalised_for_snakemake(given, taken):
     text = {"source": given, "target": "t"}
     config = read_config({**files(train=text, test=text), "output": given})
@@ -117,12 +68,8 @@ def test_paths_are_normalised_for_snakemake(given, taken):
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
 def test_advised_numbers_are_numbers(number):
     with pytest.raises(InputError) as error:
-        read_config(learner("perceptron", learning_rate=f"{number:.3e}"))
-    advised = str(error.value).rpartition("write ")[2]
-    assert yaml.safe_load(advised) == number
-
-
-SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
+        read_config(experiment(learner={"name": "perceptron", "learning_rate": f"{number:.3e}"}))
+    assert yaml.safe_load(str(error.value).rpartition("write ")[2]) == number
 
 
 @pytest.mark.parametrize("kind", SECTIONS)
@@ -189,9 +136,9 @@ def test_test_sets():
     assert read_config(data_of(test=dict.fromkeys(PAIR))) == read_config(experiment())
 
 
-@pytest.mark.parametrize(
-    ("settings", "folds", "warning"),
-    [
+def test_language_models_leave_text_out_by_default():
+    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
+    for settings, folds, warning in (
         (tasks(shards=31), 10, None),
         (tasks(shards=4), 4, None),
         (
@@ -202,19 +149,16 @@ def test_test_sets():
         (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
         (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
         ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),
-    ],
-)
-def test_language_models_leave_text_out_by_default(settings, folds, warning):
-    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
-    config = read_config(settings)
-    assert config.experiments["a"].tasks.language_model_folds == folds
-    assert [found[: len(warning or "")] for found in warnings(config)] == ([warning] if warning else [])
+    ):
+        config = read_config(settings)
+        assert config.experiments["a"].tasks.language_model_folds == folds
+        assert [found[: len(warning or "")] for found in warnings(config)] == ([warning] if warning else [])
 
 
-def test_algorithms_are_names_for_mixings():
-    for algorithm, mixed in ALGORITHMS.items():
-        found = read_config(experiment(algorithm=algorithm)).experiments["a"]
-        assert type(found.mixing) is MIXINGS[mixed]
+@pytest.mark.parametrize(("algorithm", "mixing"), ALGORITHMS.items())
+def test_algorithms_are_names_for_mixings(algorithm, mixing):
+    found = read_config(experiment(algorithm=algorithm)).experiments["a"]
+    assert type(found.mixing) is MIXINGS[mixing]
 
 
 def test_defaults_are_within_their_bounds():
@@ -238,11 +182,6 @@ def test_defaults_are_within_their_bounds():
         if dataclasses.is_dataclass(kind):
             content[item.name] = all_defaults(kind)
     assert read_config(content) == read_config(experiment(tune_on="dev"))
-
-
-HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
-ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
-ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
 
 
 @pytest.mark.parametrize(
@@ -284,7 +223,7 @@ def test_lists_without_references_of_dev_are_not_tuned_on():
     assert read_config(lists({"algorithm": "itersel"})).experiments["a"].held_out == HELD_OUT
 
 
-def test_command_check(tmp_path, capsys):
+def test_command_check(tmp_path, capsys, refused):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3, tasks: {shards: 1}}}\n")
     assert main(["config", "check", str(path)]) == 0
@@ -304,24 +243,18 @@ def test_command_check(tmp_path, capsys):
         ("data: {max_ratio: " + "9" * 90 + "}", ": config key 'data.max_ratio' is 999"),
         ("data: {max_ratio: -" + "9" * 90 + "}", ": config key 'data.max_ratio' is -999"),
         ("data: {max_ratio: !!float " + "9" * 101 + "}", ":1: not YAML: a number of more than 100 char"),
-        (
-            "data: {max_ratio: " + "1:" * 300 + "1.0}",
-            ": config key 'data.max_ratio' must be a number, not '1:1",
-        ),
+        ("data: {max_ratio: " + "1:" * 300 + "1.0}", ": config key 'data.max_ratio' must be a number, not"),
         ("seed: 1:30", ": config key 'seed' must be a whole number, not '1:30'"),
         ("seed: !!int 1:30", ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
         ('seed: !!int ""', ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
         ('seed: !!float ""', ":1: not YAML: not a value of type tag:yaml.org,2002:float"),
         ("seed: !!bool maybe", ":1: not YAML: not a value of type tag:yaml.org,2002:bool"),
         ('seed: !!timestamp "abc"', ":1: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
-        (b"name: \xff\n".decode("latin-1").encode("latin-1"), ": not "),
+        ("name: \udcff\n", ": not YAML: cannot be read\n"),
     ):
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        assert main(["config", "check", str(path)]) == 1
-        message = capsys.readouterr().err
-        assert message.count("\n") == 1
-        assert f"{path}{place}" in message
-    assert main(["config", "check", str(tmp_path / "missing")]) == 1
+        path.write_text(content, errors="surrogateescape")
+        refused(["config", "check", path], f"{path}{place}")
+    refused(["config", "check", tmp_path / "missing"])
 
 
 def test_numbers_of_yaml():
@@ -349,17 +282,12 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     at_odds = {name: {"tune_on": "dev", "held_out": {"tuner": {"name": "pro"}}} for name in "ab"}
     path.write_text(yaml.safe_dump({"data": {"modules": ["x"], "tokenized": True}, "experiments": at_odds}))
     assert main(["config", "check", str(path)]) == 1
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split("'")[1] for line in lines] == [
-        "data.tokenized",
-        "experiments.a.held_out.tuner",
-        "experiments.b.held_out.tuner",
-    ]
+    keys = [line.split("'")[1] for line in capsys.readouterr().err.splitlines()]
+    assert keys == ["data.tokenized", "experiments.a.held_out.tuner", "experiments.b.held_out.tuner"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_advice_on_what_yaml_reads_otherwise(tmp_path, refused):
+    for text, message in (
         ("data: {source_language: no}", "put the word in quotes, as in 'no'"),
         ("data: {target_language: on}", "YAML reads yes, on and true in this way"),
         ("data: {target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
@@ -367,10 +295,6 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("data: {release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
         ("seed: 0100", "0100 is a number to base 8 in YAML; write it without the zero"),
         ("experiments: {on: {}}", "put the word in quotes, as in 'yes'"),
-    ],
-)
-def test_advice_on_what_yaml_reads_otherwise(tmp_path, text, message):
-    (tmp_path / "c.yaml").write_text(text)
-    with pytest.raises(InputError) as error:
-        load_config(tmp_path / "c.yaml")
-    assert message in str(error.value)
+    ):
+        (tmp_path / "c.yaml").write_text(text)
+        refused(["config", "check", tmp_path / "c.yaml"], message)

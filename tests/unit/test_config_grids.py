@@ -1,9 +1,7 @@
 """Lists in place of single values: an experiment for each combination."""
 
-from __future__ import annotations
-
 import pytest
-from tests.configs import experiment, learner, schema
+from tests.configs import experiment, experiments, learner, schema
 
 from itersel.config import read_config
 from itersel.config.experiments import MOST_COMBINATIONS
@@ -17,17 +15,14 @@ GRIDS = [
         "learning_rate-0.00001-schedule-1-t-average-true",
         "learning_rate-0.00001-schedule-1-sqrt-t-average-true",
     ]),
-    (
-        experiment(features=["dense", "all"], k_best=[None, 5]),
-        [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")],
-    ),
+    (experiment(features=["dense", "all"], k_best=[None, 5]),
+     [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")]),
     (learner(["mira", "kbest-mira"], c=[0.5]), ["mira-c-0.5", "kbest-mira-c-0.5"]),
     (experiment(tasks={"shards": [2, 4]}, templates=["R"]), ["shards-2", "shards-4"]),
-    (
-        experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
-        [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)],
-    ),
+    (experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
+     [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)]),
 ]  # fmt: skip
+MIRA = {"name": "mira", "c": [1, 1.5]}
 
 
 @pytest.mark.parametrize(("content", "names"), GRIDS)
@@ -44,11 +39,6 @@ def test_an_experiment_of_a_grid_is_the_one_that_its_name_says():
     assert found == read_config(learner("mira", c=0.1, hope="oracle")).experiments["a"]
 
 
-def two(second, **first):
-    return {"experiments": {"a": first, "b": second}}
-
-
-MIRA = {"name": "mira", "c": [1, 1.5]}
 # A config, and the beginnings of its errors, which name what the config has.
 WRONG = [
     (learner("mira", c=[1, 0, -1]), ["learner.c' is 0.0, must be above 0", "learner.c' is -1.0, must be"]),
@@ -59,13 +49,12 @@ WRONG = [
     (learner(["mira", "mire"]), ["learner.name' is 'mire', must be one of"]),
     (learner("mira", c=[1, 1]), ["learner.c': '1' is listed twice; remove one"]),
     (experiment(learner=MIRA, tune_on="dev", held_out={"iterations": 2}), ["held_out.iterations' has no"]),
-    (
-        learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
-        [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"],
-    ),
-    (two({"start_from": "a"}, learner=MIRA), ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"]),
-    ({"experiments": {"a": {"learner": MIRA}, "a-c-1": {}}}, ["a': there is another 'a-c-1'; rename one"]),
-]
+    (learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
+     [f"experiments.a' stands for {MOST_COMBINATIONS + 1} experiments; a grid may have at most"]),
+    (experiments(a={"learner": MIRA}, b={"start_from": "a"}),
+     ["b.start_from' is a grid; choose one of a-c-1, a-c-1.5"]),
+    (experiments(**{"a": {"learner": MIRA}, "a-c-1": {}}), ["a': there is another 'a-c-1'; rename one"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "messages"), WRONG)
@@ -80,4 +69,4 @@ def test_errors_name_what_the_config_has_and_once(content, messages):
 
 
 def test_an_experiment_can_start_from_one_of_a_grid():
-    read_config(two({"start_from": "a-c-1.5"}, learner=MIRA))
+    read_config(experiments(a={"learner": MIRA}, b={"start_from": "a-c-1.5"}))

@@ -1,28 +1,22 @@
 """Files generated from the declared options: schema, documentation, commented YAML."""
 
-from __future__ import annotations
-
-import dataclasses
 import json
 
 import yaml
-from tests.configs import FILES, PAIR, files, schema
+from tests.configs import PAIR, files, schema
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, load_config, read_config
+from itersel.config import load_config, read_config
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
 
 SCHEMA = "workflow/schemas/config.schema.json"
 
 
 def test_generated_files_are_up_to_date(root):
-    for path, text in (
-        ("workflow/schemas/config.schema.json", schema_text()),
-        ("docs/config.md", documentation()),
-    ):
+    commented = commented_yaml(load_config(root / "config.yaml"), SCHEMA)
+    files = {SCHEMA: schema_text(), "docs/config.md": documentation(), "config.yaml": commented}
+    for path, text in files.items():
         assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
-    text = commented_yaml(load_config(root / "config.yaml"), SCHEMA)
-    assert (root / "config.yaml").read_text() == text, "make config.yaml anew with `make generated`"
 
 
 def test_configs_of_the_project(root):
@@ -47,37 +41,23 @@ def test_language_pairs_differ_in_nothing_else(root):
         assert len(read_config(whole).experiments) == 6
 
 
-def test_commented_yaml_of_test_sets():
-    own = {"source": "s", "target": ["t", "u"], "devtest": {"source": "v", "target": "w"}}
-    for test in ({"home": PAIR, "news": own}, PAIR):
-        config = read_config(files(test=test))
-        text = commented_yaml(config, SCHEMA)
-        assert read_config(yaml.safe_load(text)) == config
-        schema().validate(yaml.safe_load(text))
-
-
 def test_commented_yaml_keeps_all_values():
-    content = {
-        "name": "x",
-        "data": {**FILES, "compound_splitting": True},
-        "evaluation": {"outputs": {"online": "a b", "no": ["c"]}},
-        "experiments": {
-            "a": {"learner": {"name": "mira", "c": 1e-7}},
-            "yes": {"mixing": {"name": "selection", "threshold": 0.25}},
-            "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
-        },
+    own = {"source": "s", "target": ["t", "u"], "devtest": {"source": "v", "target": "w"}}
+    several = {
+        "a": {"learner": {"name": "mira", "c": 1e-7}},
+        "yes": {"mixing": {"name": "selection", "threshold": 0.25}},
+        "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
     }
-    config = read_config(content)
-    assert read_config(yaml.safe_load(commented_yaml(config, SCHEMA))) == config
-
-
-def test_documentation_names_every_key():
-    text = documentation()
-    for kind in (Config, Experiment):
-        for item in dataclasses.fields(kind):
-            if item.default is not dataclasses.MISSING:
-                assert f"| `{item.name}` |" in text
-    assert "## `data.train`" in text
+    outputs = {"evaluation": {"outputs": {"online": "a b", "no": ["c"]}}}
+    for content in (
+        files(test={"home": PAIR, "news": own}),
+        files(test=PAIR),
+        files(compound_splitting=True) | outputs | {"name": "x", "experiments": several},
+    ):
+        config = read_config(content)
+        written = yaml.safe_load(commented_yaml(config, SCHEMA))
+        assert read_config(written) == config
+        schema().validate(written)
 
 
 def test_commands_print(tmp_path, capsys, root):

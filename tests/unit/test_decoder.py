@@ -1,7 +1,5 @@
 """The decoder compared with the naive one, edge cases, derivations as trees, and its heap."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import MANY
-from tests.naive.features import ALL_X
 from tests.naive.strategies import features_of, load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.search import Search
@@ -20,7 +17,6 @@ from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.decode.trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.jit import kernel
 from itersel.vectors.weights import make_weights
 
@@ -111,39 +107,26 @@ def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
 
 def test_dense_features_exclude_sparse_ones(tmp_path):
     shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
-    found = decode(
-        Decoder(shard, load_arpa(ARPA, tmp_path), Search("dense")), {"R:X:a:x": 5.0, "PassThrough": -1.0}
-    )
+    decoder = Decoder(shard, load_arpa(ARPA, tmp_path), Search("dense"))
+    found = decode(decoder, {"R:X:a:x": 5.0, "PassThrough": -1.0})
     assert found.feature.shape[0] == 0
     assert found.score.tolist() == [0.0, -1.0]
 
 
-LONG = MAX_CATEGORY_SENTENCE + 1
-
-
-@pytest.mark.parametrize(
-    ("length", "categories", "k", "message"),
-    [
-        (1, ALL_X, 0, "0 best translations are out of bounds; choose 1 to "),
-        (1, ALL_X, 10**9, "best translations are out of bounds"),
-        (
-            LONG,
-            ("A", "X", "X"),
-            1,
-            "has a sentence of 201 words; with other categories than X the limit is 200",
-        ),
-        (2, ("A", "X", "X"), 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
-        (2, ALL_X, 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
-    ],
-)
-def test_bad_input(length: int, categories: tuple[str, str, str], k: int, message: str, tmp_path: Path):
-    shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), categories)]])
-    # as in a damaged file: without the rule that passes "a" through
-    shard = dataclasses.replace(
-        shard, grammar_rule=shard.grammar_rule[:0], grammar_offset=np.zeros(2, np.int64)
-    )
-    with pytest.raises(InputError, match=message):
-        decode(Decoder(shard, load_arpa(ARPA, tmp_path)), {}, k=k)
+def test_bad_input(tmp_path: Path) -> None:
+    for length, category, k, message in (
+        (1, "X", 0, "0 best translations are out of bounds; choose 1 to "),
+        (1, "X", 10**9, "best translations are out of bounds"),
+        (201, "A", 1, "has a sentence of 201 words; with other categories than X the limit is 200"),
+        (2, "A", 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
+        (2, "X", 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
+    ):
+        shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), (category, "X", "X"))]])
+        # as in a damaged file: without the rule that passes "a" through
+        no_rules = {"grammar_rule": shard.grammar_rule[:0], "grammar_offset": np.zeros(2, np.int64)}
+        decoder = Decoder(dataclasses.replace(shard, **no_rules), load_arpa(ARPA, tmp_path))
+        with pytest.raises(InputError, match=message):
+            decode(decoder, {}, k=k)
 
 
 def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):

@@ -1,7 +1,5 @@
 """Arrays on disk against arrays in memory, and tables of strings against lists."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path
@@ -13,6 +11,8 @@ from hypothesis import strategies as st
 
 from itersel.storage.diskarray import DiskArray, gather, tally
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
+
+texts = st.lists(st.text(max_size=4), max_size=6)
 
 
 def on_disk(values: list[int] | np.ndarray, dtype: str = "i8") -> DiskArray:
@@ -42,16 +42,11 @@ def test_values_are_converted_and_may_be_strided() -> None:
     assert array.read().dtype == np.int32
 
 
-def test_file_has_no_name_and_the_folder_is_made(tmp_path: Path) -> None:
-    array = DiskArray("f8", tmp_path / "deep" / "folder")
+def test_file_has_no_name_and_is_closed_with_the_array(tmp_path: Path) -> None:
+    before, folder = len(os.listdir("/proc/self/fd")), tmp_path / "deep" / "folder"
+    array = DiskArray("f8", folder)
     array.append(np.ones(1000))
-    assert os.listdir(tmp_path / "deep" / "folder") == []
-    assert array.read().sum() == 1000
-
-
-def test_file_is_closed_with_the_array() -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    array = on_disk([1])
+    assert (os.listdir(folder), array.read().sum()) == ([], 1000)
     assert len(os.listdir("/proc/self/fd")) == before + 1
     del array
     assert len(os.listdir("/proc/self/fd")) == before
@@ -75,23 +70,14 @@ def test_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (error.value.filename, error.value.errno) == (str(tmp_path), errno.ENOSPC)
 
 
-@given(
-    st.integers(1, 20).flatmap(
-        lambda size: st.tuples(st.just(size), st.lists(st.integers(0, size - 1), max_size=50))
-    ),
-    st.integers(1, 7),
-    st.integers(1, 25),
-)
-def test_gather_and_tally(case: tuple[int, list[int]], length: int, in_memory: int) -> None:
-    size, index = case
+@given(st.data(), st.integers(1, 20), st.integers(1, 7), st.integers(1, 25))
+def test_gather_and_tally(data: st.DataObject, size: int, length: int, in_memory: int) -> None:
+    index = data.draw(st.lists(st.integers(0, size - 1), max_size=50))
     table = np.random.default_rng(size).random(size)
     found = gather(on_disk(table, "f8"), on_disk(index), length, in_memory)
     assert found.read().tolist() == table[np.array(index, int)].tolist()
     counts = tally(on_disk(index), size, length, in_memory)
     assert counts.read().tolist() == np.bincount(np.array(index, int), minlength=size).tolist()
-
-
-texts = st.lists(st.text(max_size=4), max_size=6)
 
 
 @given(texts, st.data(), st.sampled_from([np.int32, np.int64]))

@@ -1,7 +1,5 @@
 """Documentation that must agree with the code: formats, the command line, the site, the workflow catalog."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import runpy
@@ -26,24 +24,16 @@ from itersel.grammar import index, shard_format
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import selection
+from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
-from itersel.storage.formats import FileFormat
 from itersel.translate import system
 from itersel.tune import forests, generate
 from itersel.vectors import weights
 
-# By heading in docs/formats.md: the format of each table of arrays.
-FORMATS = {
-    "Shards": [shard_format.FORMAT],
-    "Weights": [weights.FORMAT, state.STATE],
-    "k-best lists": [generate.FORMAT],
-    "Forests": [forests.FORMAT],
-    "Language models": [binary.FORMAT],
-    "Grammar index": [index.FORMAT],
-    "Score counts": [counts.FORMAT],
-    "Alignment models": [sampler.FORMAT],
-    "Shards of lists": [lists.FORMAT],
-}
+# By heading in docs/formats.md: the module with the format of the table of arrays.
+MODULES = {"Shards": shard_format, "Weights": weights, "k-best lists": generate, "Forests": forests}
+MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
+MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
 
 
 def sections_of(page: str, heading: str = "## ") -> dict[str, str]:
@@ -63,16 +53,13 @@ def tables(text: str) -> Iterator[list[list[str]]]:
         yield [[cell.strip(" `") for cell in row.split("|")[1:4]] for row in table.splitlines()]
 
 
-def declared(format: FileFormat) -> list[list[str]]:
-    return [
-        [name, array.dtype.lstrip("|"), ", ".join(map(str, array.shape))]
-        for name, array in format.arrays.items()
-    ]
-
-
-@pytest.mark.parametrize("heading", FORMATS)
+@pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) -> None:
-    assert list(tables(formats_page[heading])) == [declared(format) for format in FORMATS[heading]]
+    declared = [MODULES[heading].FORMAT.arrays, *([state.STATE.arrays] if heading == "Weights" else [])]
+    assert list(tables(formats_page[heading])) == [
+        [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
+        for arrays in declared
+    ]
 
 
 def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
@@ -88,26 +75,12 @@ def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
 
 def test_every_format_is_on_the_page() -> None:
     """A new format needs a table."""
-    source = Path(index.__file__).parents[1]
     names = {
-        f"itersel.{path.relative_to(source).with_suffix('').as_posix().replace('/', '.')}"
-        for path in source.rglob("*.py")
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (
-        shard_format,
-        weights,
-        generate,
-        forests,
-        binary,
-        index,
-        counts,
-        selection,
-        system,
-        sampler,
-        lists,
-    )
-    assert names == {module.__name__ for module in (*modules, sampler, lists)}
+    assert names == {module.__name__ for module in (*MODULES.values(), selection, system)}
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
@@ -159,18 +132,12 @@ def test_command_reference_has_every_option(site: dict[str, dict[str, Any]]) -> 
     assert "### itersel grammar extract" in sections["grammar"]
 
 
-def commands_in_blocks(page: str) -> Iterator[str]:
-    """Yield the commands of itersel in a page's blocks of code, which are indented or fenced."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S) + re.findall(
-        r"^ {4}(.*\n)", page, flags=re.M
-    )
+def commands_in_blocks(page: str) -> list[str]:
+    """Return the commands of itersel in a page's blocks of code, which are indented or fenced."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S)
+    blocks += re.findall(r"^ {4}(.*\n)", page, flags=re.M)
     lines = re.sub(r"\\\n\s*", " ", "".join(blocks)).splitlines()
-    yield from re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
-
-
-def commands_in_text(page: str) -> Iterator[str]:
-    """Yield the commands of itersel in running text, which may be abbreviated."""
-    yield from re.findall(r"`(itersel [^`]*)`", page.replace("\n", " "))
+    return re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
 
 
 def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -198,14 +165,9 @@ def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
         '[ "$step" != bleu ] || printf "header\\nBLEU of %s\\n" "$1"\n'
     )
     (tmp_path / "itersel").chmod(0o755)
-    done = subprocess.run(
-        [root / "experiments/against-cdec.sh", "results", "the output"],
-        cwd=tmp_path,
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    script = [root / "experiments/against-cdec.sh", "results", "the output"]
+    how = {"cwd": tmp_path, "env": {"PATH": f"{tmp_path}:/usr/bin:/bin"}}
+    done = subprocess.run(script, capture_output=True, text=True, check=True, **how)
     assert done.stderr == ""
     assert len((tmp_path / "the output/tuned.source").read_text().splitlines()) == 500
     calls = [line.split("\t")[:-1] for line in (tmp_path / "log").read_text().splitlines()]
@@ -226,7 +188,9 @@ def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
 def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pages = [*root.glob("*.md"), *root.glob("docs/*.md"), root / "benchmarks/README.md"]
     in_blocks = {(page.name, command) for page in pages for command in commands_in_blocks(page.read_text())}
-    in_text = {(page.name, command) for page in pages for command in commands_in_text(page.read_text())}
+    # in running text they may be abbreviated
+    texts = [(page.name, page.read_text().replace("\n", " ")) for page in pages]
+    in_text = {(name, command) for name, text in texts for command in re.findall("`(itersel [^`]*)`", text)}
     assert len(in_blocks) > 20
     assert len(in_text) > 50
     assert [(page, command) for page, command in sorted(in_blocks) if usage_error(command, capsys)] == []
@@ -236,36 +200,29 @@ def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixtur
         assert not error or any(text in error for text in incomplete), (page, command, error)
 
 
-@pytest.mark.parametrize(
-    ("body", "fault"),
-    [
-        (
-            '<a href="other.html#there">x</a> <a href="https://a.example/x">x</a> <a href="#here">x</a>',
-            None,
-        ),
+def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
+    for body, fault in (
+        ('<a href="other.html#there">x</a> <a href="https://a.example/">x</a> <a href="#here">x</a>', None),
         ('<a href="missing.html">x</a>', "links to missing.html, but there is no such file"),
         ('<a href="other.html#nowhere">x</a>', "links to other.html#nowhere, but there is no such place"),
         ('<img src="picture.png">', "links to picture.png, but there is no such file"),
         ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js"),
         ('<link rel="stylesheet" href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
-    ],
-)
-def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path, body: str, fault: str | None) -> None:
-    (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
-    (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
-    faults = site["links"]["find_faults"](tmp_path)
-    assert len(faults) == (fault is not None)
-    assert all(found.startswith(f"index.html: {fault}") for found in faults)
+    ):
+        (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
+        faults = site["links"]["find_faults"](tmp_path)
+        assert len(faults) == (fault is not None)
+        assert all(found.startswith(f"index.html: {fault}") for found in faults)
 
 
 def test_workflow_catalog(root: Path) -> None:
     """The keys that the catalog reads."""
-    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
-    assert set(usage) == {"usage"}
-    flags, deployment = usage["usage"]["mandatory-flags"], usage["usage"]["software-stack-deployment"]
-    assert set(usage["usage"]) == {"mandatory-flags", "software-stack-deployment", "report"}
-    assert set(flags) == {"desc", "flags"}
+    catalog = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
+    assert set(catalog) == {"usage"}
+    usage, deployment = catalog["usage"], catalog["usage"]["software-stack-deployment"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
     assert set(deployment) == {"conda", "apptainer", "apptainer+conda"}
     rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
-    assert deployment["conda"] is ("conda:" in rules)
-    assert usage["usage"]["report"] is ("report(" in rules)
+    assert (deployment["conda"], usage["report"]) == ("conda:" in rules, "report(" in rules)

@@ -1,7 +1,5 @@
 """Output files: complete or absent, however the process ends; leftovers of killed processes are removed."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -10,9 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
 
 import pytest
 from tests.limited import limited
@@ -43,12 +39,10 @@ def test_temporary_names_host_and_process(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError, SystemExit, KeyboardInterrupt])
-@pytest.mark.parametrize("opened", [atomic_path, open_output])
-def test_temporaries_vanish_on_exceptions(
-    tmp_path: Path, opened: Callable[[Path], Any], error: type[BaseException]
-) -> None:
-    def fail(output: Path | IO[str]) -> None:
-        _ = output.write_text("half") if isinstance(output, Path) else output.write("half")
+@pytest.mark.parametrize(("opened", "write"), [(atomic_path, "write_text"), (open_output, "write")])
+def test_temporaries_vanish_on_exceptions(tmp_path, opened, write, error):
+    def fail(output):
+        getattr(output, write)("half")
         raise error
 
     (tmp_path / "out").write_text("before")
@@ -118,10 +112,8 @@ def temporary(process: int, name: str = "out.h5", host: str | None = None) -> st
 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER, str(tmp_path / "a" / "out")], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
+    command = [sys.executable, "-c", SLEEPER, str(tmp_path / "a" / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "there\n"
     [left] = (tmp_path / "a").iterdir()
     assert remove_leftovers(tmp_path) == []  # it is alive
@@ -137,20 +129,11 @@ def test_other_files_are_kept(tmp_path: Path) -> None:
     dead.wait()
     folder, link = (tmp_path / temporary(dead.pid, name) for name in ("folder", "link"))
     folder.mkdir()
-    keep = [
-        tmp_path / name
-        for name in (
-            temporary(dead.pid, host="another-host"),
-            temporary(os.getpid()),
-            temporary(1),
-            temporary(0),
-            temporary(-1),
-            temporary(dead.pid).removesuffix(".out.h5"),
-            temporary(dead.pid).replace("abcd", "ABCD"),
-            f"x{temporary(dead.pid)}",
-        )
-    ]
-    removed = [tmp_path / temporary(dead.pid), folder / temporary(4194305)]
+    name = temporary(dead.pid)
+    names = [temporary(dead.pid, host="another-host"), *map(temporary, (os.getpid(), 1, 0, -1))]
+    names += [name.removesuffix(".out.h5"), name.replace("abcd", "ABCD"), f"x{name}"]
+    keep = [tmp_path / one for one in names]
+    removed = [tmp_path / name, folder / temporary(4194305)]
     for path in (*keep, *removed):
         path.touch()
     link.symlink_to(keep[0])
@@ -198,13 +181,13 @@ def test_links_are_kept_and_pipes_are_written_to(tmp_path):
 
 
 def test_lists_of_names(tmp_path: Path) -> None:
-    (tmp_path / "list").write_text("a b\nc\n")
-    assert read_names(tmp_path / "list") == ["a b", "c"]
-    null = r"list:1: a file name cannot contain U\+0000"
-    for text, said in (("a\n\nb\n", "list:2: empty line"), ("a\0b\n", null)):
-        (tmp_path / "list").write_text(text)
-        with pytest.raises(InputError, match=said):
-            read_names(tmp_path / "list")
+    path = tmp_path / "list"
+    path.write_text("a b\nc\n")
+    assert read_names(path) == ["a b", "c"]
+    for text, said in ("a\n\nb\n", "2: empty line"), ("a\0b\n", r"1: a file name cannot contain U\+0000"):
+        path.write_text(text)
+        with pytest.raises(InputError, match=f"list:{said}"):
+            read_names(path)
     with pytest.raises(InputError, match=r"a file name cannot contain U\+0000"):
         read_lines("a\0b")
 

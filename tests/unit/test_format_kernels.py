@@ -1,7 +1,5 @@
 """Compiled checks of rules and positions compared with plain Python."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Invalid binary files: exit status 1, one line with file and array, even if the checksums are correct."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -14,6 +12,7 @@ import h5py
 import numpy as np
 import pytest
 from tests.damage import put, replaced, reseal_array, reseal_header, resealed, set_attributes
+from tests.systems import itersel
 
 from itersel.cli.main import main
 from itersel.config.search import Grammar
@@ -33,7 +32,6 @@ from itersel.vectors.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
 LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"
-Refused = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +41,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rules = [Rule(("a",), (word,), {"CountEF": 1.0, "Class:x": 2.0}, ((0, 0),)) for word in "xyz"]
     rules.append(Rule((-1, "b", -2), (-2, "x", -1), {}, ((1, 1),)))
     write_shard(folder / "shard.h5", make_shard([("a", "b", "a")], [("x", "y")], [rules]))
-    with_categories = [
-        Rule((-1,), (-1,), categories=("B", "A", "X")),
-        Rule(("a", -1), (-1,), categories=("A", "B", "X")),
-    ]
+    unary = Rule((-1,), (-1,), categories=("B", "A", "X"))
+    with_categories = [unary, Rule(("a", -1), (-1,), categories=("A", "B", "X"))]
     shard = make_shard([("a",)], [("x",)], [with_categories])
     assert shard.category.to_list() == ["X", "S", "B", "A"]
     write_shard(folder / "categories.h5", shard)
@@ -56,9 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_index(text, text, folder / "links", folder / "index")
     settings = Grammar(templates=(*DEFAULT_TEMPLATES, "Count"))
     extract_shard(folder / "index", text, folder / "extracted.h5", references=[text], settings=settings)
-    lm = ["lm", "estimate", "--order", "3", "--input", str(text), "--output", str(folder / "arpa")]
-    assert main(lm) == 0
-    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
+    itersel("lm", "estimate", "--order", "3", "--input", text, "--output", folder / "arpa")
+    itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "model")
     write_weights(folder / "weights.h5", make_weights({"CountEF": 1.0}))
     return folder
 
@@ -144,9 +139,7 @@ VALUES: list[tuple[str, str, Any, Any, str]] = [
 
 
 @pytest.mark.parametrize(("file", "name", "place", "value", "said"), VALUES)
-def test_values(
-    files: Path, refused: Refused, file: str, name: str, place: Any, value: Any, said: str
-) -> None:
+def test_values(files, refused, file, name, place, value, said):
     if file.endswith(".h5"):
         put(name, place, value)(files / file)
     else:
@@ -156,6 +149,24 @@ def test_values(
 
 def dense_names(*names: object) -> Callable[[Path], None]:
     return set_attributes(dense_names=json.dumps(names))
+
+
+def format_name(value: str | None) -> Callable[[Path], None]:
+    """Return a function that changes the name of the format, or removes it."""
+
+    def change(path: Path) -> None:
+        with h5py.File(path, "r+") as stream:
+            del stream.attrs["format"]
+            if value is not None:
+                write_attribute(stream.attrs, "format", value)
+
+    return change
+
+
+def without_rules(path: Path) -> None:
+    replaced("grammar_rule", lambda array: array[:0])(path)
+    replaced("grammar_dense", lambda array: array[:0])(path)
+    put("grammar_offset", ..., 0)(path)
 
 
 CHANGES = [
@@ -178,6 +189,11 @@ CHANGES = [
     (set_attributes(attributes="[" * 100_000), "its attributes are not JSON"),
     # it must not be translated partially: "b" becomes "x", which is on no source side
     (put("source", 1, 2), "has no rules for some words of the sentence 'a x a'"),
+    (without_rules, "has no rules for some words of the sentence 'a b a'"),
+    (format_name(None), "is not a shard; make one with 'itersel grammar extract'"),
+    (format_name("weights file/2"), "is not a shard"),
+    (format_name("shard/1"), "is a shard of another version of itersel"),
+    (format_name("shard/99"), "is a shard of another version of itersel"),
 ]
 CHANGES_OF_EXTRACTED = [
     (replaced("grammar_count", lambda array: array[1:]), "'grammar_count' has the shape"),
@@ -188,11 +204,16 @@ CHANGES_OF_EXTRACTED = [
     (replaced("rule_bin"), "'rule_bin' has no rows, although the features of"),
     (dense_names(*"abcdefg"), "'dense_names' are not those of an extracted"),
 ]
+MANY = string_table(["X", "S", *(f"N{number}" for number in range(MAX_CATEGORIES - 1))])
 CHANGES_OF_CATEGORIES = [
     (replaced("rule_category", lambda array: array[1:]), "'rule_category' has the shape 4x3, not 5x3"),
     (replaced("rule_category", lambda array: array[:0]), "'rule_source' holds a source side without words,"),
     (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category' is of type <u4, not <u2"),
     (put("category_offset", 3, 4), "'category' holds '', which is no category"),
+    (
+        lambda path: write_shard(path, replace(read_shard(path), category=MANY)),
+        f"'category' has more than {MAX_CATEGORIES} names",
+    ),
 ]
 
 
@@ -205,27 +226,19 @@ CHANGES_OF_CATEGORIES = [
         *(("weights.h5", put("v", 0, value), "'CountEF' is not finite") for value in (np.nan, np.inf)),
     ],
 )
-def test_shards(files: Path, refused: Refused, file: str, change: Callable[[Path], None], said: str) -> None:
+def test_shards(files, refused, file, change, said):
     change(files / file)
     refused(reading(files, file), f": {files / file}", said)
 
 
-def test_too_many_categories(files: Path, refused: Refused) -> None:
-    names = string_table(["X", "S", *(f"N{number}" for number in range(MAX_CATEGORIES - 1))])
-    path = files / "categories.h5"
-    write_shard(path, replace(read_shard(path), category=names))
-    refused(reading(files, path.name), f"'category' has more than {MAX_CATEGORIES} names")
-
-
-FILES = dict.fromkeys(FORMAT.arrays, "shard.h5")
-FILES |= dict.fromkeys(("category", "rule_category"), "categories.h5")
 COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")
-FILES |= dict.fromkeys(COUNTS, "extracted.h5")
+FILES = dict.fromkeys(FORMAT.arrays, "shard.h5") | dict.fromkeys(COUNTS, "extracted.h5")
+FILES |= dict.fromkeys(("category", "rule_category"), "categories.h5")
 del FILES["sentence_reference_offset"]  # only shards with several references have it
 
 
 @pytest.mark.parametrize(("name", "file"), FILES.items())
-def test_a_flipped_bit(files: Path, refused: Refused, name: str, file: str) -> None:
+def test_a_flipped_bit(files, refused, name, file):
     with h5py.File(files / file, "r+") as stream:
         array = stream[name][:]
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
@@ -243,37 +256,10 @@ def test_a_flipped_bit_of_an_array_file(files: Path, name: str, place: float) ->
         (load_model if name == "model" else load_index)(files / name)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (None, "is not a shard; make one with 'itersel grammar extract'"),
-        ("weights file/2", "is not a shard"),
-        ("shard/1", "is a shard of another version of itersel"),
-        ("shard/99", "is a shard of another version of itersel"),
-    ],
-)
-def test_format_of_a_shard(files: Path, refused: Refused, value: str | None, said: str) -> None:
-    with h5py.File(files / "shard.h5", "r+") as stream:
-        del stream.attrs["format"]
-        if value is not None:
-            write_attribute(stream.attrs, "format", value)
-    refused(reading(files, "shard.h5"), said)
-
-
-@pytest.mark.parametrize("step", ["train", "decode"])
-def test_a_shard_without_rules(files: Path, refused: Refused, step: str) -> None:
-    replaced("grammar_rule", lambda array: array[:0])(files / "shard.h5")
-    replaced("grammar_dense", lambda array: array[:0])(files / "shard.h5")
-    put("grammar_offset", ..., 0)(files / "shard.h5")
-    refused(reading(files, "shard.h5", step), "has no rules for some words of the sentence 'a b a'")
-
-
 @pytest.mark.parametrize("step", ["train", "decode"])
 @pytest.mark.parametrize("name", ["shard.h5", "weights.h5", "model"])
 @pytest.mark.parametrize("part", [None, 0.0, 0.3, 0.9, 0.999])
-def test_truncated_and_missing(
-    files: Path, refused: Refused, name: str, part: float | None, step: str
-) -> None:
+def test_truncated_and_missing(files, refused, name, part, step):
     content = (files / name).read_bytes()
     (files / name).unlink()
     if part is not None:
@@ -281,22 +267,21 @@ def test_truncated_and_missing(
     refused(reading(files, name, step), files / name, "no such file" if part is None else "")
 
 
-def test_undeclared_compression_is_rejected(files: Path, refused: Refused) -> None:
+def test_undeclared_compression_is_rejected(files, refused):
     with resealed(files / "weights.h5") as stream:
         stream.create_dataset("v", data=stream.pop("v")[:], compression="gzip", chunks=True)
     said = "array 'v' cannot be read (is stored in another way than itersel does)"
     refused(["weights", "show", files / "weights.h5"], said)
 
 
-def test_an_attribute_of_the_wrong_type(files: Path, refused: Refused) -> None:
+def test_an_attribute_of_the_wrong_type(files, refused):
     with h5py.File(files / "weights.h5", "r+") as stream:
         stream.attrs["epoch"] = np.longdouble(1)
-    refused(
-        ["weights", "show", files / "weights.h5"], "weights.h5: damaged, or of another version of itersel"
-    )
+    said = "weights.h5: damaged, or of another version of itersel"
+    refused(["weights", "show", files / "weights.h5"], said)
 
 
-def test_inconsistent_features_are_reported_with_both_files(files: Path, refused: Refused) -> None:
+def test_inconsistent_features_are_reported_with_both_files(files, refused):
     """Line ends and control characters in their names are escaped."""
     put("features/name", slice(0, 4), np.array([*b"\n\x1b\x00x"], np.uint8))(files / "weights.h5")
     both = f"itersel train: {files / 'shard.h5'} and {files / 'weights.h5'}: "
@@ -327,7 +312,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(("place", "value"), [(place, one) for place in HEADERS for one in HEADERS[place]])
-def test_headers_of_array_files(files: Path, refused: Refused, place: str, value: object) -> None:
+def test_headers_of_array_files(files, refused, place, value):
     def change(header: dict[str, Any]) -> None:
         *outer, last = place.split(".")
         reduce(dict.__getitem__, outer, header)[last] = value
@@ -340,23 +325,18 @@ def test_headers_of_array_files(files: Path, refused: Refused, place: str, value
 
 
 @pytest.mark.parametrize("length", [0, 1, 1 << 40, 1 << 62, (1 << 64) - 1])
-def test_lengths_of_headers(files: Path, refused: Refused, length: int) -> None:
+def test_lengths_of_headers(files, refused, length):
     content = (files / "model").read_bytes()
     (files / "model").write_bytes(content[:8] + length.to_bytes(8, "little") + content[16:])
     refused(reading(files, "model"), files / "model", "damaged")
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "said"),
-    [
-        ("suffix", lambda array: array.fill(array.shape[0] - 1), "its array 'suffix' is out of order"),
-        # "a" becomes a second "."
-        ("words_data", lambda array: np.place(array, array == ord("a"), ord(".")), "holds a word twice"),
-    ],
-)
-def test_index(files: Path, refused: Refused, name: str, change: Callable[[Any], None], said: str) -> None:
-    reseal_array(files / "index", name, change)
-    refused(reading(files, "index"), said)
+def test_index(files, refused):
+    reseal_array(files / "index", "suffix", lambda array: array.fill(array.shape[0] - 1))
+    refused(reading(files, "index"), "its array 'suffix' is out of order")
+    # "a" becomes a second "."
+    reseal_array(files / "index", "words_data", lambda array: np.place(array, array == ord("a"), ord(".")))
+    refused(reading(files, "index"), "holds a word twice")
 
 
 def test_valid_files_are_accepted(files: Path) -> None:
