@@ -2,11 +2,12 @@
 
 import gzip
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.naive import extractor as naive
 
+from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures
@@ -18,6 +19,13 @@ def write(path: Path, *lines: str) -> Path:
     text = "".join(line + "\n" for line in lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
+
+
+def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]) -> Path:
+    """Index an aligned corpus in a folder; returns the path of the index."""
+    texts = {"source": source, "target": target, "alignment": alignment}
+    build_index(*(write(folder / name, *lines) for name, lines in texts.items()), folder / "index")
+    return folder / "index"
 
 
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
@@ -32,6 +40,16 @@ def rule_of(shard: Shard, rule: int) -> naive.Rule:
     )
     source, target = (tuple(symbol if symbol < 0 else words[symbol] for symbol in side) for side in sides)
     return source, target
+
+
+def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
+    """Return the kind, the sides and the dense features of all rules of a sentence, in order."""
+    rows = range(*shard.grammar_offset[sentence : sentence + 2])
+    return [
+        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.dense(row, row + 1)[0].tolist()))
+        for row in rows
+        for rule in [shard.grammar_rule[row]]
+    ]
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
+from tests.text_grammars import index_lines, write
 from tests.unit.test_grammar_extract import index_corpus
 
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar.extract import extract_shard
-from itersel.grammar.index import GrammarIndex, build_index, lexical_table, load_index, sort_suffixes
+from itersel.grammar.index import lexical_table, load_index, sort_suffixes
 from itersel.grammar.index_kernels import (
     BEGINS,
     COLUMNS,
@@ -34,28 +35,12 @@ from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
-from itersel.storage.files import write_lines
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("index")
-
-
-def index_lines(
-    folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]
-) -> GrammarIndex:
-    for name, lines in (("source", source), ("target", target), ("alignment", alignment)):
-        write_lines(folder / name, lines)
-    build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
-    return load_index(folder / "index")
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_suffixes_are_sorted(text: list[int]) -> None:
-    assert sort_suffixes(np.array(text, np.int32)).tolist() == sorted(
-        range(len(text)), key=lambda position: text[position:]
-    )
+    expected = sorted(range(len(text)), key=lambda position: text[position:])
+    assert sort_suffixes(np.array(text, np.int32)).tolist() == expected
 
 
 def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[tuple[int, int]]]]:
@@ -93,9 +78,9 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 
 
 @given(st.lists(linked_pairs(), min_size=1, max_size=4))
-def test_phrases_and_links(folder, corpus) -> None:
+def test_phrases_and_links(tmp_path, corpus) -> None:
     """Exactly the source sides of tight initial phrases are marked, with the links of all words."""
-    index = load_index(index_corpus(folder, corpus))
+    index = load_index(index_corpus(tmp_path, corpus))
     arrays, words = index.arrays, index.words.to_list()
     target_begin = 0
     for sentence, pair in enumerate(corpus):
@@ -118,12 +103,11 @@ def test_phrases_and_links(folder, corpus) -> None:
         target_begin = end_of_targets
 
 
-def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
-    words = [f"w{i}" for i in range(400)]
-    index = index_lines(folder, [" ".join(words)], ["x"], ["0-0 0-0 399-0"])
-    assert index.arrays.link.tolist() == [0, 0]
-    assert index.arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
-    assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
+def test_points_listed_twice_and_long_sentences(tmp_path: Path) -> None:
+    arrays = load_index(index_lines(tmp_path, ["w " * 400], ["x"], ["0-0 0-0 399-0"])).arrays
+    assert arrays.link.tolist() == [0, 0]
+    assert arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
+    assert arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
 
 
 POINTS = "expected alignment points"
@@ -145,51 +129,44 @@ POINTS = "expected alignment points"
         ),
     ],
 )
-def test_bad_corpora(
-    folder: Path, source: str | None, target: str | None, alignment: str | None, message: str
-) -> None:
+def test_bad_corpora(tmp_path, source, target, alignment, message) -> None:
     """Lines are separated by |, None is an empty file."""
-    (folder / "index").unlink(missing_ok=True)
     texts = ([] if text is None else text.split("|") for text in (source, target, alignment))
-    with pytest.raises(InputError, match="^" + message.replace("@", f"{folder}/")):
-        index_lines(folder, *texts)
-    assert not (folder / "index").exists()
+    with pytest.raises(InputError, match="^" + message.replace("@", f"{tmp_path}/")):
+        index_lines(tmp_path, *texts)
+    assert not (tmp_path / "index").exists()
 
 
-def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
-    index_lines(folder, ["a b"], ["x"], ["0-0"])
-    (folder / "input").touch()
-    (folder / "shard.h5").unlink(missing_ok=True)
-    extract_shard(folder / "index", folder / "input", folder / "shard.h5")
-    shard = read_shard(folder / "shard.h5")
+def test_an_empty_input_makes_an_empty_shard(tmp_path: Path) -> None:
+    index, empty, output = (
+        index_lines(tmp_path, ["a b"], ["x"], ["0-0"]),
+        write(tmp_path / "input"),
+        tmp_path / "out",
+    )
+    extract_shard(index, empty, output)
+    shard = read_shard(output)
     assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
-    (folder / "target").write_text("")
-    with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
-        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "target"])
+    with pytest.raises(InputError, match=f"^{empty}: is empty"):
+        extract_shard(index, tmp_path / "source", output, references=[empty])
 
 
 @pytest.mark.parametrize(
     "bad", ["x|||y", "|||", "\x01", "a\tb", "\x85", "[X,1]", "[X,2]", "[S,7]", "<s>", "</s>", "<unk>", "<S>"]
 )
-def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
+def test_invalid_characters_in_words(tmp_path: Path, bad: str) -> None:
     """Every step that reads tokenised text names file and line."""
     good, wrong = ["a", "b"], ["a", f"a {bad} b"]
-    write_lines(folder / "input", wrong)
-    for name, read in {
-        "source": lambda: index_lines(folder, wrong, good, ["", ""]),
-        "target": lambda: index_lines(folder, good, wrong, ["", ""]),
-    }.items():
-        with pytest.raises(InputError, match=f"^{folder / name}:2: "):
-            read()
-    index_lines(folder, good, good, ["", ""])
-    index, text, source, output = (folder / name for name in ("index", "input", "source", "shard.h5"))
-    for read in (
-        lambda: extract_shard(index, text, output),
-        lambda: extract_shard(index, source, output, references=[text]),
-        lambda: read_text([text]),
-        lambda: read_text([source], text),
+    index, text = index_lines(tmp_path, good, good, ["", ""]), write(tmp_path / "input", *wrong)
+    source, output = tmp_path / "source", tmp_path / "shard.h5"
+    for name, read in (
+        ("input", lambda: extract_shard(index, text, output)),
+        ("input", lambda: extract_shard(index, source, output, references=[text])),
+        ("input", lambda: read_text([text])),
+        ("input", lambda: read_text([source], text)),
+        ("source", lambda: index_lines(tmp_path, wrong, good, ["", ""])),
+        ("target", lambda: index_lines(tmp_path, good, wrong, ["", ""])),
     ):
-        with pytest.raises(InputError, match=f"^{text}:2: "):
+        with pytest.raises(InputError, match=f"^{tmp_path / name}:2: "):
             read()
 
 
@@ -208,9 +185,9 @@ def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pyte
     st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
     st.lists(st.sampled_from("xyzX"), min_size=1, max_size=4),
 )
-def test_costs_of_a_rule(folder, corpus, source, target) -> None:
+def test_costs_of_a_rule(tmp_path, corpus, source, target) -> None:
     """Both costs follow the definition; nonterminals (X) are ignored."""
-    index = load_index(index_corpus(folder, corpus))
+    index = load_index(index_corpus(tmp_path, corpus))
     words = index.words.to_list()
     # the number of a word that is not in the corpus is in no pair of the table
     numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}

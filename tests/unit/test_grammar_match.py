@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
+from tests.text_grammars import index_lines, write
 
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
-from itersel.grammar.index import build_index, load_index
+from itersel.grammar.index import load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
-from itersel.storage.files import write_lines
 
 WORDS = "abc"
 
@@ -45,13 +45,9 @@ def test_positions_are_sorted(size: int) -> None:
 
 def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
     """Index sentences that are aligned word by word, and write the input text."""
-    write_lines(folder / "source", corpus)
-    write_lines(
-        folder / "points", (" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus)
-    )
-    write_lines(folder / "text", text)
-    build_index(folder / "source", folder / "source", folder / "points", folder / "index")
-    return folder / "index"
+    write(folder / "text", *text)
+    diagonals = [" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus]
+    return index_lines(folder, corpus, corpus, diagonals)
 
 
 def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
@@ -66,18 +62,10 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
 
 
 @given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
-def test_occurrences_of_every_pattern(
-    tmp_path_factory: pytest.TempPathFactory,
-    corpus: list[str],
-    text: list[str],
-    max_span: int,
-    min_gap: int,
-    max_samples: int,
-) -> None:
-    folder = tmp_path_factory.mktemp("match")
-    index = load_index(index_of(folder, corpus, text))
+def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples) -> None:
+    index = load_index(index_of(tmp_path, corpus, text))
     words = index.words.to_list()
-    side = read_side(folder / "text", WordNumbers((word, number) for number, word in enumerate(words)))
+    side = read_side(tmp_path / "text", WordNumbers((word, number) for number, word in enumerate(words)))
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
     patterns, blocks, _ = find_patterns(
         index.arrays, side.words, side.offset, leave_nothing_out(len(text)), limits
@@ -95,13 +83,11 @@ def test_occurrences_of_every_pattern(
         expected = occurrences(corpus, [words_of(u), words_of(v)], limits)
         assert np.stack([pairs.first, pairs.second], axis=1).tolist() == expected
         assert pairs.last.tolist() == [expected[-1][0] if expected else -1]
-        thirds = np.array(
-            sorted({w for a, b, w in patterns.block.tolist() if (a, b) == (u, v) and w}), np.int32
-        )
+        thirds = sorted({w for a, b, w in patterns.block.tolist() if (a, b) == (u, v) and w})
         gap = int(blocks.length[v]) + min_gap
-        found = match_thirds(blocks, limits, pairs.first, pairs.second, gap, thirds)
+        found = match_thirds(blocks, limits, pairs.first, pairs.second, gap, np.array(thirds, np.int32))
         rows = np.stack([found.first, found.second, found.third], axis=1)
-        for number, w in enumerate(thirds.tolist()):
+        for number, w in enumerate(thirds):
             all_of_it = occurrences(corpus, [words_of(u), words_of(v), words_of(w)], limits)
             total = len(all_of_it)
             # as in cdec: sample k of M from n occurrences is number round(k n / M), halves rounded up
@@ -120,12 +106,9 @@ def left_out(starts: np.ndarray) -> Own:
 
 
 @given(sentences, st.integers(1, 7), st.booleans())
-def test_batch_size_makes_no_difference(
-    tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool
-) -> None:
-    folder = tmp_path_factory.mktemp("batch")
-    index = load_index(index_of(folder, corpus, corpus))
-    side = read_side(folder / "text", index.word_numbers())
+def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out) -> None:
+    index = load_index(index_of(tmp_path, corpus, corpus))
+    side = read_side(tmp_path / "text", index.word_numbers())
     starts = index.arrays.source_offset
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
@@ -141,12 +124,11 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     corpus = ["a b a b a b a b a b a b", "c a"]
     index = load_index(index_of(tmp_path, corpus, corpus))
     side = read_side(tmp_path / "text", index.word_numbers())
-    starts = index.arrays.source_offset
-    own = left_out(starts)
+    own = left_out(index.arrays.source_offset)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
     others = {
-        tuple(table.source[table.source_offset[rule] : table.source_offset[rule + 1]].tolist())
+        tuple(table.source[slice(*table.source_offset[rule : rule + 2])].tolist())
         for rule, _, samples, _, _ in table.row.tolist()
         if samples
     }
