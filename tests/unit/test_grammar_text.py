@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
-from tests.text_grammars import rule_of, write
+from tests.text_grammars import features_by_rule, rows_of, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -18,19 +18,12 @@ from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Ca
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
-from itersel.grammar.text import (
-    export_grammars,
-    import_grammars,
-    parse_rule,
-    read_grammar,
-    read_input,
-)
+from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.limits import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
-
 
 # of extracted grammars; imported ones have dense features instead
 COUNTS = ("grammar_dense", "grammar_samples", "grammar_count", "grammar_singleton", "rule_cost")
@@ -60,8 +53,7 @@ def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
 
 def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
     """Return the kind, source and target side of the rules of a sentence, as words."""
-    rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])].tolist()
-    return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
+    return [(kind, *sides) for kind, sides, _ in rows_of(shard, sentence)]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +101,7 @@ def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
         ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal.* can be made of itself"),
         ("[X] ||| [S,1] ||| x [S,1] ||| A=1", "lone nonterminal.* can be made of itself"),
         ("[X] ||| a ||| x ||| A", "feature 'A', expected"),
-        ("[X] ||| a ||| x ||| 0.5", "feature '0.5', expected"),
         ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
-        ("[X] ||| a ||| x ||| A=one", "feature 'A=one', expected"),
-        ("[X] ||| a ||| x ||| A=1_0", "feature 'A=1_0', expected"),
         ("[X] ||| a ||| x ||| A=nan", "is not a number from"),
         ("[X] ||| a ||| x ||| A=-inf", "is not a number from"),
         ("[X] ||| a ||| x ||| A=1.1e12", "is not a number from"),
@@ -150,18 +139,15 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path:
 
 def test_templates_of_an_import(tmp_path: Path) -> None:
     """Features of computed templates must not be listed; those of other templates are kept."""
-    (tmp_path / "text").write_text("a\n")
-    (tmp_path / "grammar.0").write_text("[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0\n")
-    files = tmp_path / "text", tmp_path, tmp_path / "shard.h5"
+    write(tmp_path / "grammar.0", "[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0")
+    files = write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5"
     import_grammars(*files, templates=("RBS", "Del"))
     shard = read_shard(tmp_path / "shard.h5")
     assert shard.templates == ("RBS", "Del", "Lex", "Count")
     names = set(shard.feature_name.to_list())
     assert {"Lex:b_y", "Count:2", "RBS:<r>_a"} <= names
     assert not any(name.startswith(("R:", "Shape", "Lex:a")) for name in names)
-    with pytest.raises(
-        InputError, match=r"grammar\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"
-    ):
+    with pytest.raises(InputError, match=r"\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"):
         import_grammars(*files, templates=("Lex",))
     with pytest.raises(InputError, match="template 'Count' does not follow from text grammars"):
         import_grammars(*files, templates=("Count",))
@@ -192,13 +178,10 @@ def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path)
     shard = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
     assert shard.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
     assert shard.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]
-    names = shard.feature_name.to_list()
-    begin, end = shard.rule_feature_offset[2:4]
-    row = dict(zip(shard.rule_feature[begin:end].tolist(), shard.rule_feature_value[begin:end], strict=True))
-    assert row[names.index("Class:one")] == 0.5
-    assert row[names.index("R:X:a:x")] == 1
-    assert sorted(row) == list(row)
-    assert names.index("Class:one") not in shard.rule_feature[end:]
+    assert (np.diff(shard.rule_feature[slice(*shard.rule_feature_offset[2:4])]) > 0).all()
+    first, *others = features_by_rule(shard)[2:]
+    assert (first["Class:one"], first["R:X:a:x"]) == (0.5, 1)
+    assert not any("Class:one" in features for features in others)
 
 
 def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
@@ -238,19 +221,10 @@ def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> Non
     assert error.value.line == 2
 
 
-def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_grammar_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", RULE)
     with pytest.raises(InputError, match=r"text:2: its grammar .*/grammar\.1\.gz: no such file"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    (tmp_path / "grammar.0").unlink()
-    whole = gzip.compress(RULE.encode() * 100)
-    (tmp_path / "grammar.0.gz").write_bytes(whole[:-20])
-    with pytest.raises(InputError, match="truncated gzip"):
-        list(read_grammar(tmp_path / "grammar.0.gz"))
-    (tmp_path / "bad").write_bytes(RULE.encode() + b"\n[X] ||| \xff")
-    with pytest.raises(InputError, match="not valid UTF-8") as error:
-        list(read_grammar(tmp_path / "bad"))
-    assert error.value.line == 2
 
 
 def test_references_are_kept(tmp_path: Path) -> None:
@@ -324,14 +298,14 @@ def alignments(rule: Rule):
 
 
 @given(corpora())
-def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, corpus) -> None:
-    folder, (texts, grammars) = tmp_path_factory.mktemp("trip"), corpus
+def test_a_round_trip_changes_nothing(tmp_path, corpus) -> None:
+    texts, grammars = corpus
     before = make_shard(texts, texts, grammars)
-    write_shard(folder / "before.h5", before)
-    export_grammars(folder / "before.h5", folder / "g")
-    text = write(folder / "text", *map(" ".join, texts))
-    import_grammars(text, folder / "g", folder / "after.h5", [text])
-    assert_equal(read_shard(folder / "after.h5"), before)
+    write_shard(tmp_path / "before.h5", before)
+    export_grammars(tmp_path / "before.h5", tmp_path / "g")
+    text = write(tmp_path / "text", *map(" ".join, texts))
+    import_grammars(text, tmp_path / "g", tmp_path / "after.h5", [text])
+    assert_equal(read_shard(tmp_path / "after.h5"), before)
 
 
 def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
