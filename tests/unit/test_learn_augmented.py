@@ -46,8 +46,6 @@ EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
-
-
 reference_texts = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 
 
@@ -96,9 +94,8 @@ def naive_bleu(variant: str, target: Target) -> learning.Bleu:
 
 
 def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray:
-    return direction.share * kbest.score + direction.gain * target.words * target.score(
-        kbest.word, kbest.word_offset
-    )
+    bleu = target.score(kbest.word, kbest.word_offset)
+    return direction.share * kbest.score + direction.gain * target.words * bleu
 
 
 @given(cases, st.integers(1, 20))
@@ -114,7 +111,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) ->
         found = decoder.decode(0, *vectors, k, finder)
     bleu = naive_bleu(case.variant, target)
     expected = max(
-        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)  # type: ignore[arg-type]
+        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)
         for one in solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
@@ -156,9 +153,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     st.sampled_from(sorted(VARIANTS)),
     contexts,
 )
-def test_bound_of_bleu(
-    references: list[list[int]], words: list[int], variant: str, context: tuple[float, ...] | None
-) -> None:
+def test_bound_of_bleu(references, words, variant, context) -> None:
     target = make_target(variant, make_references(*references), context)
     bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
@@ -215,8 +210,9 @@ def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
         learner, start = dataclasses.replace(MIRA, **options), None
         decoders = [Decoder(shard, model) for _ in range(threads)]
         for epoch in range(1, epochs + 1):
-            how = TrainSettings(k_best=k, learner=learner, epoch=epoch)
-            result = train_shard(shard, decoders, start, how)
+            result = train_shard(
+                shard, decoders, start, TrainSettings(k_best=k, learner=learner, epoch=epoch)
+            )
             start = Start(result.weights)
         return result
 
@@ -226,14 +222,7 @@ def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
 @pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
 @pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
 @pytest.mark.parametrize("constraints", ["hope-fear", "all"])
-def test_a_separable_problem_is_separated(
-    shard: Shard,
-    model: LanguageModel,
-    train: Callable[..., Training],
-    hope: str,
-    fear: str,
-    constraints: str,
-) -> None:
+def test_a_separable_problem_is_separated(shard, model, train, hope, fear, constraints) -> None:
     weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
     decoder = Decoder(shard, model)
     for sentence in (0, 2, 3, 5, 6):
@@ -266,9 +255,7 @@ def test_overflow_names_sentence_and_feature(model: LanguageModel, name: str, we
         train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
 
 
-def test_a_forest_larger_than_the_limit_loses_its_worst_edges(
-    shard: Shard, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch) -> None:
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
