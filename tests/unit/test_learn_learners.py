@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import learning, oracle
@@ -301,10 +301,19 @@ def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu)
     assert found == {name: value for name, value in expected.items() if value}
 
 
+# the better translation has the first features
+ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
+
+
+@pytest.mark.parametrize("lead", [0.875, 1.0])
+def test_a_lead_of_the_margin_is_enough(lead: float) -> None:
+    found = train([ONE_PAIR], MarginPerceptron(learning_rate=RATE), Start(make_weights({"feature0": lead})))
+    assert found.weights.to_dict() == {"feature0": lead + (RATE if lead < 1 else 0)}
+
+
 def test_updates_that_cancel_restore_the_start() -> None:
     # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
-    better = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
-    corpus = [better] * 3 + [better._replace(references=((3,),))] * 3
+    corpus = [ONE_PAIR] * 3 + [ONE_PAIR._replace(references=((3,),))] * 3
     found = train(corpus, MarginPerceptron(learning_rate=0.1), Start(make_weights({"feature0": 0.7})))
     assert found.updates == 6
     assert found.weights.to_dict() == {"feature0": 0.7}
@@ -334,6 +343,8 @@ def test_equal_plain_python_in_order(bleu: list[float]) -> None:
     st.integers(0, 2**32),
     st.sampled_from([0.0, 0.06, 0.2, 1.0]),
 )
+@example([0.5, 0.549], 1, 1.0)
+@example([0.5, 0.551], 1, 1.0)
 def test_pro_equals_plain_python(bleu: list[float], seed: int, most: float) -> None:
     raw = np.random.PCG64([seed]).random_raw(10_000).tolist()
     found = pro_pairs(np.array(bleu), (seed,), most)
