@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import tracemalloc
-from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
 from tests.naive import lm as naive
+from tests.text_grammars import write
 
 from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words
@@ -23,7 +23,6 @@ from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import LIMITS, EstimatedModel, Limits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.text import read_text
-from itersel.storage.files import write_lines
 from itersel.storage.strings import string_table
 
 
@@ -38,9 +37,8 @@ def model_of(model: EstimatedModel) -> naive.Model:
     }
 
 
-def estimate_lines(folder: Path, lines: list[str], order: int) -> EstimatedModel:
-    write_lines(folder / "text", lines)
-    return estimate(read_text([folder / "text"]), order)
+def estimate_lines(folder: Path, lines: list[str], order: int, limits: Limits = LIMITS) -> EstimatedModel:
+    return estimate(read_text([write(folder / "text", *lines)]), order, limits)
 
 
 def test_bigrams_by_hand(tmp_path: Path) -> None:
@@ -77,11 +75,9 @@ def test_discounts_by_the_formula_of_chen_and_goodman() -> None:
     assert found == pytest.approx((1 - 2 * 5 / 9 * 0.4, 2 - 3 * 5 / 9 * 0.5, 3 - 4 * 5 / 9 * 0.5))
 
 
-@pytest.mark.parametrize(
-    "occurring", [(0, 5, 5, 5), (5, 0, 5, 5), (5, 5, 0, 5), (10, 1, 9, 9), (9, 9, 9, 90)]
-)
-def test_undefined_and_out_of_range_discounts(occurring: tuple[int, ...]) -> None:
-    assert module._discounts(np.array(occurring)) is None
+def test_undefined_and_out_of_range_discounts() -> None:
+    for occurring in [(0, 5, 5, 5), (5, 0, 5, 5), (5, 5, 0, 5), (10, 1, 9, 9), (9, 9, 9, 90)]:
+        assert module._discounts(np.array(occurring)) is None
 
 
 def corpus(seed: int, sentences: int) -> list[str]:
@@ -120,8 +116,7 @@ def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
 
 
 def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) -> bytes:
-    write_lines(folder / "text", lines)
-    write_arpa(folder / "lm.arpa", estimate(read_text([folder / "text"]), order, limits))
+    write_arpa(folder / "lm.arpa", estimate_lines(folder, lines, order, limits))
     return (folder / "lm.arpa").read_bytes()
 
 
@@ -130,21 +125,17 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) 
     st.integers(1, 5),
     st.builds(Limits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
 )
-def test_equals_naive_estimation_whatever_the_limits(
-    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int, limits: Limits
-) -> None:
-    folder, lines = tmp_path_factory.mktemp("text"), [" ".join(words) for words in text]
-    assert differing(model_of(estimate_lines(folder, lines, order)), naive.estimate(text, order)) == []
-    assert estimated_bytes(folder, lines, order, limits) == estimated_bytes(folder, lines, order, LIMITS)
+def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order, limits) -> None:
+    lines = [" ".join(words) for words in text]
+    assert differing(model_of(estimate_lines(tmp_path, lines, order)), naive.estimate(text, order)) == []
+    assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
 
 
 @pytest.mark.parametrize(
     ("order", "sentences", "limits"),
     [(3, 20, Limits(tokens=1, rows=1, values=1)), (5, 600, Limits(tokens=1000, rows=100, values=500))],
 )
-def test_model_of_zipfian_text_does_not_depend_on_limits(
-    tmp_path: Path, order: int, sentences: int, limits: Limits
-) -> None:
+def test_model_of_zipfian_text_does_not_depend_on_limits(tmp_path: Path, order, sentences, limits) -> None:
     lines = corpus(order, sentences)
     assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
 
@@ -183,23 +174,22 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("itersel.lm.text.BATCH", 2**13)
     peaks = []
     for sentences in (2000, 8000):
-        write_lines(tmp_path / "text", corpus(1, sentences))
+        path = write(tmp_path / "text", *corpus(1, sentences))
         tracemalloc.start()
-        text = read_text([tmp_path / "text"])
-        write_arpa(tmp_path / "lm.arpa", estimate(text, 4, Limits(tokens=4000, rows=2000, values=1000)))
+        model = estimate(read_text([path]), 4, Limits(tokens=4000, rows=2000, values=1000))
+        write_arpa(tmp_path / "lm.arpa", model)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
 
 
 def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("a b\n")
-    text = read_text([tmp_path / "text"], folder=tmp_path / "new")
+    new = tmp_path / "new"
+    text = read_text([write(tmp_path / "text", "a b")], folder=new)
     model = estimate(text, 2)
-    assert {array.folder for array in (text.tokens, *model.code, *model.probability, *model.backoff)} == {
-        str(tmp_path / "new")
-    }
-    assert os.listdir(tmp_path / "new") == []
+    arrays = text.tokens, *model.code, *model.probability, *model.backoff
+    assert {array.folder for array in arrays} == {str(new)}
+    assert os.listdir(new) == []
 
 
 @pytest.mark.parametrize(
@@ -207,8 +197,7 @@ def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path)
     [(4096, "out: File too large (temporary files)"), (30000, "lm.arpa: File too large")],
 )
 def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, message: str) -> None:
-    write_lines(tmp_path / "text", corpus(1, 600))
-    files = ["--input", tmp_path / "text", "--output", tmp_path / "out" / "lm.arpa"]
+    files = ["--input", write(tmp_path / "text", *corpus(1, 600)), "--output", tmp_path / "out" / "lm.arpa"]
     done = limited("lm", "estimate", "--order=3", *files, file_size=limit)
     assert done.returncode == 1
     assert done.stderr.startswith(f"itersel lm: {tmp_path / 'out'}")
@@ -218,9 +207,7 @@ def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, me
 
 
 def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
-    text, vocabulary = tmp_path / "text", tmp_path / "vocabulary"
-    text.write_text("a x b\ny a\n")
-    vocabulary.write_text("b c\na\n")
+    text, vocabulary = write(tmp_path / "text", "a x b", "y a"), write(tmp_path / "vocabulary", "b c", "a")
     model = estimate(read_text([text], vocabulary), 2)
     assert model.words == ["<unk>", "<s>", "</s>", "a", "b"]
     expected = naive.estimate([["a", "<unk>", "b"], ["<unk>", "a"]], 2)
@@ -232,9 +219,7 @@ def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
     ("texts", "left_out", "expected"),
     [(["a b\n", "b\na\n"], (), "a b\nb\na\n"), (["a b\nc d\nb\n", "d\na c\n"], {0, 2}, "c d\nd\na c\n")],
 )
-def test_texts_are_joined_and_lines_left_out(
-    tmp_path: Path, texts: list[str], left_out: Collection[int], expected: str
-) -> None:
+def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, expected) -> None:
     for number, content in enumerate([expected, *texts]):
         (tmp_path / str(number)).write_text(content)
     found, whole = read_text([tmp_path / "1", tmp_path / "2"], left_out=left_out), read_text([tmp_path / "0"])
@@ -255,12 +240,7 @@ def test_texts_are_joined_and_lines_left_out(
     ],
 )
 def test_bad_texts_and_vocabularies_are_rejected(
-    tmp_path: Path,
-    content: str,
-    texts: list[str],
-    vocabulary: str | None,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path, monkeypatch, content, texts, vocabulary, message
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("bad").write_text(content)

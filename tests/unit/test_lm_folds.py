@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.systems import itersel
 
-from itersel.cli.main import main
 from itersel.corpus.sharding import shard_corpus
 from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
@@ -53,8 +53,8 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
 def test_the_command_estimates_from_the_rest(text: Path) -> None:
     rest, left_out = text.with_name("rest"), ids(text, 1, 3)
     write_lines(rest, [line for i, line in enumerate(LINES) if i not in left_out])
-    folds = [f"--leave-out={text.parent / 'shards'}", "--fold=1/2", f"--output={text.with_name('fold.arpa')}"]
-    assert main(["lm", "estimate", "--order=3", f"--input={text}", *folds]) == 0
+    folds = ["--leave-out", text.parent / "shards", "--fold=1/2", "--output", text.with_name("fold.arpa")]
+    itersel("lm", "estimate", "--order=3", "--input", text, *folds)
     write_arpa(text.with_name("rest.arpa"), estimate(read_text([rest]), 3))
     assert text.with_name("fold.arpa").read_text() == text.with_name("rest.arpa").read_text()
 
@@ -81,10 +81,7 @@ MIXED = "shards: does not contain each of the 43 lines"
             lambda text, _: write_lines(text, LINES[::-1]),
             r"0\.target\.gz: differs .* 0\.ids of .*a text; give",
         ),
-        (
-            lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9),
-            r"0\.target\.gz: differs",
-        ),
+        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), r"0\.target\.gz: differs"),
         (lambda text, _: write_lines(text, [*LINES, "a"]), "of the 44 lines of .*a text exactly once; rerun"),
         (lambda _, folder: shutil.copy(folder / "0.ids", folder / "1.ids"), MIXED),
         (lambda _, folder: write_lines(folder / "1.ids", []), MIXED),
