@@ -28,11 +28,6 @@ from itersel.lm.state_kernels import (
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("lm")
-
-
 @st.composite
 def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
     """Draw pruned models: prefixes and suffixes of a listed n-gram may be missing."""
@@ -48,9 +43,9 @@ def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
 
 
 @given(models(), st.sampled_from(WORDS))
-def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model, int], left: str) -> None:
+def test_score_word_equals_the_definition(tmp_path: Path, drawn: tuple[naive.Model, int], left: str) -> None:
     model, order = drawn
-    compiled = load_arpa(to_arpa(model, order), folder).arrays
+    compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     # Listed n-grams as contexts, longer than the model uses, because random contexts would rarely back off.
     for context in [(), *model, *((left, *ngram) for ngram in model)]:
         array = np.array([*map(WORDS.index, context), 0], np.int32)
@@ -64,11 +59,9 @@ def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model
 
 
 @given(models(), st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=4))
-def test_score_sentences_equals_the_definition(
-    folder: Path, drawn: tuple[naive.Model, int], sentences: list[list[int]]
-) -> None:
+def test_score_sentences_equals_the_definition(tmp_path: Path, drawn, sentences: list[list[int]]) -> None:
     model, order = drawn
-    compiled = load_arpa(to_arpa(model, order), folder).arrays
+    compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     offset = np.cumsum([0, *map(len, sentences)])
     words = np.array(list(itertools.chain(*sentences)), np.int32)
     found = kernels.score_sentences(compiled, words, offset, 1, 2)
@@ -77,9 +70,9 @@ def test_score_sentences_equals_the_definition(
 
 
 @given(models())
-def test_every_infix_is_found_with_correct_flags(folder: Path, drawn: tuple[naive.Model, int]) -> None:
+def test_every_infix_is_found_with_correct_flags(tmp_path: Path, drawn: tuple[naive.Model, int]) -> None:
     model, order = drawn
-    compiled = load_arpa(to_arpa(model, order), folder).arrays
+    compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     listed = {ngram[i:j] for ngram in model for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)}
     contexts = {ngram[:-1] for ngram in listed if len(ngram) > 1}
     contexts |= {ngram for ngram, (_, backoff) in model.items() if backoff != 0}
@@ -107,15 +100,12 @@ def test_every_infix_is_found_with_correct_flags(folder: Path, drawn: tuple[naiv
 
 @given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6))
 def test_keys_equal_the_naive_ones(words: list[int]) -> None:
-    expected = naive_key = int(kernels.FIRST_KEY)
+    expected = int(kernels.FIRST_KEY)
     key = kernels.FIRST_KEY
     for word in reversed(words):
-        naive_key = naive.extend_key(naive_key, word)
+        expected = naive.extend_key(expected, word)
         key = kernels.extend_key(np.uint64(key), word)
-    assert int(key) == naive_key != expected
-    assert int(kernels.ngram_keys(np.array([words], np.int32))[0]) == naive_key
-    assert naive_key % 4 == 0
-    assert naive_key > 0
+    assert int(key) == int(kernels.ngram_keys(np.array([words], np.int32))[0]) == expected
 
 
 def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
@@ -125,9 +115,8 @@ def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
     slots = np.zeros((8, 2), np.uint64)
     assert kernels.insert(slots, rows) == -1
     np.testing.assert_array_equal(slots[1:6], rows)
-    model = kernels.ModelArrays(
-        2, np.zeros((1, 2), np.float32), np.zeros(1, np.uint8), slots, slots.view(np.float32).reshape(8, 4)
-    )
+    values = slots.view(np.float32).reshape(8, 4)
+    model = kernels.ModelArrays(2, np.zeros((1, 2), np.float32), np.zeros(1, np.uint8), slots, values)
     assert [kernels.find(model, key) for key in keys] == [1, 2, 3, 4, 5]
     assert kernels.find(model, np.uint64(4 + 32 * 5)) == -1
     assert kernels.insert(slots, rows[2:]) == 0
@@ -135,31 +124,21 @@ def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
 
 # Deliberately not closed under contexts: "b c" has a backoff and no extension, "c b a" has no suffix "b a".
 MODEL: naive.Model = {
-    ("<unk>",): (-1.1, 0),
-    ("<s>",): (-99, -0.3),
-    ("</s>",): (-0.9, 0),
-    ("a",): (-0.7, -0.2),
-    ("b",): (-0.6, -0.4),
-    ("c",): (-1.3, -0.1),
-    ("<s>", "a"): (-0.2, -0.15),
-    ("a", "b"): (-0.4, -0.25),
-    ("b", "a"): (-0.3, -0.35),
-    ("b", "c"): (-0.5, -0.45),
-    ("c", "</s>"): (-0.8, 0),
-    ("c", "b"): (-0.1, -0.05),
-    ("<s>", "a", "b"): (-0.11, 0),
-    ("a", "b", "a"): (-0.22, 0),
-    ("b", "a", "b"): (-0.33, 0),
-    ("c", "b", "a"): (-0.44, 0),
-}
+    ("<unk>",): (-1.1, 0), ("<s>",): (-99, -0.3), ("</s>",): (-0.9, 0),
+    ("a",): (-0.7, -0.2), ("b",): (-0.6, -0.4), ("c",): (-1.3, -0.1),
+    ("<s>", "a"): (-0.2, -0.15), ("a", "b"): (-0.4, -0.25), ("b", "a"): (-0.3, -0.35),
+    ("b", "c"): (-0.5, -0.45), ("c", "</s>"): (-0.8, 0), ("c", "b"): (-0.1, -0.05),
+    ("<s>", "a", "b"): (-0.11, 0), ("a", "b", "a"): (-0.22, 0),
+    ("b", "a", "b"): (-0.33, 0), ("c", "b", "a"): (-0.44, 0),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=[3, 2, 1])
-def model(request: pytest.FixtureRequest, folder: Path) -> LanguageModel:
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
     """Return a model of each order; the longest n-grams have no backoff."""
     order = request.param
     short = {ngram: (p, b * (len(ngram) < order)) for ngram, (p, b) in MODEL.items() if len(ngram) <= order}
-    return load_arpa(to_arpa(short, order), folder)
+    return load_arpa(to_arpa(short, order), tmp_path_factory.mktemp("lm"))
 
 
 def states_of(model: LanguageModel, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
@@ -172,7 +151,7 @@ def states_of(model: LanguageModel, words: int = 1 << 10, pairs: int = 1 << 12) 
 @pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
 @given(data=st.data())
 def test_any_bracketing_gives_the_probability_of_the_sentence(
-    model: LanguageModel, pairs: int, first_edge: int, data: st.DataObject
+    model, pairs: int, first_edge: int, data
 ) -> None:
     words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))
     ids = np.array([model.ids.get(word, 0) for word in words], np.int32)
