@@ -137,12 +137,7 @@ def dot(weights: Vector, features: Vector) -> float:
 
 
 def update_pairs(
-    weights: Vector,
-    kbest: Sequence[Hypothesis],
-    pairs: Sequence[Pair],
-    loss: str,
-    update: str,
-    rate: float,
+    weights: Vector, kbest: Sequence[Hypothesis], pairs: Sequence[Pair], loss: str, update: str, rate: float
 ) -> tuple[Vector, int]:
     """Update by each pair; returns the new weights and the number of updates."""
     weights, updates = dict(weights), 0

@@ -87,9 +87,7 @@ def aligned_rules(draw: st.DrawFn) -> tuple:
     return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
 
 
-@given(
-    st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(BUILT_IN_TEMPLATES)), unique=True)
-)
+@given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from([*BUILT_IN_TEMPLATES]), unique=True))
 def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
@@ -104,8 +102,6 @@ def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str
 
 
 RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
-
-
 EXAMPLES = {
     "R": {"R:X:das_NX_doch_haus:the_N1_house"},
     "RBS": {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"},
@@ -160,11 +156,9 @@ def test_only_small_word_numbers_have_codes(on_target: bool) -> None:
     """Two words of 30 bits fit into a code."""
     words = np.array([1, (1 << 29) - 1, 1 << 29, (1 << 31) - 1], np.int32)
     ends = np.array([0, 4], np.int64)
-    nothing = string_table([])
-    rules = Rules(
-        nothing, nothing, np.zeros((1, 3), np.uint16), words, ends, words, ends,
-        np.zeros((0, 2), np.uint8), np.zeros(2, np.int64), np.zeros(1, np.uint8),
-    )  # fmt: skip
+    nothing, sides = string_table([]), (words, ends) * 2
+    points = np.zeros((0, 2), np.uint8), np.zeros(2, np.int64)
+    rules = Rules(nothing, nothing, np.zeros((1, 3), np.uint16), *sides, *points, np.zeros(1, np.uint8))
     codes = [bigram_code(rules, 0, slot, on_target) for slot in range(5)]
     assert codes[2:] == [NO_CODE] * 3
     assert NO_CODE < codes[0] < 1 << 61
@@ -186,15 +180,14 @@ def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
 
 
 def test_a_name_with_the_key_of_another_is_found() -> None:
-    names = Names(
-        np.full(4, -1, np.int32), np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
-    )
-    key, first, other = np.uint64(7), np.frombuffer(b"abc", np.uint8), np.frombuffer(b"abd", np.uint8)
-    assert find_name(names, 0, key, first.copy(), 3) == 0
-    assert find_name(names, 1, key, first.copy(), 3) == 0
-    assert find_name(names, 1, key, other.copy(), 3) == COLLISION
-    assert find_name(names, 1, key, first.copy(), 2) == COLLISION
-    assert find_name(names, 1, np.uint64(11), other.copy(), 3) == 1
+    zeros = np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
+    names, key = Names(np.full(4, -1, np.int32), *zeros), np.uint64(7)
+    first, other = (np.frombuffer(bytearray(text), np.uint8) for text in (b"abc", b"abd"))
+    assert find_name(names, 0, key, first, 3) == 0
+    assert find_name(names, 1, key, first, 3) == 0
+    assert find_name(names, 1, key, other, 3) == COLLISION
+    assert find_name(names, 1, key, first, 2) == COLLISION
+    assert find_name(names, 1, np.uint64(11), other, 3) == 1
 
 
 def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,9 +211,8 @@ def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rules_with_the_same_identity() -> None:
     """They share the feature; names are written for any selection and order of features."""
-    features = compute(
-        [(GRAMMAR_RULE, ("a", -1), ("x", -1), ((0, 0),)), (GRAMMAR_RULE, ("a", -1), ("x", -1))]
-    )
+    rule = (GRAMMAR_RULE, ("a", -1), ("x", -1))
+    features = compute([(*rule, ((0, 0),)), rule])
     names = features.feature_name.to_list()
     assert sum(name.startswith("R:") for name in names) == 1
     order = np.arange(len(names))[::-2]

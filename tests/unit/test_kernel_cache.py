@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -59,9 +60,8 @@ def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
 
 def copied(folder: Path) -> Path:
     """Return another checkout of the package, with different file times."""
-    return shutil.copytree(
-        PACKAGE, folder / "itersel", ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy
-    )
+    ignored = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(PACKAGE, folder / "itersel", ignore=ignored, copy_function=shutil.copy)
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +128,9 @@ def test_unused_folders_are_removed(tmp_path):
 
 def test_a_cache_that_cannot_be_written(tmp_path):
     """One line, before the step compiles anything."""
-    (tmp_path / "file").touch()
     (tmp_path / "text").write_text("a b\n")
     options = ["--source", "text", "--target", "text", "--alignment", "text", "--output", "index"]
-    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path / "file"), "NUMBA_DISABLE_JIT": "0"}
+    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path / "text"), "NUMBA_DISABLE_JIT": "0"}
     done = limited("grammar", "index", *options, cwd=tmp_path, env=environment)
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
@@ -219,12 +218,9 @@ def test_the_users_cache_folder_is_the_default(tmp_path, monkeypatch, value, use
 
 
 def test_no_home_folder(monkeypatch):
-    def fail():
-        raise RuntimeError("Could not determine home directory.")
-
     monkeypatch.delenv("ITERSEL_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(kernel_cache.Path, "home", fail)
+    monkeypatch.setattr(kernel_cache.Path, "home", mock.Mock(side_effect=RuntimeError))
     with pytest.raises(InputError, match=r"there is no home folder .* another folder in ITERSEL_CACHE or as"):
         cache_folder()
 

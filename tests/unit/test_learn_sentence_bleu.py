@@ -27,8 +27,6 @@ SENTENCE = st.lists(st.integers(0, 3), max_size=9)
 KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
 WORDS = SENTENCE.filter(bool)
 REFERENCES = st.one_of(SENTENCE.map(lambda one: [one]), st.lists(WORDS, min_size=2, max_size=4))
-
-
 LONG = st.lists(st.integers(0, 3), min_size=4, max_size=9)
 
 

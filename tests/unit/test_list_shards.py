@@ -160,12 +160,7 @@ def write_lists(folder: Path, corpus: list[oracle.Sentence]) -> list[Path]:
 
 @pytest.mark.parametrize(
     ("name", "regularization", "delay"),
-    [
-        ("perceptron", "none", 1),
-        ("perceptron", "l1", 2),
-        ("adagrad", "l1-cumulative", 1),
-        ("mira", "l2", 3),
-    ],
+    [("perceptron", "none", 1), ("perceptron", "l1", 2), ("adagrad", "l1-cumulative", 1), ("mira", "l2", 3)],
 )
 def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization: str, delay: int) -> None:
     """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""

@@ -18,8 +18,7 @@ ALIGN = make_job("align", {}, "align words")
 class Clock:
     """A clock set by tests."""
 
-    def __init__(self):
-        self.now = 1000.0
+    now = 1000.0
 
     def __call__(self):
         return self.now
@@ -69,10 +68,9 @@ def test_done_now_and_left(clock):
 
 
 def test_jobs_side_by_side_take_half_the_time(clock):
-    jobs = [train(1)] * 2 + [train(2)] * 2
-    steps = planned(clock, *jobs)
+    steps = planned(clock, *[train(1)] * 2, *[train(2)] * 2)
     for number in (0, 1):
-        steps.begin(number, jobs[number])
+        steps.begin(number, train(1))
     clock.now += 30
     steps.end(0)
     steps.end(1)
@@ -195,9 +193,8 @@ def test_long_lines_are_arranged(clock):
 
 def test_every_rule_has_a_title(root):
     """Rules made with `use rule` may have the title of the rule that they use."""
-    texts = [path.read_text() for path in [root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]]
-    docstrings = [re.findall(r'^ *rule\b.*:\n *(?:"""(.*)"""$)?', text, re.M) for text in texts]
-    titles = [title for found in docstrings for title in found]
+    text = "".join(path.read_text() for path in [root / "Snakefile", *root.glob("workflow/rules/*.smk")])
+    titles = re.findall(r'^ *rule\b.*:\n *(?:"""(.*)"""$)?', text, re.M)
     assert len(titles) > 25
     assert all(titles)
 
@@ -233,11 +230,11 @@ def handler(tmp_path):
 
 
 def test_end_after_a_signal_is_said_once(handler, tmp_path):
-    ending, unfinished = f"{ENDING} (scheduler).", f"{UNFINISHED}."
+    ending = f"{ENDING} (scheduler)."
     for level, message in (
         *[(logging.INFO, ending)] * 2,
         (logging.INFO, "Shutting down, this might take some time."),
-        (logging.ERROR, unfinished),
+        (logging.ERROR, f"{UNFINISHED}."),
         (logging.ERROR, "WorkflowError:\nanother one"),
     ):
         handler.handle(logging.makeLogRecord({"msg": message, "levelno": level}))
@@ -252,15 +249,12 @@ def test_two_threads_write(handler, tmp_path):
     handler._steps.begin(1, ALIGN)
     record = logging.makeLogRecord({"msg": "said", "levelno": logging.INFO})
 
-    def messages():
+    def repeat(work, *arguments):
         for _ in range(2000):
-            handler.handle(record)
+            work(*arguments)
 
-    def steps():
-        for _ in range(2000):
-            handler._write_line()
-
-    threads = [threading.Thread(target=work, daemon=True) for work in (messages, steps)]
+    works = (handler.handle, record), (handler._write_line,)
+    threads = [threading.Thread(target=repeat, args=work, daemon=True) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
