@@ -1,7 +1,5 @@
 """Grammar extraction compared with the naive extractor, worked examples, and invalid input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The grammar index: its arrays and lexical costs compared with plain Python, and invalid input."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import re

@@ -1,7 +1,5 @@
 """Occurrences of patterns: kernels compared with plain Python, for any batch size; sorting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """HDF5 files: a full disk (one line, no file left, no crash of the library), locks, packed arrays."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

@@ -1,7 +1,5 @@
 """The Makefile, projects with the installed workflow, and the installation into a conda environment."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

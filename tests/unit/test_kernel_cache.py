@@ -1,7 +1,5 @@
 """The cache of compiled kernels: shared by all checkouts with the same code."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """Imports only point down, at import time and inside functions; docs/architecture.md lists the layers."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The four algorithms with the decoder, compared with their pseudo-code, and as a chain of commands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cost-augmented decoding compared with full enumeration and plain Python, and learning with it."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pairs, online learners, steps and regularisers, compared with plain Python that updates all weights."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

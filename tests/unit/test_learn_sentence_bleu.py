@@ -1,7 +1,5 @@
 """Sentence BLEU compared with closed forms, sacrebleu and plain Python."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

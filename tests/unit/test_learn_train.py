@@ -1,7 +1,5 @@
 """Training on a shard for an epoch: counts, errors, and what is kept from part to part, epoch to epoch."""
 
-from __future__ import annotations
-
 from itertools import chain
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace

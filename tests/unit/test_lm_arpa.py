@@ -1,7 +1,5 @@
 """ARPA files: reading, writing, and invalid input."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Compiled language models and the command line."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Language model estimation: closed forms, the naive version, and invalid input."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tracemalloc

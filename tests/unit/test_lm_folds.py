@@ -1,7 +1,5 @@
 """The lines that the language model of a fold leaves out."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

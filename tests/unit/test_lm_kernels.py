@@ -1,7 +1,5 @@
 """Language model kernels compared with their naive versions; how states are combined."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Messages of the console about the steps of a run, and their timing."""
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

@@ -1,7 +1,5 @@
 """Oversized text: memory depends only on the text that is kept, and the length of lines is limited."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The synthetic lists, shards and corpora for benchmarks: the steps accept them, and a seed decides."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import platform
