@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
+from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 from tests.text_grammars import features_by_rule
 
 from itersel.errors import InputError
@@ -62,42 +62,27 @@ words = st.text("ab=;_ü漢", min_size=1, max_size=4)
 
 @st.composite
 def rules(draw: st.DrawFn) -> tuple:
-    count = draw(st.integers(0, 2))
-    sides = []
-    for _ in range(2):
-        side = draw(st.lists(words, min_size=1 if count == 0 else 0, max_size=5))
-        places = sorted(draw(st.lists(st.integers(0, len(side)), min_size=count, max_size=count)))
-        for number, place in enumerate(places):
-            side.insert(place + number, None)
-        sides.append(side)
-    orders = [range(count), draw(st.permutations(range(count)))]
-    filled = []
-    for side, order in zip(sides, orders, strict=True):
-        numbers = iter(order)
-        filled.append(tuple(-1 - next(numbers) if s is None else s for s in side))
-    return (GRAMMAR_RULE, *filled)
-
-
-@st.composite
-def aligned_rules(draw: st.DrawFn) -> tuple:
     """Draw a rule with a count and an alignment, also of nonterminals, which rules should not have."""
-    kind, source, target = draw(rules())
+    symbols = (-1, -2)[: draw(st.integers(0, 2))]
+    source, target = (draw(st.lists(words, min_size=not symbols, max_size=5)) for _ in range(2))
+    places = sorted(draw(st.integers(0, len(source))) for _ in symbols)
+    for symbol, place in reversed([*zip(symbols, places, strict=True)]):
+        source.insert(place, symbol)
+        target.insert(draw(st.integers(0, len(target))), symbol)
     points = st.tuples(st.integers(0, len(source) - 1), st.integers(0, max(len(target) - 1, 0)))
     alignment = draw(st.lists(points, max_size=4, unique=True)) if target else []
-    return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
+    return GRAMMAR_RULE, tuple(source), tuple(target), tuple(sorted(alignment)), draw(st.integers(0, 400))
 
 
-@given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from([*BUILT_IN_TEMPLATES]), unique=True))
+@given(st.lists(rules(), max_size=8), st.lists(st.sampled_from([*BUILT_IN_TEMPLATES]), unique=True))
 def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
         sparse_features((-1,), (-1,), GLUE_START_CATEGORIES, templates=templates),
         sparse_features((-1, -2), (-1, -2), GLUE_CATEGORIES, templates=templates),
-        *(
-            sparse_features(source, target, alignment=alignment, count=count, templates=templates)
-            for _, source, target, alignment, count in drawn
-        ),
     ]
+    for _, source, target, alignment, count in drawn:
+        expected.append(sparse_features(source, target, ALL_X, alignment, count, templates))
     assert features_by_rule(features) == expected
 
 
