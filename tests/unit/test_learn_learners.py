@@ -116,33 +116,23 @@ def keys_of(name: str, **wanted: Any) -> dict[str, Any]:
 
 @MANY
 @given(
-    st.integers(0, 2**32),
-    st.sampled_from(["perceptron", "adagrad", "mira"]),
-    st.sampled_from(REGULARIZATIONS),
-    st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
-    st.sampled_from(SCHEDULES),
-    st.integers(1, 4),
-    st.booleans(),
-    st.sampled_from(["cost-diminished", "oracle"]),
-    st.sampled_from(["cost-augmented", "prediction"]),
+    seed=st.integers(0, 2**32),
+    name=st.sampled_from(["perceptron", "adagrad", "mira"]),
+    regularization=st.sampled_from(REGULARIZATIONS),
+    strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
+    schedule=st.sampled_from(SCHEDULES),
+    delay=st.integers(1, 4),
+    average=st.booleans(),
+    hope=st.sampled_from(["cost-diminished", "oracle"]),
+    fear=st.sampled_from(["cost-augmented", "prediction"]),
 )
-def test_equals_plain_python(
-    seed, name, regularization, strength, schedule, delay, average, hope, fear
-) -> None:
+def test_equals_plain_python(seed, name, **options) -> None:
     corpus = sentences(seed)
-    settings = keys_of(name, hope=hope, fear=fear, pairs="all", schedule=schedule, learning_rate=RATE)
-    learner = LEARNERS[name](
-        **settings,
-        regularization=regularization,
-        strength=strength,
-        delay=delay,
-        average=average,
-        bleu="nakov",
-    )
+    learner = LEARNERS[name](**keys_of(name, **options, pairs="all", learning_rate=RATE, bleu="nakov"))
     expected, found = eager(corpus, learner), train(corpus, learner)
-    wanted = expected.average() if average else expected.weights
+    wanted = expected.average() if learner.average else expected.weights
     assert close(found.weights.to_dict(), wanted)
-    if average:
+    if learner.average:
         assert close(found.state.weights.to_dict(), expected.weights)
 
 

@@ -11,7 +11,7 @@ from tests.naive import oracle
 from tests.naive.learning import Vector
 from tests.systems import itersel
 from tests.text_grammars import write
-from tests.unit.test_learn_learners import NAMES, START, assert_same, close, sentences, train
+from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
@@ -70,15 +70,15 @@ def load(corpus: list[oracle.Sentence]) -> LoadedPart:
 
 
 @given(
-    st.integers(0, 2**32),
-    st.lists(st.integers(0, 3), min_size=1, max_size=4),
-    st.sampled_from(sorted(LEARNERS)),
-    st.sampled_from(REGULARIZATIONS),
-    st.sampled_from(SCHEDULES),
-    st.booleans(),
-    st.sampled_from(["nakov", "chiang"]),
+    seed=st.integers(0, 2**32),
+    sizes=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    name=st.sampled_from(sorted(LEARNERS)),
+    regularization=st.sampled_from(REGULARIZATIONS),
+    schedule=st.sampled_from(SCHEDULES),
+    average=st.booleans(),
+    bleu=st.sampled_from(["nakov", "chiang"]),
 )
-def test_equals_one_part_with_all_sentences(seed, sizes, name, regularization, schedule, average, bleu):
+def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
     """Results are bit-identical over two consecutive epochs."""
     random = np.random.default_rng(seed)
     # each part lacks some features
@@ -86,11 +86,8 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, regularization, s
         [oracle.random_sentence(random, NAMES[place : place + 6], exact=False) for _ in range(size)]
         for place, size in enumerate(sizes)
     ]
-    options = {"pairs": "pro"} if name == "perceptron" else {}
-    options |= {"schedule": schedule} if name.endswith("perceptron") else {}
-    learner = LEARNERS[name](
-        regularization=regularization, strength=0.01, average=average, bleu=bleu, **options
-    )
+    options |= {"pairs": "pro"} if name == "perceptron" else {}
+    learner = LEARNERS[name](**keys_of(name, **options, strength=0.01))
     one = separate = Start(make_weights(START))
     for epoch in (1, 2):
         how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
