@@ -135,10 +135,9 @@ def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, S
                     (places[i], target_places[j]) for i, j in pair.links if i in places and j in target_places
                 )
                 if len(symbols) <= settings.max_symbols and alignment:
-                    blocks, starts = split_blocks(
-                        symbols, source[0], [end - begin for begin, end in source_gaps]
-                    )
-                    yield blocks, starts, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
+                    lengths = [end - begin for begin, end in source_gaps]
+                    occurrence = split_blocks(symbols, source[0], lengths)
+                    yield *occurrence, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
 
 
 def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts]:
@@ -159,11 +158,8 @@ def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
         for chosen in itertools.combinations(runs, count):
             gaps = [second[0] - first[1] for first, second in itertools.pairwise(chosen)]
             symbols = sum(j - i for i, j in chosen) + len(gaps)
-            if (
-                all(gap >= settings.min_gap for gap in gaps)
-                and symbols <= settings.max_symbols
-                and chosen[-1][1] - chosen[0][0] <= settings.max_span
-            ):
+            is_short = symbols <= settings.max_symbols and chosen[-1][1] - chosen[0][0] <= settings.max_span
+            if is_short and all(gap >= settings.min_gap for gap in gaps):
                 found.add(tuple(words[i:j] for i, j in chosen))
     return found
 
@@ -182,13 +178,10 @@ class Extractor:
 
     def suffix(self, occurrence: Occurrence) -> list[int]:
         """Return the text from an occurrence on: words by first appearance, 0 at sentence ends."""
-        numbers: dict[str, int] = {}
-        for pair in self.corpus:
-            for word in pair.source:
-                numbers.setdefault(word, len(numbers) + 1)
+        seen = list(dict.fromkeys(word for pair in self.corpus for word in pair.source))
         rest = [self.corpus[occurrence.sentence].source[occurrence.starts[0] :]]
         rest += [pair.source for pair in self.corpus[occurrence.sentence + 1 :]]
-        return [number for words in rest for number in [*(numbers[word] for word in words), 0]]
+        return [number for words in rest for number in [*(1 + seen.index(word) for word in words), 0]]
 
     def sample(self, blocks: Blocks) -> list[Occurrence]:
         """Return evenly spaced occurrences: in suffix order, or in corpus order if they have gaps."""
@@ -241,8 +234,7 @@ class Extractor:
         """Return -log10 of the largest p(word | other), where NULL is one of the others."""
         best = 0.0
         for other in [*others, None]:
-            key = (word, other) if side == "source" else (other, word)
-            given = 1 if side == "source" else 0
+            key, given = ((word, other), 1) if side == "source" else ((other, word), 0)
             total = sum(n for link, n in self.links.items() if link[given] == other)
             best = max(best, self.links[key] / total if total else 0.0)
         return -math.log10(best) if best else INFINITE_COST
