@@ -136,11 +136,8 @@ def test_bad_corpora(tmp_path, source, target, alignment, message) -> None:
 
 
 def test_an_empty_input_makes_an_empty_shard(tmp_path: Path) -> None:
-    index, empty, output = (
-        index_lines(tmp_path, ["a b"], ["x"], ["0-0"]),
-        write(tmp_path / "input"),
-        tmp_path / "out",
-    )
+    index, output = index_lines(tmp_path, ["a b"], ["x"], ["0-0"]), tmp_path / "shard.h5"
+    empty = write(tmp_path / "input")
     extract_shard(index, empty, output)
     shard = read_shard(output)
     assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
@@ -213,6 +210,5 @@ def test_more_pairs_of_words_than_the_first_table_holds() -> None:
     spans = position[:, LINK_LOW:LINK_BEGIN].copy()
     key, _ = lexical_table(words, words, position, linked, spans)
     one, alone = words[linked].astype(np.int64), np.setdiff1d(words, words[linked]).astype(np.int64)
-    assert np.array_equal(
-        np.sort(key[key > 0]), np.sort(np.concatenate([one << 32 | one, alone << 32, alone]))
-    )
+    expected = np.concatenate([one << 32 | one, alone << 32, alone])
+    assert np.array_equal(np.sort(key[key > 0]), np.sort(expected))

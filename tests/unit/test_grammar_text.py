@@ -1,6 +1,6 @@
 """cdec's text grammars: reading, writing, and every error with its position."""
 
-import gzip
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
 from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.limits import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
+from itersel.storage.files import read_lines
 from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
@@ -115,18 +116,14 @@ def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
     ],
 )
 def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=f"^{tmp_path}/g/grammar.0:2: .*{message}"):
         import_one(tmp_path, RULE, line, RULE)
-    assert (error.value.path, error.value.line) == (tmp_path / "g" / "grammar.0", 2)
-    assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
+    assert sorted(os.listdir(tmp_path)) == ["g", "text"]
 
 
 def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path: Path) -> None:
-    shard = import_one(
-        tmp_path,
-        *("[X] ||| b ||| y ||| ", "[X] ||| a b ||| z ||| ", "[X] ||| b ||| x ||| ", "[X] ||| a b ||| y ||| "),
-        text="b a b",
-    )
+    sides = "b ||| y", "a b ||| z", "b ||| x", "a b ||| y"
+    shard = import_one(tmp_path, *(f"[X] ||| {both} ||| " for both in sides), text="b a b")
     assert listed_rules(shard) == [
         (GRAMMAR_RULE, ("b",), ("y",)),
         (GRAMMAR_RULE, ("b",), ("x",)),
@@ -195,9 +192,8 @@ def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
 def test_segments_name_their_grammars(tmp_path: Path) -> None:
     first = write(tmp_path / "one.gz", RULE)
     text = write(tmp_path / "text", f'<seg grammar="{first}" id="7"> a &amp; b </seg>', "plain")
-    with pytest.raises(InputError, match="names no grammar; give --grammars") as error:
+    with pytest.raises(InputError, match=f"^{text}:2: names no grammar; give --grammars"):
         read_input(text)
-    assert error.value.line == 2
     sentences = read_input(text, tmp_path)
     assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
     assert [sentence.grammar for sentence in sentences] == [first, tmp_path / "grammar.1.gz"]
@@ -216,9 +212,8 @@ def test_segments_name_their_grammars(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=f"text:2: .*{message}"):
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
-    assert error.value.line == 2
 
 
 def test_a_missing_grammar_is_an_error(tmp_path: Path) -> None:
@@ -240,9 +235,8 @@ def test_references_are_kept(tmp_path: Path) -> None:
     assert shard.reference_offset.tolist() == [0, 2, 3]
     assert shard.has_references
     assert not import_one(tmp_path, RULE).has_references
-    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
+    with pytest.raises(InputError, match=f"^{references}.*2 references for 1 sentences"):
         import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
-    assert error.value.path == references
 
 
 @pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
@@ -261,9 +255,8 @@ def test_export_restores_the_import(tmp_path: Path) -> None:
     ]
     import_one(tmp_path, *lines)
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
-    [path] = (tmp_path / "out").iterdir()
-    assert path.name == "grammar.0.gz"
-    assert gzip.decompress(path.read_bytes()).decode().splitlines() == [
+    assert os.listdir(tmp_path / "out") == ["grammar.0.gz"]
+    assert read_lines(tmp_path / "out/grammar.0.gz") == [
         "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.30103 CountEF=0.00001 "
         "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",
         "[X] ||| b |||  ||| EgivenFCoherent=0 SampleCountF=0 CountEF=0 "
@@ -336,9 +329,8 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
     write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
-    with pytest.raises(InputError, match=r"\[S\] -> \[X\], \[X\] can be made of itself") as error:
+    with pytest.raises(InputError, match=r"/grammar\.1:2: .*\[S\] -> \[X\], \[X\] can be made of itself"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    assert (error.value.path, error.value.line) == (tmp_path / "grammar.1", 2)
     assert not (tmp_path / "shard.h5").exists()
 
 
@@ -346,9 +338,8 @@ def test_number_of_categories_is_limited(tmp_path: Path) -> None:
     names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
     lines = [f"[{name}] ||| a ||| x |||" for name in names]
     assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
-    with pytest.raises(InputError, match=r"more than 1000 categories, \[Over\] is one too many") as error:
+    with pytest.raises(InputError, match=r":999: more than 1000 categories, \[Over\] is one too many"):
         import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
-    assert error.value.line == MAX_CATEGORIES - 1
 
 
 def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: Path) -> None:
@@ -356,9 +347,8 @@ def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: 
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
     (tmp_path / "shard.h5").unlink()
-    with pytest.raises(InputError, match="has 201 words; with other categories than X") as error:
+    with pytest.raises(InputError, match="/text:1: has 201 words; with other categories than X"):
         import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
-    assert (error.value.path, error.value.line) == (tmp_path / "text", 1)
     assert not (tmp_path / "shard.h5").exists()
 
 
@@ -377,7 +367,7 @@ def test_one_grammar_is_filtered_for_each_sentence(tmp_path: Path) -> None:
 def test_export_of_categories_rejects_words_that_look_like_nonterminals(tmp_path: Path) -> None:
     import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
-    [line] = gzip.decompress((tmp_path / "out" / "grammar.0.gz").read_bytes()).decode().splitlines()
+    [line] = read_lines(tmp_path / "out/grammar.0.gz")
     assert line.startswith("[NP] ||| a [NN,1] [X,2] ||| [X,2] [NN,1] ||| ")
     write_shard(tmp_path / "shard.h5", make_shard([["a"]], None, [[Rule(("a",), ("[1]",))]]))
     with pytest.raises(InputError, match=r"the word '\[1\]' would mean something else"):

@@ -153,15 +153,9 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
     assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
     search = {"features": "dense", "templates": [], "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
-    learner = {
-        "name": "margin-perceptron",
-        "bleu": "chiang",
-        "pairs": "pro",
-        "update": "sentence",
-        "delay": 1,
-    }
+    learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
     steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
-    learner |= {**steps, "average": False}
+    learner |= {**steps, "average": False, "delay": 1}
     assert json.loads(found["settings"]) == {**search, "learner": learner, "seed": 3}
     names = set(read_weights(tmp_path / "one.h5").name.to_list())
     assert names

@@ -207,9 +207,8 @@ def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
         learner, start = dataclasses.replace(MIRA, **options), None
         decoders = [Decoder(shard, model) for _ in range(threads)]
         for epoch in range(1, epochs + 1):
-            result = train_shard(
-                shard, decoders, start, TrainSettings(k_best=k, learner=learner, epoch=epoch)
-            )
+            how = TrainSettings(k_best=k, learner=learner, epoch=epoch)
+            result = train_shard(shard, decoders, start, how)
             start = Start(result.weights)
         return result
 

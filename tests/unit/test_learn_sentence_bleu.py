@@ -1,5 +1,6 @@
 """Sentence BLEU compared with closed forms, sacrebleu and plain Python."""
 
+import itertools
 import math
 
 import numpy as np
@@ -101,11 +102,10 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
         statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
     columns = np.array(statistics, np.int32)
     ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
-    texts = [
-        [text(words[i]) if i < len(words) else None for _, words in sentences]
-        for i in range(max(len(words) for _, words in sentences))
-    ]
-    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score([text(h) for h, _ in sentences], texts)
+    texts = itertools.zip_longest(*(map(text, words) for _, words in sentences))
+    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(
+        [text(h) for h, _ in sentences], [*map(list, texts)]
+    )
     counts = np.zeros(COUNTS, np.int64)
     for row in range(len(sentences)):
         add_counts(counts, ours, row, 1)

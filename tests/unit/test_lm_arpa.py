@@ -136,9 +136,8 @@ def test_writes_what_it_reads(tmp_path: Path) -> None:
 )
 def test_damage_is_an_error_that_names_the_line(old: str, new: str, line: int, message: str) -> None:
     assert old in ARPA
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError, match=f"^lm.arpa:{line}: .*{message}"):
         parse_arpa([ARPA.replace(old, new, -1 if old == "<s>" else 1).encode()], "lm.arpa")
-    assert str(caught.value).startswith(f"lm.arpa:{line}: ")
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 50])

@@ -29,9 +29,7 @@ def model_of(model: EstimatedModel) -> naive.Model:
         tuple(model.words[i] for i in words): (p, backoff)
         for order in range(1, len(model.counts) + 1)
         for grams in model.blocks(order)
-        for words, p, backoff in zip(
-            grams.words.tolist(), grams.log10_probability.tolist(), grams.backoff.tolist(), strict=True
-        )
+        for words, p, backoff in zip(*(column.tolist() for column in grams), strict=True)
     }
 
 

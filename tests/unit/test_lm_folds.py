@@ -91,9 +91,8 @@ MIXED = "shards: does not contain each of the 43 lines"
 )
 def test_a_folder_of_another_text(text: Path, damage: Callable[[Path, Path], object], message: str) -> None:
     damage(text, text.parent / "shards")
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         lines_of_fold(text, text.parent / "shards", 0, 2)
-    assert "\n" not in str(error.value)
 
 
 def test_lines_that_are_in_no_shard(text: Path) -> None:

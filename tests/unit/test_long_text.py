@@ -50,11 +50,8 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
 @pytest.mark.parametrize("command", ["prepare", "bleu", "weights"])
 def test_an_endless_line(tmp_path: Path, command: str) -> None:
     path = pack(tmp_path / "line.gz", b"a" * MEBIBYTE, 160)
-    arguments = {
-        "prepare": prepare(path, path, "--split", "dev"),
-        "bleu": ["bleu", "--reference", path, path],
-        "weights": ["weights", "show", path],
-    }
+    others = {"bleu": ["bleu", "--reference", path, path], "weights": ["weights", "show", path]}
+    arguments = {"prepare": prepare(path, path, "--split", "dev"), **others}
     done = limited(*arguments[command], memory=500 * MEBIBYTE)
     assert done.returncode == 1
     limit, advice = MAX_LINE_BYTES, ""
