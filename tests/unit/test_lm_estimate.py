@@ -49,11 +49,8 @@ def test_bigrams_by_hand(tmp_path: Path) -> None:
         ("<unk>",): pytest.approx((0.5 * uniform, 1)),
         ("<s>",): pytest.approx((0.5 * uniform, 0.5)),
         ("</s>",): pytest.approx((unigram, 1)),
-        ("a",): pytest.approx((unigram, 0.5)),
-        ("b",): pytest.approx((unigram, 0.5)),
-        ("<s>", "a"): pytest.approx((bigram, 1)),
-        ("a", "b"): pytest.approx((bigram, 1)),
-        ("b", "</s>"): pytest.approx((bigram, 1)),
+        **dict.fromkeys([("a",), ("b",)], pytest.approx((unigram, 0.5))),
+        **dict.fromkeys([("<s>", "a"), ("a", "b"), ("b", "</s>")], pytest.approx((bigram, 1))),
     }
 
 
@@ -127,26 +124,20 @@ def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order
     assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
 
 
-@pytest.mark.parametrize(
-    ("order", "sentences", "limits"),
-    [(3, 20, Limits(tokens=1, rows=1, values=1)), (5, 600, Limits(tokens=1000, rows=100, values=500))],
-)
-def test_model_of_zipfian_text_does_not_depend_on_limits(tmp_path: Path, order, sentences, limits) -> None:
-    lines = corpus(order, sentences)
-    assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
+def test_estimated_discounts_do_not_depend_on_limits(tmp_path: Path) -> None:
+    lines, limits = corpus(5, 600), Limits(tokens=1000, rows=100, values=500)
+    assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, LIMITS)
 
 
-@given(
-    st.lists(
-        st.one_of(
-            st.floats(-1e5, 1e5).map(lambda x: 0.0 if abs(x) < 1e-14 else x),
-            # equally near to two numbers of seven digits, or nearly so
-            st.builds(lambda n, bits: n / 2**bits, st.integers(-(10**8), 0), st.integers(7, 20)),
-            st.builds(lambda n, digits: n / 10**digits, st.integers(-(10**8), 0), st.integers(4, 14)),
-        ),
-        min_size=1,
-    )
+log10_numbers = st.one_of(
+    st.floats(-1e5, 1e5).map(lambda x: 0.0 if abs(x) < 1e-14 else x),
+    # equally near to two numbers of seven digits, or nearly so
+    st.builds(lambda n, bits: n / 2**bits, st.integers(-(10**8), 0), st.integers(7, 20)),
+    st.builds(lambda n, digits: n / 10**digits, st.integers(-(10**8), 0), st.integers(4, 14)),
 )
+
+
+@given(st.lists(log10_numbers, min_size=1))
 def test_numbers_are_written_as_by_python(numbers: list[float]) -> None:
     table, text = string_table(["ä", ""]), np.zeros(100 * len(numbers), np.uint8)
     ngrams = np.tile(np.array([0, 1, 0], np.int32), (len(numbers), 1))
@@ -190,15 +181,12 @@ def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("limit", "message"),
-    [(4096, "out: File too large (temporary files)"), (30000, "lm.arpa: File too large")],
+    [(4096, "out: File too large (temporary files)"), (30000, "out/lm.arpa: File too large")],
 )
 def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, message: str) -> None:
     files = ["--input", write(tmp_path / "text", *corpus(1, 600)), "--output", tmp_path / "out" / "lm.arpa"]
     done = limited("lm", "estimate", "--order=3", *files, file_size=limit)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"itersel lm: {tmp_path / 'out'}")
-    assert done.stderr.endswith(f"{message}\n")
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stderr) == (1, f"itersel lm: {tmp_path}/{message}\n")
     assert os.listdir(tmp_path / "out") == []
 
 

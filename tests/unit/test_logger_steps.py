@@ -6,6 +6,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from tests.text_grammars import write
 
 from snakemake_logger_plugin_steps import ENDING, UNFINISHED, LogHandler
 from snakemake_logger_plugin_steps.steps import CHANGED, NO_TIME, UNCHANGED, WIDTH, Steps, make_job
@@ -134,8 +135,7 @@ def test_when_a_line_is_due(clock):
 
 
 def test_if_nothing_changes_the_log_is_quoted(clock, tmp_path):
-    log = tmp_path / "log"
-    log.write_text("train: 10 of 50\ntrain: 20 of 50\n")
+    log = write(tmp_path / "log", "train: 10 of 50", "train: 20 of 50")
     steps = planned(clock, train(1), train(2))
     steps.begin(0, train(1), [str(log)])
     steps.begin(1, train(2), [str(tmp_path / "none")])
