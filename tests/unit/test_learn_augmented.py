@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,15 +28,12 @@ from itersel.decode.decoder import Decoder, KBest, SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.references import References
-from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.state import Start
 from itersel.learn.train import Training, TrainSettings, train_shard
-from itersel.lm.binary import LanguageModel
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
@@ -59,11 +55,11 @@ class Case(NamedTuple):
     def decoder(self, folder: Path) -> Decoder:
         return make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
-    def target(self, shard: Shard) -> Target:
+    def target(self, shard) -> Target:
         return make_target(self.variant, shard.references(0), self.context)
 
 
-def make_target(variant: str, references: References, context: tuple[float, ...] | None) -> Target:
+def make_target(variant: str, references, context: tuple[float, ...] | None) -> Target:
     target = SentenceBleu(variant).target(references)
     # only BLEU with a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
@@ -185,13 +181,13 @@ MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+def model(tmp_path_factory: pytest.TempPathFactory):
     """Return a language model without words."""
     return load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
 
 
 @pytest.fixture(scope="module")
-def shard() -> Shard:
+def shard():
     """Return a shard translated into capital letters; its forests are far larger than the lists below."""
     sentences = [tuple(text) for text in ("abba", "", "aabb", "babab", "bb", "aaa", "abab")]
     capital = [tuple(word.upper() for word in sentence) for sentence in sentences]
@@ -200,7 +196,7 @@ def shard() -> Shard:
 
 
 @pytest.fixture
-def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
+def train(shard, model):
     """Return a function that trains on the shard."""
 
     def run(threads: int = 1, epochs: int = 1, k: int = 2, **options: Any) -> Training:
@@ -226,14 +222,14 @@ def test_a_separable_problem_is_separated(shard, model, train, hope, fear, const
         assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
-def test_learning_from_translations_that_are_only_in_the_forest(train: Callable[..., Training]) -> None:
+def test_learning_from_translations_that_are_only_in_the_forest(train) -> None:
     """The list has only one translation, right or wrong, and nothing to compare it with."""
     assert train(k=1, candidates="k-best").updates == 0
     assert train(k=1).updates > 0
 
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
-def test_threads_make_no_difference(train: Callable[..., Training], bleu: str) -> None:
+def test_threads_make_no_difference(train, bleu: str) -> None:
     one = train(delay=4, bleu=bleu).weights.to_dict()
     assert one == train(delay=4, bleu=bleu).weights.to_dict()
     assert one == train(threads=3, delay=4, bleu=bleu).weights.to_dict()
@@ -243,7 +239,7 @@ def test_threads_make_no_difference(train: Callable[..., Training], bleu: str) -
 @pytest.mark.parametrize(
     ("name", "weight"), [("CountEF", 1.5e308), ("CountEF", -1.5e308), ("R:X:a:A", 1.5e308)]
 )
-def test_overflow_names_sentence_and_feature(model: LanguageModel, name: str, weight: float) -> None:
+def test_overflow_names_sentence_and_feature(model, name: str, weight: float) -> None:
     rules = [Rule(("a",), (t,), {"CountEF": v}) for t, v in (("A", 1e38), ("x", -1e38))]
     shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
     start = Start(make_weights({name: weight}))

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.
     return [oracle.random_sentence(random, NAMES, exact=exact) for _ in range(count)]
 
 
-def train(corpus, learner, start=None, threads=1, measure_loss=False, **options: Any) -> Training:
+def train(corpus, learner, start=None, threads=1, measure_loss=False, **options) -> Training:
     shard = oracle.make_shard(corpus, NAMES)
     decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
     how = TrainSettings(k_best=15, learner=learner, **options)
@@ -70,7 +69,7 @@ def close(found: Vector, expected: Vector) -> bool:
     )
 
 
-def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
+def direction(learner, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
     """Return the direction of a learner's update, from its formula."""
     if isinstance(learner, Mira):
         return learning.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
@@ -82,7 +81,7 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: f
     return moved
 
 
-def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> EagerWeights:
+def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerWeights:
     """Train on a shard with weights that are always up to date."""
     state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], learner), Bleu(learner.bleu)
     for first in range(0, len(corpus), learner.delay):
@@ -108,7 +107,7 @@ def is_close_call(kbest: list[Hypothesis], references: tuple[tuple[int, ...], ..
     )
 
 
-def keys_of(name: str, **wanted: Any) -> dict[str, Any]:
+def keys_of(name: str, **wanted):
     """Return those of the wanted keys that a learner has."""
     known = {item.name for item in dataclasses.fields(LEARNERS[name])}
     return {key: value for key, value in wanted.items() if key in known}
@@ -136,7 +135,7 @@ def test_equals_plain_python(seed, name, **options) -> None:
         assert close(found.state.weights.to_dict(), expected.weights)
 
 
-def loss_of(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> float:
+def loss_of(learner, kbest: list[Hypothesis], bleu: list[float], words: float) -> float:
     """Return the loss of a k-best list, from the formula of the learner."""
     score = [one.score for one in kbest]
     if isinstance(learner, Mira):
@@ -249,7 +248,7 @@ def test_threads_make_no_difference(name: str) -> None:
     assert one.weights.to_dict() != train(corpus, other).weights.to_dict()
 
 
-STEEP: Any = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
+STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """Training on a shard for an epoch: counts, errors, and what is kept from part to part, epoch to epoch."""
 
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import oracle
-from tests.naive.learning import Vector
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
@@ -44,7 +42,7 @@ def test_weights_are_sorted_and_none_is_zero() -> None:
 
 
 def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
-    def run(**options: int) -> Vector:
+    def run(**options: int):
         return train(sentences(5), Perceptron(pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
@@ -129,7 +127,7 @@ def test_state_of_adagrad() -> None:
     assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
 
 
-def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path: Path) -> None:
+def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
     """A shard that continues alone keeps its sums of squares; after mixing, they start at zero again."""
     learner = AdaGrad(pairs="all", bleu="nakov")
     result = train(sentences(3), learner)

@@ -1,7 +1,6 @@
 """Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,7 +142,7 @@ def test_qualities_are_learned_from(folder: Path) -> None:
 def write_lists(folder: Path, corpus: list[oracle.Sentence]) -> list[Path]:
     """Write lists and references of words w0, w1, ... as another decoder would; returns the references."""
 
-    def text(words: Sequence[int]) -> str:
+    def text(words) -> str:
         return " ".join(f"w{word}" for word in words)
 
     lines = []

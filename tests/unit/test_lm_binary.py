@@ -2,7 +2,6 @@
 
 import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +103,7 @@ def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) 
     assert captured.err == f"itersel lm: warning: {warning}\n"
 
 
-def test_wrong_order_is_an_error(text: Path, refused: Callable[..., str]) -> None:
+def test_wrong_order_is_an_error(text: Path, refused) -> None:
     path, arpa = build(text), text.with_name("lm.arpa.gz")
     with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, expected order 5"):
         load_model(path, order=5)
@@ -113,7 +112,7 @@ def test_wrong_order_is_an_error(text: Path, refused: Callable[..., str]) -> Non
 
 
 @pytest.mark.parametrize("step", ["estimate", "compile"])
-def test_bad_input_leaves_nothing_behind(tmp_path: Path, refused: Callable[..., str], step: str) -> None:
+def test_bad_input_leaves_nothing_behind(tmp_path: Path, refused, step: str) -> None:
     bad, order = write(tmp_path / "bad", "a <s> b"), ["--order=3"] if step == "estimate" else []
     refused(["lm", step, *order, "--input", bad, "--output", tmp_path / "output"], f": {bad}:1: ")
 

@@ -1,7 +1,6 @@
 """The lines that the language model of a fold leaves out."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,7 +88,7 @@ MIXED = "shards: does not contain each of the 43 lines"
         (lambda _, folder: shutil.rmtree(folder), "shards: was not made by 'itersel shard'"),
     ],
 )
-def test_a_folder_of_another_text(text: Path, damage: Callable[[Path, Path], object], message: str) -> None:
+def test_a_folder_of_another_text(text: Path, damage, message: str) -> None:
     damage(text, text.parent / "shards")
     with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         lines_of_fold(text, text.parent / "shards", 0, 2)

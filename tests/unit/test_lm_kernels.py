@@ -1,7 +1,6 @@
 """Language model kernels compared with their naive versions; how states are combined."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
 from itersel.lm import kernels
-from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import (
     EMPTY_STATE,
     PAIR_BITS,
@@ -41,7 +39,7 @@ def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
 
 
 @given(models(), st.sampled_from(WORDS))
-def test_score_word_equals_the_definition(tmp_path: Path, drawn: tuple[naive.Model, int], left: str) -> None:
+def test_score_word_equals_the_definition(tmp_path, drawn: tuple[naive.Model, int], left: str) -> None:
     model, order = drawn
     compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     # Listed n-grams as contexts, longer than the model uses, because random contexts would rarely back off.
@@ -57,7 +55,7 @@ def test_score_word_equals_the_definition(tmp_path: Path, drawn: tuple[naive.Mod
 
 
 @given(models(), st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=4))
-def test_score_sentences_equals_the_definition(tmp_path: Path, drawn, sentences: list[list[int]]) -> None:
+def test_score_sentences_equals_the_definition(tmp_path, drawn, sentences: list[list[int]]) -> None:
     model, order = drawn
     compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     offset = np.cumsum([0, *map(len, sentences)])
@@ -68,7 +66,7 @@ def test_score_sentences_equals_the_definition(tmp_path: Path, drawn, sentences:
 
 
 @given(models())
-def test_every_infix_is_found_with_correct_flags(tmp_path: Path, drawn: tuple[naive.Model, int]) -> None:
+def test_every_infix_is_found_with_correct_flags(tmp_path, drawn: tuple[naive.Model, int]) -> None:
     model, order = drawn
     compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     listed = {ngram[i:j] for ngram in model for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)}
@@ -132,14 +130,14 @@ MODEL: naive.Model = {
 
 
 @pytest.fixture(scope="module", params=[3, 2, 1])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """Return a model of each order; the longest n-grams have no backoff."""
     order = request.param
     short = {ngram: (p, b * (len(ngram) < order)) for ngram, (p, b) in MODEL.items() if len(ngram) <= order}
     return load_arpa(to_arpa(short, order), tmp_path_factory.mktemp("lm"))
 
 
-def states_of(model: LanguageModel, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
+def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
     states = make_states(model.order, words, pairs)
     reset_states(states)
     return states
@@ -169,7 +167,7 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_empty_piece_changes_nothing(model: LanguageModel) -> None:
+def test_the_empty_piece_changes_nothing(model) -> None:
     states = states_of(model)
     state = word_state(model.arrays, states, model.ids["a"])
     assert compose(model.arrays, states, state, EMPTY_STATE) == (state, 0.0)
@@ -177,7 +175,7 @@ def test_the_empty_piece_changes_nothing(model: LanguageModel) -> None:
 
 
 @pytest.mark.parametrize("model", [3], indirect=True)
-def test_words_that_no_context_can_affect_share_a_state(model: LanguageModel) -> None:
+def test_words_that_no_context_can_affect_share_a_state(model) -> None:
     states = states_of(model)
     a, b, c, unknown = (word_state(model.arrays, states, model.ids.get(w, 0)) for w in ["a", "b", "c", "new"])
     after = [compose(model.arrays, states, x, unknown)[0] for x in (unknown, c)]
@@ -186,7 +184,7 @@ def test_words_that_no_context_can_affect_share_a_state(model: LanguageModel) ->
     assert compose(model.arrays, states, a, b)[0] != compose(model.arrays, states, c, b)[0]
 
 
-def test_full_tables_are_reported(model: LanguageModel) -> None:
+def test_full_tables_are_reported(model) -> None:
     states = states_of(model, 2, 4)
     for word in ["a", "b", "c"]:
         word_state(model.arrays, states, model.ids[word])

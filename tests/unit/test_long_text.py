@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,7 +74,7 @@ def test_the_limit_is_exact(tmp_path: Path, suffix: str, end: bytes) -> None:
         list(line_blocks(path, 1024))
 
 
-def test_the_limit_of_the_command_line(tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_the_limit_of_the_command_line(tmp_path: Path, refused) -> None:
     (tmp_path / "source").write_text("a\n" + "b " * 1000 + "\n")
     (tmp_path / "target").write_text("x\ny\n")
     arguments = [*map(str, prepare(tmp_path / "source", tmp_path / "target", "--split=dev"))]

@@ -3,7 +3,6 @@
 import itertools
 import os
 import platform
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -71,7 +70,7 @@ def test_mix_accepts_shards(tmp_path: Path) -> None:
     [partial(make_lists, **SIZES), partial(make_shards, shards=2, weights=100)],
     ids=["lists", "shards"],
 )
-def test_seeds(tmp_path: Path, make: Callable[..., Path]) -> None:
+def test_seeds(tmp_path: Path, make) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         (tmp_path / name).mkdir()
         make(tmp_path / name, seed=seed)
