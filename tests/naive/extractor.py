@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from itersel.config.search import Grammar
+
 Words = tuple[str, ...]
 Span = tuple[int, int]
 # a word, or -1 or -2 for the first or second nonterminal of the source side
@@ -31,16 +33,6 @@ class SentencePair(NamedTuple):
     source: Words
     target: Words
     links: frozenset[tuple[int, int]]
-
-
-class Settings(NamedTuple):
-    """See `itersel.config.search.Grammar`."""
-
-    max_span: int
-    max_symbols: int
-    max_nonterminals: int
-    min_gap: int
-    max_samples: int
 
 
 class Entry(NamedTuple):
@@ -114,7 +106,7 @@ def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[in
     return tuple(blocks), tuple(starts)
 
 
-def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
+def rules_of(pair: SentencePair, settings: Grammar) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
     """Yield every rule of a sentence pair, once for each way to derive it."""
     phrases = initial_phrases(pair, settings.max_span)
     for source, target in phrases:
@@ -140,7 +132,7 @@ def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, S
                     yield *occurrence, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
 
 
-def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts]:
+def matches(words: Words, blocks: Blocks, settings: Grammar) -> Iterator[Starts]:
     """Yield the positions of the blocks in a sentence, with gaps of at least `min_gap` between them."""
     places = [[i for i in range(len(words)) if words[i : i + len(block)] == block] for block in blocks]
     for starts in itertools.product(*places):
@@ -150,7 +142,7 @@ def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts
             yield starts
 
 
-def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
+def patterns_of(words: Words, settings: Grammar) -> set[Blocks]:
     """Return the possible runs of words in source sides of rules for a sentence."""
     found = set()
     runs = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
@@ -167,7 +159,7 @@ def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
 class Extractor:
     """The rules of a corpus, by the occurrences that yield them."""
 
-    def __init__(self, corpus: Sequence[SentencePair], settings: Settings) -> None:
+    def __init__(self, corpus: Sequence[SentencePair], settings: Grammar) -> None:
         self.corpus, self.settings = corpus, settings
         # (blocks, occurrence): {(rule, alignment)}
         self.rules: dict[tuple[Blocks, Occurrence], set[tuple[Rule, Alignment]]] = defaultdict(set)

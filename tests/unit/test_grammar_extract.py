@@ -71,7 +71,7 @@ def problems(draw: st.DrawFn) -> tuple:
     corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
     # copies, some of which are left out
     corpus += draw(st.lists(st.sampled_from(corpus), max_size=2))
-    chosen = naive.Settings(
+    chosen = Grammar(
         max_span=draw(st.sampled_from([8, 6, 2])),
         max_symbols=draw(st.sampled_from([5, 4, 3, 1])),
         max_nonterminals=draw(st.sampled_from([2, 1, 0])),
@@ -81,10 +81,9 @@ def problems(draw: st.DrawFn) -> tuple:
     if draw(st.booleans()):
         own = []
         for number in draw(st.lists(st.integers(0, len(corpus) - 1), min_size=1, max_size=3)):
-            copies = [
-                i for i, pair in enumerate(corpus) if pair.source == corpus[number].source and i != number
-            ]
-            own.append([number, *(draw(st.lists(st.sampled_from(copies), unique=True)) if copies else [])])
+            same = [i for i, pair in enumerate(corpus) if pair.source == corpus[number].source]
+            copies = draw(st.lists(st.sampled_from(same), unique=True))
+            own.append([number, *(i for i in copies if i != number)])
         return corpus, [corpus[numbers[0]].source for numbers in own], own, chosen
     words = st.lists(st.sampled_from(SOURCE_WORDS + "q"), min_size=3, max_size=8).map(tuple)
     return corpus, draw(st.lists(words, min_size=1, max_size=2)), None, chosen
@@ -95,12 +94,9 @@ def example(source: str, target: str, links: str) -> naive.SentencePair:
     return naive.SentencePair(tuple(source.split()), tuple(target.split()), frozenset(points))
 
 
-SETTINGS = naive.Settings(max_span=10, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
-
-
 def about(sentence: str, *corpus: naive.SentencePair) -> tuple:
     """Return a problem: one sentence, with nothing left out."""
-    return [*corpus], [tuple(sentence.split())], None, SETTINGS
+    return [*corpus], [tuple(sentence.split())], None, Grammar()
 
 
 STRAIGHT, CROSSED = example("a b", "x x", "0-0 1-1"), example("a b", "x x", "0-1 1-0")
@@ -121,7 +117,7 @@ STRAIGHT, CROSSED = example("a b", "x x", "0-0 1-1"), example("a b", "x x", "0-1
 def test_equals_the_naive_extractor(tmp_path, problem) -> None:
     corpus, sentences, own, chosen = problem
     index_corpus(tmp_path, corpus)
-    shard = extract(tmp_path, sentences, own, Grammar(**chosen._asdict()))
+    shard = extract(tmp_path, sentences, own, chosen)
     slow = naive.Extractor(corpus, chosen)
     for number, words in enumerate(sentences):
         expected = slow.grammar(words, () if own is None else own[number])
@@ -170,7 +166,6 @@ def test_copies_are_left_out_wherever_they_are_listed(tmp_path: Path) -> None:
 def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, random) -> None:
     """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
     corpus, sentences, own, chosen = problem
-    chosen = Grammar(**chosen._asdict())
     index_corpus(tmp_path, corpus)
     whole = extract(tmp_path, sentences, own, chosen)
     order = random.sample(range(len(sentences)), random.randint(1, len(sentences)))

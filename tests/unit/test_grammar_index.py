@@ -14,6 +14,7 @@ from tests.naive import extractor as naive
 from tests.text_grammars import index_lines, write
 from tests.unit.test_grammar_extract import index_corpus
 
+from itersel.config.search import Grammar
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar.extract import extract_shard
@@ -186,7 +187,7 @@ def test_costs_of_a_rule(tmp_path, corpus, source, target) -> None:
     words = index.words.to_list()
     # the number of a word that is not in the corpus is in no pair of the table
     numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}
-    slow = naive.Extractor(corpus, naive.Settings(1, 1, 0, 1, 1))
+    slow = naive.Extractor(corpus, Grammar())
     terminals = [word for word in source if word != "X"], [word for word in target if word != "X"]
     expected = (
         sum(slow.cost(word, terminals[1], "source") for word in terminals[0]),

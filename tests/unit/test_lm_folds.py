@@ -32,6 +32,8 @@ def test_every_line_is_in_one_fold(text: Path) -> None:
     folds = [lines_of_fold(text, text.parent / "shards", fold, 3) for fold in range(3)]
     assert sorted(line for fold in folds for line in fold) == list(range(len(LINES)))
     assert folds == [ids(text, 0, 3), ids(text, 1, 4), ids(text, 2)]
+    with pytest.raises(InputError, match="shards: contains 5 shards, too few for 6 folds"):
+        lines_of_fold(text, text.parent / "shards", 0, 6)
 
 
 def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
@@ -101,8 +103,3 @@ def test_lines_that_are_in_no_shard(text: Path) -> None:
     found = [lines_of_fold(text, folder, fold, 4) for fold in range(4)]
     rest = set(map(int, (folder / "rest.ids").read_text().split()))
     assert set.union(*found) == set(range(len(LINES))) - rest
-
-
-def test_too_few_shards(text: Path) -> None:
-    with pytest.raises(InputError, match="shards: contains 5 shards, too few for 6 folds"):
-        lines_of_fold(text, text.parent / "shards", 0, 6)
