@@ -11,16 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import augmented as naive
-from tests.naive import learning
-from tests.naive.strategies import (
-    TARGET_WORDS,
-    Problem,
-    load_arpa,
-    make_decoder,
-    make_references,
-    small_grammars,
-    solve,
-)
+from tests.naive import learning, strategies
 
 from itersel.config.learners import Mira
 from itersel.config.search import Search
@@ -40,20 +31,20 @@ EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
-reference_texts = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
+reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 
 
 class Case(NamedTuple):
     """A sentence, its references, and the objective."""
 
-    problem: Problem
+    problem: strategies.Problem
     references: list[list[str]]
     variant: str
     context: tuple[float, ...] | None
     direction: Direction
 
     def decoder(self, folder: Path) -> Decoder:
-        return make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
+        return strategies.make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
     def target(self, shard) -> Target:
         return make_target(self.variant, shard.references(0), self.context)
@@ -65,7 +56,7 @@ def make_target(variant: str, references, context: tuple[float, ...] | None) -> 
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
 
-def scaled(problem: Problem, seed: int) -> Problem:
+def scaled(problem: strategies.Problem, seed: int) -> strategies.Problem:
     """Return a problem with random weights, scaled so that cost matters."""
     random = np.random.default_rng(seed)
     return problem._replace(weights={name: 0.03 * random.normal() for name in problem.weights})
@@ -73,7 +64,7 @@ def scaled(problem: Problem, seed: int) -> Problem:
 
 cases = st.builds(
     Case,
-    st.builds(scaled, small_grammars(), st.integers(0, 2**32)),
+    st.builds(scaled, strategies.small_grammars(), st.integers(0, 2**32)),
     st.lists(reference_texts, min_size=1, max_size=3),
     st.sampled_from(sorted(VARIANTS)),
     contexts,
@@ -106,7 +97,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) ->
     bleu = naive_bleu(case.variant, target)
     expected = max(
         direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)
-        for one in solve(problem, 10**6)
+        for one in strategies.solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
     assert (np.diff(found.score) <= 1e-9).all()
@@ -147,13 +138,13 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     contexts,
 )
 def test_bound_of_bleu(references, words, variant, context) -> None:
-    target = make_target(variant, make_references(*references), context)
+    target = make_target(variant, strategies.make_references(*references), context)
     bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
 
 
 def test_an_ngram_count_that_exceeds_a_byte() -> None:
-    ngrams = index_references(make_references([0] * (MOST_COUNTED + 50)), 1)
+    ngrams = index_references(strategies.make_references([0] * (MOST_COUNTED + 50)), 1)
     assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
 
 
@@ -183,7 +174,7 @@ MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory):
     """Return a language model without words."""
-    return load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
+    return strategies.load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
 
 
 @pytest.fixture(scope="module")
