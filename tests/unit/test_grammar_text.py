@@ -239,7 +239,7 @@ def test_references_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("word", "target"), [("[X,1]", "x"), ("|||", "x"), ("[NP,12]", "x"), ("a", "[1]")])
 def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: Path, word, target) -> None:
     write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[Rule(("a",), (target,))]]))
-    with pytest.raises(InputError, match="the word '.*' would mean something else"):
+    with pytest.raises(InputError, match=r"the word '.*' would mean something else"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "g")
     assert not (tmp_path / "g").exists()
 

@@ -69,7 +69,7 @@ def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.Capt
         assert main(["init", "--experiment", name, str(project)]) == 0
         command = capsys.readouterr().out.splitlines()[-1].split()
         assert command[:3] == ["itersel", "run", "--configfile"]
-        content: dict[str, dict[str, object]] = {}
+        content = {}
         first = project / command[3]
         schema = first.read_text().partition("$schema=")[2].partition("\n")[0]
         assert first.parent.joinpath(schema).is_file()

@@ -49,6 +49,11 @@ class Case(NamedTuple):
     def target(self, shard) -> Target:
         return make_target(self.variant, shard.references(0), self.context)
 
+    def bleu(self, target: Target) -> learning.Bleu:
+        bleu = learning.Bleu(self.variant)
+        bleu.context = target.context.tolist()
+        return bleu
+
 
 def make_target(variant: str, references, context: tuple[float, ...] | None) -> Target:
     target = SentenceBleu(variant).target(references)
@@ -72,12 +77,6 @@ cases = st.builds(
 )
 
 
-def naive_bleu(variant: str, target: Target) -> learning.Bleu:
-    bleu = learning.Bleu(variant)
-    bleu.context = target.context.tolist()
-    return bleu
-
-
 def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray:
     bleu = target.score(kbest.word, kbest.word_offset)
     return direction.share * kbest.score + direction.gain * target.words * bleu
@@ -94,7 +93,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) ->
         finder = AugmentedSearch((direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, *vectors, k, finder)
-    bleu = naive_bleu(case.variant, target)
+    bleu = case.bleu(target)
     expected = max(
         direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)
         for one in strategies.solve(problem, 10**6)
@@ -122,7 +121,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
         found = decoder.decode(0, *vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
     gain = direction.gain * target.words
-    expected = naive.search(forests[0], words, naive_bleu(case.variant, target), direction.share, gain, beam)
+    expected = naive.search(forests[0], words, case.bleu(target), direction.share, gain, beam)
     assume(not expected.is_close_call)
     best = objectives(found, target, direction)
     # the second translation, if its words differ from those of the first

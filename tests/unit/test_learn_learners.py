@@ -63,10 +63,7 @@ def assert_same(found: Training, expected: Training) -> None:
 
 def close(found: Vector, expected: Vector) -> bool:
     """Whether lazy weights equal eager ones up to the rounding of sums of a few dozen terms."""
-    return all(
-        math.isclose(found.get(name, 0.0), value, rel_tol=1e-9, abs_tol=1e-12)
-        for name, value in expected.items()
-    )
+    return {name: found.get(name, 0.0) for name in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def direction(learner, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
@@ -129,8 +126,7 @@ def test_equals_plain_python(seed, name, **options) -> None:
     corpus = sentences(seed)
     learner = LEARNERS[name](**keys_of(name, **options, pairs="all", learning_rate=RATE, bleu="nakov"))
     expected, found = eager(corpus, learner), train(corpus, learner)
-    wanted = expected.average() if learner.average else expected.weights
-    assert close(found.weights.to_dict(), wanted)
+    assert close(found.weights.to_dict(), expected.average() if learner.average else expected.weights)
     if learner.average:
         assert close(found.state.weights.to_dict(), expected.weights)
 
@@ -213,8 +209,7 @@ def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
 
 def test_leads_for_which_exp_overflows() -> None:
     coefficient, wrong = logistic_coefficients(np.array([1e4, 0.0]), np.array([[0, 1], [1, 0]]))
-    assert coefficient.tolist() == [-1.0, 1.0]
-    assert wrong == 1
+    assert (coefficient.tolist(), wrong) == ([-1.0, 1.0], 1)
 
 
 @pytest.mark.parametrize("lead", [300.0, 350.0, 373.0, 400.0, 744.0, 1000.0])
@@ -229,10 +224,9 @@ def test_gradients_whose_square_underflows(lead: float) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_translations_without_bleu_teach_nothing(name: str) -> None:
-    learner = dataclasses.replace(LEARNERS[name](), bleu="papineni", regularization="none")
     features = ({"feature0": 1.0}, {"feature1": 1.0}, {"feature2": 1.0})
     one = oracle.Sentence(((1, 2, 3, 4),), ((1, 2, 3), (4,), (0, 0, 0, 0, 0)), features)
-    result = train([one], learner)
+    result = train([one], LEARNERS[name](bleu="papineni", regularization="none"))
     assert result.updates == 0
     assert result.weights.to_dict() == START
 
@@ -242,10 +236,9 @@ def test_threads_make_no_difference(name: str) -> None:
     # steps large enough to change the next translations
     large = keys_of(name, c=1.0, learning_rate=0.1)
     corpus, learner = sentences(5, 10), LEARNERS[name](delay=4, bleu="nakov", **large)
-    one = train(corpus, learner)
-    assert one.weights.to_dict() == train(corpus, learner, threads=3).weights.to_dict()
-    other = dataclasses.replace(learner, delay=1)
-    assert one.weights.to_dict() != train(corpus, other).weights.to_dict()
+    one = train(corpus, learner).weights.to_dict()
+    assert one == train(corpus, learner, threads=3).weights.to_dict()
+    assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
 
 
 STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}

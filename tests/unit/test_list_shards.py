@@ -93,8 +93,7 @@ def test_shard(folder: Path) -> None:
     shard = read_list_shard(import_shard(folder), has_text=True)
     assert shard.sentence_offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
     assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
-    names = [shard.feature_name.get(int(feature)) for feature in shard.feature]
-    assert names == ["w_the", "TM_1", "w_the"]
+    assert shard.feature_name.take(shard.feature).to_list() == ["w_the", "TM_1", "w_the"]
     assert shard.feature_value.tolist() == [1.0, 1.0, -1.0]
     assert [shard.text_of(row) for row in (0, 4)] == ["the cat", "no ?"]
     words = shard.vocabulary.to_list()
@@ -120,9 +119,8 @@ def test_prepared_for_bleu(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     shard = read_list_shard(path)
     words = shard.vocabulary.to_list()
     assert [words[word] for word in shard.word] == ["it", "rains", ".", "a", "dog", "!", "x", "No?"]
-    weights = write(folder / "weights", "LM 1")
     capsys.readouterr()
-    itersel("decode", "--shard", path, "--weights", weights)
+    itersel("decode", "--shard", path, "--weights", write(folder / "weights", "LM 1"))
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
 
 

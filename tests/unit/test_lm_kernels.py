@@ -27,13 +27,11 @@ WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 @st.composite
 def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
     """Draw pruned models: prefixes and suffixes of a listed n-gram may be missing."""
-    order = draw(st.integers(1, 4))
-    number = st.integers(-40, 0).map(lambda i: i / 8)
+    order, number = draw(st.integers(1, 4)), st.integers(-40, 0).map(lambda i: i / 8)
     values = st.tuples(number, number)
     model = {(word,): draw(values) for word in WORDS}
     for n in range(2, order + 1):
-        ngram = st.tuples(*[st.sampled_from(WORDS)] * n)
-        model |= draw(st.dictionaries(ngram, values, max_size=8))
+        model |= draw(st.dictionaries(st.tuples(*[st.sampled_from(WORDS)] * n), values, max_size=8))
     # The highest order has no backoff.
     return {ngram: (p, b if len(ngram) < order else 0.0) for ngram, (p, b) in model.items()}, order
 
@@ -178,9 +176,9 @@ def test_the_empty_piece_changes_nothing(model) -> None:
 def test_words_that_no_context_can_affect_share_a_state(model) -> None:
     states = states_of(model)
     a, b, c, unknown = (word_state(model.arrays, states, model.ids.get(w, 0)) for w in ["a", "b", "c", "new"])
-    after = [compose(model.arrays, states, x, unknown)[0] for x in (unknown, c)]
-    assert after[0] == unknown
-    assert after[1] != after[0]  # a word to the left of c can still change its score
+    assert compose(model.arrays, states, unknown, unknown)[0] == unknown
+    # a word to the left of c can still change its score
+    assert compose(model.arrays, states, c, unknown)[0] != unknown
     assert compose(model.arrays, states, a, b)[0] != compose(model.arrays, states, c, b)[0]
 
 
