@@ -165,7 +165,6 @@ def test_an_extended_list_has_distinct_texts() -> None:
     assert longer.rule.tolist() == [11, 12, 13, 11]
 
 
-ARPA = ["\\data\\", "ngram 1=3", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "\\end\\"]
 RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
 MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
@@ -173,7 +172,8 @@ MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory):
     """Return a language model without words."""
-    return strategies.load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
+    grams = {(word,): (-1, 0) for word in ("<unk>", "<s>", "</s>")}
+    return strategies.load_arpa(strategies.to_arpa(grams, 1), tmp_path_factory.mktemp("augmented"))
 
 
 @pytest.fixture(scope="module")

@@ -101,11 +101,11 @@ def test_grown_pairs_are_aligned(tmp_path: Path) -> None:
     (tmp_path / "grown").mkdir()
     corpus = tuple(write(tmp_path / name, *lines) for name, lines in texts.items())
     source, target, alignment = grow(corpus, tmp_path / "grown", 50)
-    pairs = list(zip(read_lines(source), read_lines(target), read_alignment(alignment), strict=True))
+    sides = ([line.split() for line in read_lines(path)] for path in (source, target))
+    pairs = list(zip(*sides, read_alignment(alignment), strict=True))
     assert len(pairs) == 50
-    assert len({len(left.split()) for left, _, _ in pairs}) > 3
-    for left, right, points in pairs:
-        words, translations = left.split(), right.split()
+    assert len({len(words) for words, _, _ in pairs}) > 3
+    for words, translations, points in pairs:
         assert [words[i].upper() for i, _ in points] == [translations[j] for _, j in points]
         assert {i for i, _ in points} == set(range(len(words)))
 
