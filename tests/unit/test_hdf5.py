@@ -121,7 +121,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     foreign = dict.fromkeys(("text", "empty"), f"{damaged}, or another kind of file")
     others = {"cut": damaged, "folder": "is a folder", "missing": "no such file"}
     for name, message in {**foreign, **others}.items():
-        with pytest.raises(InputError, match=f"^{tmp_path / name}: {message}[^\n]*$"):
+        with pytest.raises(InputError, match=rf"\A{tmp_path / name}: {message}[^\n]*\Z"):
             open_hdf5(tmp_path / name)
 
 

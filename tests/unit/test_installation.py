@@ -23,6 +23,7 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path, is
     result = run("bash", copy, folder=tmp_path, path=f"{tmp_path}:{os.environ['PATH']}", **environment)
     editable = "--editable packages/snakemake-executor-plugin-arrays --editable ."
     installed = editable if is_checkout else "itersel==1.2.3"
+    assert result.returncode == 0
     assert result.stdout == f"{project}: -m pip install --constraint envs/constraints.txt {installed}\n"
 
 
@@ -55,6 +56,7 @@ def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
     for tool in ("make", "sh", "test", "touch"):
         (folder / tool).symlink_to(str(shutil.which(tool)))
     result = run("make", "--dry-run", "demo", f"VENV={tmp_path}/venv", folder=root, path=str(folder))
+    assert result.returncode == 0
     assert f'"python3.12" -m venv "{tmp_path}/venv"' in result.stdout
 
 
