@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.naive import extractor as naive
 from tests.text_grammars import index_lines, write
 
-from itersel.corpus.numbers import WordNumbers, read_side
+from itersel.corpus.numbers import Side, read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
-from itersel.grammar.index import load_index
+from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
@@ -41,11 +41,11 @@ def test_positions_are_sorted(size: int) -> None:
     assert np.array_equal(positions, before)
 
 
-def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
-    """Index sentences that are aligned word by word, and write the input text."""
-    write(folder / "text", *text)
+def indexed(folder: Path, corpus: list[str], text: list[str]) -> tuple[GrammarIndex, Side]:
+    """Index sentences that are aligned word by word, and read the input text."""
     diagonals = [" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus]
-    return index_lines(folder, corpus, corpus, diagonals)
+    index = load_index(index_lines(folder, corpus, corpus, diagonals))
+    return index, read_side(write(folder / "text", *text), index.word_numbers())
 
 
 def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
@@ -61,9 +61,8 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
 
 @given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
 def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples) -> None:
-    index = load_index(index_of(tmp_path, corpus, text))
+    index, side = indexed(tmp_path, corpus, text)
     words = index.words.to_list()
-    side = read_side(tmp_path / "text", WordNumbers((word, number) for number, word in enumerate(words)))
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
     own = leave_nothing_out(len(text))
     patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, own, limits)
@@ -104,8 +103,7 @@ def left_out(starts: np.ndarray) -> Own:
 
 @given(sentences, st.integers(1, 7), st.booleans())
 def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out) -> None:
-    index = load_index(index_of(tmp_path, corpus, corpus))
-    side = read_side(tmp_path / "text", index.word_numbers())
+    index, side = indexed(tmp_path, corpus, corpus)
     starts = index.arrays.source_offset
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
@@ -119,8 +117,7 @@ def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out) 
 def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     """More occurrences than samples, all left out: the last occurrence decides, not the last sample."""
     corpus = ["a b a b a b a b a b a b", "c a"]
-    index = load_index(index_of(tmp_path, corpus, corpus))
-    side = read_side(tmp_path / "text", index.word_numbers())
+    index, side = indexed(tmp_path, corpus, corpus)
     own = left_out(index.arrays.source_offset)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
@@ -132,7 +129,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
 def test_the_same_shard_twice_is_the_same_bytes(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
-    index_of(tmp_path, corpus, corpus[:100])
+    indexed(tmp_path, corpus, corpus[:100])
     for name in ("1.h5", "2.h5"):
         extract_shard(tmp_path / "index", tmp_path / "text", tmp_path / name)
     assert (tmp_path / "1.h5").stat().st_size > 100_000

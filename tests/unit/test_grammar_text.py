@@ -273,17 +273,14 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
     grammars = []
     for words in sentences:
         one = st.one_of(small_rules(words), categorized_rules(words)) if categories else small_rules(words)
-        rules = draw(st.lists(one, max_size=5))
-        rules = [rule._replace(features=draw(st.dictionaries(names, values, max_size=3))) for rule in rules]
-        grammars.append([rule._replace(alignment=draw(alignments(rule))) for rule in rules])
+        grammars.append([])
+        for rule in draw(st.lists(one, max_size=5)):
+            ends = len(rule.source) - 1, max(len(rule.target) - 1, 0)
+            points = st.tuples(*(st.integers(0, end) for end in ends))
+            alignment = draw(st.lists(points, max_size=3)) if rule.target else []
+            features = draw(st.dictionaries(names, values, max_size=3))
+            grammars[-1].append(rule._replace(features=features, alignment=tuple(alignment)))
     return sentences, grammars
-
-
-def alignments(rule: Rule):
-    places = [range(len(side)) for side in (rule.source, rule.target)]
-    if not all(places):
-        return st.just(())
-    return st.lists(st.tuples(*map(st.sampled_from, places)), max_size=3).map(tuple)
 
 
 @given(corpora())

@@ -81,7 +81,7 @@ def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vecto
         decoder, bleu = Decoder(shard, model), learning.Bleu("liang")
         for i in range(shard.sentence_count):
             kbest = hypotheses(decoder, i, weights)
-            reference = shard.reference[shard.reference_offset[i] : shard.reference_offset[i + 1]].tolist()
+            reference = shard.references(i).word.tolist()
             scores = bleu.score_all([hypothesis.words for hypothesis in kbest], reference)
             pairs = learning.multipartite_pairs(scores)
             weights, _ = learning.update_pairs(weights, kbest, pairs, "perceptron", update, RATE)

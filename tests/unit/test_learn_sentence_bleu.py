@@ -102,10 +102,9 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
         statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
     columns = np.array(statistics, np.int32)
     ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
-    texts = itertools.zip_longest(*(map(text, words) for _, words in sentences))
-    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(
-        [text(h) for h, _ in sentences], [*map(list, texts)]
-    )
+    texts = [text(hypothesis) for hypothesis, _ in sentences]
+    others = map(list, itertools.zip_longest(*(map(text, words) for _, words in sentences)))
+    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(texts, [*others])
     counts = np.zeros(COUNTS, np.int64)
     for row in range(len(sentences)):
         add_counts(counts, ours, row, 1)

@@ -223,9 +223,7 @@ def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, ex
         *((f"a b\nb {mark} a\n", ["bad"], None, f"bad:2: '{mark}'") for mark in ("<s>", "</s>", "<unk>")),
     ],
 )
-def test_bad_texts_and_vocabularies_are_rejected(
-    tmp_path, monkeypatch, content, texts, vocabulary, message
-) -> None:
+def test_bad_texts_and_vocabularies(tmp_path, monkeypatch, content, texts, vocabulary, message) -> None:
     monkeypatch.chdir(tmp_path)
     Path("bad").write_text(content)
     Path("good").write_text("a\n")

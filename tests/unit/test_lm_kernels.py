@@ -144,9 +144,7 @@ def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
 # tables that are large enough, that are often full, and edges whose pairs are not remembered
 @pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
 @given(data=st.data())
-def test_any_bracketing_gives_the_probability_of_the_sentence(
-    model, pairs: int, first_edge: int, data
-) -> None:
+def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, first_edge, data) -> None:
     words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))
     ids = np.array([model.ids.get(word, 0) for word in words], np.int32)
     start, end = model.ids["<s>"], model.ids["</s>"]
