@@ -2,11 +2,12 @@
 
 import gzip
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.naive import extractor as naive
 
+from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures
@@ -20,6 +21,13 @@ def write(path: Path, *lines: str) -> Path:
     return path
 
 
+def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]) -> Path:
+    """Index an aligned corpus in a folder; returns the path of the index."""
+    texts = {"source": source, "target": target, "alignment": alignment}
+    build_index(*(write(folder / name, *lines) for name, lines in texts.items()), folder / "index")
+    return folder / "index"
+
+
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
     """Return the source and target side of a rule as words."""
     words = shard.vocabulary.to_list()
@@ -28,6 +36,16 @@ def rule_of(shard: Shard, rule: int) -> naive.Rule:
         symbols = getattr(shard, side)[slice(*getattr(shard, offset)[rule : rule + 2])].tolist()
         sides.append(tuple(symbol if symbol < 0 else words[symbol] for symbol in symbols))
     return sides[0], sides[1]
+
+
+def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
+    """Return the kind, the sides and the dense features of all rules of a sentence, in order."""
+    rows = range(*shard.grammar_offset[sentence : sentence + 2])
+    return [
+        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.dense(row, row + 1)[0].tolist()))
+        for row in rows
+        for rule in [shard.grammar_rule[row]]
+    ]
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:

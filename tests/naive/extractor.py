@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from itersel.config.search import Grammar
+
 Words = tuple[str, ...]
 Span = tuple[int, int]
 # a word, or -1 or -2 for the first or second nonterminal of the source side
@@ -31,16 +33,6 @@ class SentencePair(NamedTuple):
     source: Words
     target: Words
     links: frozenset[tuple[int, int]]
-
-
-class Settings(NamedTuple):
-    """See `itersel.config.search.Grammar`."""
-
-    max_span: int
-    max_symbols: int
-    max_nonterminals: int
-    min_gap: int
-    max_samples: int
 
 
 class Entry(NamedTuple):
@@ -114,7 +106,7 @@ def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[in
     return tuple(blocks), tuple(starts)
 
 
-def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
+def rules_of(pair: SentencePair, settings: Grammar) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
     """Yield every rule of a sentence pair, once for each way to derive it."""
     phrases = initial_phrases(pair, settings.max_span)
     for source, target in phrases:
@@ -135,13 +127,12 @@ def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, S
                     (places[i], target_places[j]) for i, j in pair.links if i in places and j in target_places
                 )
                 if len(symbols) <= settings.max_symbols and alignment:
-                    blocks, starts = split_blocks(
-                        symbols, source[0], [end - begin for begin, end in source_gaps]
-                    )
-                    yield blocks, starts, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
+                    lengths = [end - begin for begin, end in source_gaps]
+                    occurrence = split_blocks(symbols, source[0], lengths)
+                    yield *occurrence, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
 
 
-def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts]:
+def matches(words: Words, blocks: Blocks, settings: Grammar) -> Iterator[Starts]:
     """Yield the positions of the blocks in a sentence, with gaps of at least `min_gap` between them."""
     places = [[i for i in range(len(words)) if words[i : i + len(block)] == block] for block in blocks]
     for starts in itertools.product(*places):
@@ -151,7 +142,7 @@ def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts
             yield starts
 
 
-def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
+def patterns_of(words: Words, settings: Grammar) -> set[Blocks]:
     """Return the possible runs of words in source sides of rules for a sentence."""
     found = set()
     runs = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
@@ -159,11 +150,8 @@ def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
         for chosen in itertools.combinations(runs, count):
             gaps = [second[0] - first[1] for first, second in itertools.pairwise(chosen)]
             symbols = sum(j - i for i, j in chosen) + len(gaps)
-            if (
-                all(gap >= settings.min_gap for gap in gaps)
-                and symbols <= settings.max_symbols
-                and chosen[-1][1] - chosen[0][0] <= settings.max_span
-            ):
+            is_short = symbols <= settings.max_symbols and chosen[-1][1] - chosen[0][0] <= settings.max_span
+            if is_short and all(gap >= settings.min_gap for gap in gaps):
                 found.add(tuple(words[i:j] for i, j in chosen))
     return found
 
@@ -171,7 +159,7 @@ def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
 class Extractor:
     """The rules of a corpus, by the occurrences that yield them."""
 
-    def __init__(self, corpus: Sequence[SentencePair], settings: Settings) -> None:
+    def __init__(self, corpus: Sequence[SentencePair], settings: Grammar) -> None:
         self.corpus, self.settings = corpus, settings
         # (blocks, occurrence): {(rule, alignment)}
         self.rules: dict[tuple[Blocks, Occurrence], set[tuple[Rule, Alignment]]] = defaultdict(set)
@@ -182,13 +170,10 @@ class Extractor:
 
     def suffix(self, occurrence: Occurrence) -> list[int]:
         """Return the text from an occurrence on: words by first appearance, 0 at sentence ends."""
-        numbers: dict[str, int] = {}
-        for pair in self.corpus:
-            for word in pair.source:
-                numbers.setdefault(word, len(numbers) + 1)
+        seen = list(dict.fromkeys(word for pair in self.corpus for word in pair.source))
         rest = [self.corpus[occurrence.sentence].source[occurrence.starts[0] :]]
         rest += [pair.source for pair in self.corpus[occurrence.sentence + 1 :]]
-        return [number for words in rest for number in [*(numbers[word] for word in words), 0]]
+        return [number for words in rest for number in [*(1 + seen.index(word) for word in words), 0]]
 
     def sample(self, blocks: Blocks) -> list[Occurrence]:
         """Return evenly spaced occurrences: in suffix order, or in corpus order if they have gaps."""
@@ -241,8 +226,7 @@ class Extractor:
         """Return -log10 of the largest p(word | other), where NULL is one of the others."""
         best = 0.0
         for other in [*others, None]:
-            key = (word, other) if side == "source" else (other, word)
-            given = 1 if side == "source" else 0
+            key, given = ((word, other), 1) if side == "source" else ((other, word), 0)
             total = sum(n for link, n in self.links.items() if link[given] == other)
             best = max(best, self.links[key] / total if total else 0.0)
         return -math.log10(best) if best else INFINITE_COST

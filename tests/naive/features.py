@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 
-
 ALL_X = ("X", "X", "X")
 GLUE_START_CATEGORIES, GLUE_CATEGORIES = ("S", "X", "X"), ("S", "S", "X")
 
@@ -37,8 +36,8 @@ def sparse_features(
     deleted = [word for i, word in enumerate(source) if i not in linked] if alignment else []
     by_template = {
         "R": [f"R:{lhs}:{'_'.join(identity_source)}:{'_'.join(identity_target)}"],
-        "RBS": [f"RBS:{a}_{b}" for a, b in _bigrams(source_names)],
-        "RBT": [f"RBT:{a}_{b}" for a, b in _bigrams(target_names)],
+        "RBS": [f"RBS:{a}_{b}" for a, b in itertools.pairwise(["<r>", *source_names, "</r>"])],
+        "RBT": [f"RBT:{a}_{b}" for a, b in itertools.pairwise(["<r>", *target_names, "</r>"])],
         "Shape": [f"Shape_S{_shape(source)}_T{_shape(target)}"],
         "ShapeT": [f"Shape_T{_shape(target)}"],
         "Lex": [f"Lex:{a}_{b}" for a, b in pairs if isinstance(a, str) and isinstance(b, str)],
@@ -47,11 +46,6 @@ def sparse_features(
     }
     names = [name for template in templates for name in by_template[template]]
     return dict(Counter(name.replace("=", "_").replace(";", "_") for name in names))
-
-
-def _bigrams(symbols: list[str]) -> list[tuple[str, str]]:
-    padded = ["<r>", *symbols, "</r>"]
-    return list(itertools.pairwise(padded))
 
 
 def _count_bin(count: int) -> str:
@@ -63,6 +57,5 @@ def _count_bin(count: int) -> str:
 
 def _shape(symbols: tuple[Symbol, ...]) -> str:
     letters = "".join("n" if isinstance(symbol, int) else "t" for symbol in symbols)
-    match = re.fullmatch("(t*)(n?)(t*)(n?)(t*)", letters)
-    assert match is not None
-    return "".join("1" if part else "0" for part in match.groups())
+    parts = re.fullmatch("(t*)(n?)(t*)(n?)(t*)", letters).groups()
+    return "".join("1" if part else "0" for part in parts)

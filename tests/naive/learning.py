@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from itersel.config.learners import Online
@@ -126,10 +126,7 @@ def pro_pairs(bleu: Sequence[float], raw: Sequence[int], most: float = 1.0) -> l
     return sorted(far, key=lambda pair: bleu[pair[1]] - bleu[pair[0]])[:50]
 
 
-PAIRS: dict[str, Callable[[Sequence[float]], list[Pair]]] = {
-    "multipartite": multipartite_pairs,
-    "all": all_pairs,
-}
+PAIRS = {"multipartite": multipartite_pairs, "all": all_pairs}
 
 
 def dot(weights: Vector, features: Vector) -> float:
@@ -137,12 +134,7 @@ def dot(weights: Vector, features: Vector) -> float:
 
 
 def update_pairs(
-    weights: Vector,
-    kbest: Sequence[Hypothesis],
-    pairs: Sequence[Pair],
-    loss: str,
-    update: str,
-    rate: float,
+    weights: Vector, kbest: Sequence[Hypothesis], pairs: Sequence[Pair], loss: str, update: str, rate: float
 ) -> tuple[Vector, int]:
     """Update by each pair; returns the new weights and the number of updates."""
     weights, updates = dict(weights), 0
@@ -160,10 +152,8 @@ def update_pairs(
 
 
 def difference(kbest: Sequence[Hypothesis], better: int, worse: int) -> Vector:
-    names = kbest[better].features.keys() | kbest[worse].features.keys()
-    return {
-        name: kbest[better].features.get(name, 0.0) - kbest[worse].features.get(name, 0.0) for name in names
-    }
+    ours, theirs = kbest[better].features, kbest[worse].features
+    return {name: ours.get(name, 0.0) - theirs.get(name, 0.0) for name in ours.keys() | theirs.keys()}
 
 
 def logistic_gradient(kbest: Sequence[Hypothesis], pairs: Sequence[Pair]) -> Vector:
@@ -212,13 +202,11 @@ class EagerWeights:
         scale = {"constant": 1.0, "1/t": 1 / self.count, "1/sqrt(t)": 1 / math.sqrt(self.count)}
         rate = self.learner.learning_rate * scale[self.learner.schedule]
         for name, value in gradient.items():
-            if value == 0:
-                continue
             self.squares[name] += value * value
-            if self.learner.adaptive and self.squares[name] == 0:
-                continue
-            step = value / math.sqrt(self.squares[name]) if self.learner.adaptive else value
-            self.weights[name] += rate * step
+            if not self.learner.adaptive:
+                self.weights[name] += rate * value
+            elif self.squares[name]:
+                self.weights[name] += rate * (value / math.sqrt(self.squares[name]))
         for name in self.weights:
             before = self.weights[name]
             self.weights[name] = self.regularized(name, before)

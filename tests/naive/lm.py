@@ -25,11 +25,9 @@ def score_word(model: Model, context: tuple[str, ...], word: str) -> tuple[float
 def score_sentence(model: Model, order: int, words: list[str]) -> float:
     """Return log10 p of a sentence, including its end."""
     known = [word if (word,) in model else UNKNOWN for word in words]
-    sentence = [START, *known, END]
-    return sum(
-        score_word(model, tuple(sentence[max(0, i - order + 1) : i]), sentence[i])[0]
-        for i in range(1, len(sentence))
-    )
+    sentence = (START, *known, END)
+    contexts = [sentence[max(0, i - order + 1) : i] for i in range(1, len(sentence))]
+    return sum(score_word(model, *one)[0] for one in zip(contexts, sentence[1:], strict=True))
 
 
 def extend_key(key: int, word: int) -> int:
@@ -76,10 +74,8 @@ def _adjusted(
 ) -> dict[tuple[str, ...], int]:
     if n == order:
         return dict(occurrences[n])
-    left_words = Counter(longer[1:] for longer in occurrences[n + 1])
-    return {
-        ngram: count if ngram[0] == START else left_words[ngram] for ngram, count in occurrences[n].items()
-    }
+    left = Counter(longer[1:] for longer in occurrences[n + 1])
+    return {ngram: count if ngram[0] == START else left[ngram] for ngram, count in occurrences[n].items()}
 
 
 def _discounts(ngrams: dict[tuple[str, ...], int]) -> list[float]:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.options import name_in
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, KBest
 from itersel.grammar import build
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
@@ -30,10 +29,8 @@ class Sentence(NamedTuple):
     features: tuple[dict[str, float], ...]
 
     def kbest(self, weights: dict[str, float], k: int) -> list[Hypothesis]:
-        found = [
-            Hypothesis(words, features, dot(weights, features))
-            for words, features in zip(self.translations, self.features, strict=True)
-        ]
+        pairs = zip(self.translations, self.features, strict=True)
+        found = [Hypothesis(words, features, dot(weights, features)) for words, features in pairs]
         return sorted(found, key=lambda hypothesis: -hypothesis.score)[:k]
 
 
@@ -44,9 +41,12 @@ def random_sentence(
 
     With `exact`, dense features are multiples of 1/8, so that their sums are exact.
     """
-    reference = tuple(random.integers(5, size=random.integers(1, 9)).tolist())
-    count = int(random.integers(1, 25))
-    translations = tuple(tuple(random.integers(5, size=random.integers(0, 9)).tolist()) for _ in range(count))
+
+    def text(source: np.random.Generator, least: int) -> tuple[int, ...]:
+        return tuple(source.integers(5, size=source.integers(least, 9)).tolist())
+
+    reference, count = text(random, 1), int(random.integers(1, 25))
+    translations = tuple(text(random, 0) for _ in range(count))
     features = []
     for _ in range(count):
         chosen = random.choice(len(names), size=random.integers(len(names) + 1), replace=False)
@@ -55,9 +55,7 @@ def random_sentence(
             values[name] = float(random.integers(-16, 17)) / 8 if exact else random.normal()
         features.append(values)
     more = random.spawn(1)[0]
-    further = [
-        tuple(more.integers(5, size=more.integers(1, 9)).tolist()) for _ in range(more.integers(references))
-    ]
+    further = [text(more, 1) for _ in range(more.integers(references))]
     return Sentence((reference, *further), translations, tuple(features))
 
 
@@ -99,14 +97,7 @@ class OracleDecoder(Decoder):
         self.sentences, self.shard = sentences, shard
         self.names = shard.feature_name.to_list()
 
-    def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
-    ) -> KBest:
+    def decode(self, sentence, dense_weights, sparse_weights, k=100, finder=None) -> KBest:
         weights = dict(zip(self.names, sparse_weights.tolist(), strict=True))
         weights |= dict(zip(self.dense_names, dense_weights.tolist(), strict=True))
         return make_kbest(self.sentences[sentence].kbest(weights, k), self.names)
@@ -115,16 +106,14 @@ class OracleDecoder(Decoder):
 def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
     """Convert a k-best list to arrays; `names` is the table of sparse features."""
     rows = [
-        [(i, hypothesis.features[name]) for i, name in enumerate(names) if name in hypothesis.features]
-        for hypothesis in hypotheses
+        [(i, one.features[name]) for i, name in enumerate(names) if name in one.features]
+        for one in hypotheses
     ]
     return KBest(
-        word=np.array([word for hypothesis in hypotheses for word in hypothesis.words], np.int32),
-        word_offset=offsets_of([len(hypothesis.words) for hypothesis in hypotheses]),
-        score=np.array([hypothesis.score for hypothesis in hypotheses]),
-        dense=np.array(
-            [[hypothesis.features.get(name, 0.0) for name in DENSE_NAMES] for hypothesis in hypotheses]
-        ),
+        word=np.array([word for one in hypotheses for word in one.words], np.int32),
+        word_offset=offsets_of([len(one.words) for one in hypotheses]),
+        score=np.array([one.score for one in hypotheses]),
+        dense=np.array([[one.features.get(name, 0.0) for name in DENSE_NAMES] for one in hypotheses]),
         feature=np.array([i for row in rows for i, _ in row], np.int32),
         feature_value=np.array([value for row in rows for _, value in row], np.float64),
         feature_offset=offsets_of([len(row) for row in rows]),
@@ -135,12 +124,10 @@ def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSe
     """Train a perceptron on a shard for one epoch, in plain Python."""
     learner = how.learner
     assert isinstance(learner, Perceptron)
-    bleu = Bleu(learner.bleu)
+    bleu, loss = Bleu(learner.bleu), name_in(LEARNERS, learner)
     for sentence in sentences:
         kbest = sentence.kbest(weights, how.k_best)
         scores = bleu.score_all([hypothesis.words for hypothesis in kbest], *sentence.references)
         pairs = PAIRS[learner.pairs](scores)
-        weights, _ = update_pairs(
-            weights, kbest, pairs, name_in(LEARNERS, learner), learner.update, learner.learning_rate
-        )
+        weights, _ = update_pairs(weights, kbest, pairs, loss, learner.update, learner.learning_rate)
     return weights

@@ -11,6 +11,7 @@ import pytest
 from tests.naive import extractor as naive
 from tests.text_grammars import grammar_of
 
+from itersel.config.search import Grammar
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import read_shard
@@ -22,7 +23,7 @@ from itersel.storage.files import read_lines, write_lines
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("extract")]
 
 # settings of the recorded run
-SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
+SETTINGS = Grammar(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
 TOLERANCE = 1e-3
 
 Rules = dict[naive.Rule, naive.Entry]

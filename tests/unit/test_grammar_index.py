@@ -1,7 +1,5 @@
 """The grammar index: its arrays and lexical costs compared with plain Python, and invalid input."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import re
@@ -13,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
+from tests.text_grammars import index_lines, write
 from tests.unit.test_grammar_extract import index_corpus
 
+from itersel.config.search import Grammar
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar.extract import extract_shard
-from itersel.grammar.index import GrammarIndex, build_index, lexical_table, load_index, sort_suffixes
+from itersel.grammar.index import lexical_table, load_index, sort_suffixes
 from itersel.grammar.index_kernels import (
     BEGINS,
     COLUMNS,
@@ -34,37 +34,21 @@ from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
-from itersel.storage.files import write_lines
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("index")
-
-
-def index_lines(
-    folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]
-) -> GrammarIndex:
-    for name, lines in (("source", source), ("target", target), ("alignment", alignment)):
-        write_lines(folder / name, lines)
-    build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
-    return load_index(folder / "index")
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_suffixes_are_sorted(text: list[int]) -> None:
-    assert sort_suffixes(np.array(text, np.int32)).tolist() == sorted(
-        range(len(text)), key=lambda position: text[position:]
-    )
+    expected = sorted(range(len(text)), key=lambda position: text[position:])
+    assert sort_suffixes(np.array(text, np.int32)).tolist() == expected
 
 
-def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[tuple[int, int]]]]:
+def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[list[int]]]]:
     """Return the first bad line, or -1, and the points of all lines."""
     points = []
     for number, line in enumerate(lines):
         if not all(re.fullmatch("[0-9]{1,9}-[0-9]{1,9}", point) for point in line.split(" ") if point):
             return number, []
-        points.append([tuple(map(int, point.split("-"))) for point in line.split(" ") if point])
+        points.append([[*map(int, point.split("-"))] for point in line.split(" ") if point])
     return -1, points
 
 
@@ -77,9 +61,7 @@ def test_alignments_are_parsed(lines: list[str]) -> None:
     bad, points = parse_slowly(lines)
     assert parse_alignments(text, links, offset) == bad
     if bad < 0:
-        ends = offset.tolist()
-        found = [links[a:b].tolist() for a, b in itertools.pairwise(ends)]
-        assert found == [[list(point) for point in line] for line in points]
+        assert [links[a:b].tolist() for a, b in itertools.pairwise(offset)] == points
 
 
 @st.composite
@@ -93,15 +75,14 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 
 
 @given(st.lists(linked_pairs(), min_size=1, max_size=4))
-def test_phrases_and_links(folder, corpus) -> None:
+def test_phrases_and_links(tmp_path, corpus) -> None:
     """Exactly the source sides of tight initial phrases are marked, with the links of all words."""
-    index = load_index(index_corpus(folder, corpus))
+    index = load_index(index_corpus(tmp_path, corpus))
     arrays, words = index.arrays, index.words.to_list()
     target_begin = 0
     for sentence, pair in enumerate(corpus):
-        origin = arrays.source_offset[sentence]
+        origin, end_of_targets = arrays.source_offset[sentence], target_begin + len(pair.target)
         assert [words[word] for word in index.source_sentence(sentence)] == list(pair.source)
-        end_of_targets = target_begin + len(pair.target)
         assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
         phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
         for i in range(len(pair.source) + 1):
@@ -118,15 +99,14 @@ def test_phrases_and_links(folder, corpus) -> None:
         target_begin = end_of_targets
 
 
-def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
-    words = [f"w{i}" for i in range(400)]
-    index = index_lines(folder, [" ".join(words)], ["x"], ["0-0 0-0 399-0"])
-    assert index.arrays.link.tolist() == [0, 0]
-    assert index.arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
-    assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
+def test_points_listed_twice_and_long_sentences(tmp_path: Path) -> None:
+    arrays = load_index(index_lines(tmp_path, ["w " * 400], ["x"], ["0-0 0-0 399-0"])).arrays
+    assert arrays.link.tolist() == [0, 0]
+    assert arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
+    assert arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
 
 
-POINTS = "expected alignment points"
+POINTS = "@alignment:2: expected alignment points"
 
 
 @pytest.mark.parametrize(
@@ -139,57 +119,44 @@ POINTS = "expected alignment points"
         ("a", None, "", "@target: is empty"),
         ("a|b c", "x|y", "0-0|0-0 2-0", "@alignment:2: point 2-0 is outside .*source, which has 2 words"),
         ("a|b c", "x|y", "0-0|0-1", "@alignment:2: point 0-1 is outside .*target, which has 1 words"),
-        *(
-            ("a|b c", "x|y", f"0-0|{line}", f"@alignment:2: {POINTS}")
-            for line in ("0-0 1", "0:0", "-1-0", "0-0-0", "0-")
-        ),
+        *(("a|b c", "x|y", f"0-0|{bad}", POINTS) for bad in ("0-0 1", "0:0", "-1-0", "0-0-0", "0-")),
     ],
 )
-def test_bad_corpora(
-    folder: Path, source: str | None, target: str | None, alignment: str | None, message: str
-) -> None:
+def test_bad_corpora(tmp_path, source, target, alignment, message) -> None:
     """Lines are separated by |, None is an empty file."""
-    (folder / "index").unlink(missing_ok=True)
     texts = ([] if text is None else text.split("|") for text in (source, target, alignment))
-    with pytest.raises(InputError, match="^" + message.replace("@", f"{folder}/")):
-        index_lines(folder, *texts)
-    assert not (folder / "index").exists()
+    with pytest.raises(InputError, match="^" + message.replace("@", f"{tmp_path}/")):
+        index_lines(tmp_path, *texts)
+    assert not (tmp_path / "index").exists()
 
 
-def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
-    index_lines(folder, ["a b"], ["x"], ["0-0"])
-    (folder / "input").touch()
-    (folder / "shard.h5").unlink(missing_ok=True)
-    extract_shard(folder / "index", folder / "input", folder / "shard.h5")
-    shard = read_shard(folder / "shard.h5")
+def test_an_empty_input_makes_an_empty_shard(tmp_path: Path) -> None:
+    index, output = index_lines(tmp_path, ["a b"], ["x"], ["0-0"]), tmp_path / "shard.h5"
+    empty = write(tmp_path / "input")
+    extract_shard(index, empty, output)
+    shard = read_shard(output)
     assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
-    (folder / "target").write_text("")
-    with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
-        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "target"])
+    with pytest.raises(InputError, match=f"^{empty}: is empty"):
+        extract_shard(index, tmp_path / "source", output, references=[empty])
 
 
 @pytest.mark.parametrize(
     "bad", ["x|||y", "|||", "\x01", "a\tb", "\x85", "[X,1]", "[X,2]", "[S,7]", "<s>", "</s>", "<unk>", "<S>"]
 )
-def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
+def test_invalid_characters_in_words(tmp_path: Path, bad: str) -> None:
     """Every step that reads tokenised text names file and line."""
     good, wrong = ["a", "b"], ["a", f"a {bad} b"]
-    write_lines(folder / "input", wrong)
-    for name, read in {
-        "source": lambda: index_lines(folder, wrong, good, ["", ""]),
-        "target": lambda: index_lines(folder, good, wrong, ["", ""]),
-    }.items():
-        with pytest.raises(InputError, match=f"^{folder / name}:2: "):
-            read()
-    index_lines(folder, good, good, ["", ""])
-    index, text, source, output = (folder / name for name in ("index", "input", "source", "shard.h5"))
-    for read in (
-        lambda: extract_shard(index, text, output),
-        lambda: extract_shard(index, source, output, references=[text]),
-        lambda: read_text([text]),
-        lambda: read_text([source], text),
+    index, text = index_lines(tmp_path, good, good, ["", ""]), write(tmp_path / "input", *wrong)
+    source, output = tmp_path / "source", tmp_path / "shard.h5"
+    for name, read in (
+        ("input", lambda: extract_shard(index, text, output)),
+        ("input", lambda: extract_shard(index, source, output, references=[text])),
+        ("input", lambda: read_text([text])),
+        ("input", lambda: read_text([source], text)),
+        ("source", lambda: index_lines(tmp_path, wrong, good, ["", ""])),
+        ("target", lambda: index_lines(tmp_path, good, wrong, ["", ""])),
     ):
-        with pytest.raises(InputError, match=f"^{text}:2: "):
+        with pytest.raises(InputError, match=f"^{tmp_path / name}:2: "):
             read()
 
 
@@ -208,13 +175,13 @@ def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pyte
     st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
     st.lists(st.sampled_from("xyzX"), min_size=1, max_size=4),
 )
-def test_costs_of_a_rule(folder, corpus, source, target) -> None:
+def test_costs_of_a_rule(tmp_path, corpus, source, target) -> None:
     """Both costs follow the definition; nonterminals (X) are ignored."""
-    index = load_index(index_corpus(folder, corpus))
+    index = load_index(index_corpus(tmp_path, corpus))
     words = index.words.to_list()
     # the number of a word that is not in the corpus is in no pair of the table
     numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}
-    slow = naive.Extractor(corpus, naive.Settings(1, 1, 0, 1, 1))
+    slow = naive.Extractor(corpus, Grammar())
     terminals = [word for word in source if word != "X"], [word for word in target if word != "X"]
     expected = (
         sum(slow.cost(word, terminals[1], "source") for word in terminals[0]),
@@ -238,6 +205,5 @@ def test_more_pairs_of_words_than_the_first_table_holds() -> None:
     spans = position[:, LINK_LOW:LINK_BEGIN].copy()
     key, _ = lexical_table(words, words, position, linked, spans)
     one, alone = words[linked].astype(np.int64), np.setdiff1d(words, words[linked]).astype(np.int64)
-    assert np.array_equal(
-        np.sort(key[key > 0]), np.sort(np.concatenate([one << 32 | one, alone << 32, alone]))
-    )
+    expected = np.concatenate([one << 32 | one, alone << 32, alone])
+    assert np.array_equal(np.sort(key[key > 0]), np.sort(expected))

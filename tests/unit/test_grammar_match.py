@@ -1,7 +1,5 @@
 """Occurrences of patterns: kernels compared with plain Python, for any batch size; sorting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
+from tests.text_grammars import index_lines, write
 
-from itersel.corpus.numbers import WordNumbers, read_side
+from itersel.corpus.numbers import Side, read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
-from itersel.grammar.index import build_index, load_index
+from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
-from itersel.storage.files import write_lines
 
 WORDS = "abc"
 
@@ -43,15 +41,11 @@ def test_positions_are_sorted(size: int) -> None:
     assert np.array_equal(positions, before)
 
 
-def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
-    """Index sentences that are aligned word by word, and write the input text."""
-    write_lines(folder / "source", corpus)
-    write_lines(
-        folder / "points", (" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus)
-    )
-    write_lines(folder / "text", text)
-    build_index(folder / "source", folder / "source", folder / "points", folder / "index")
-    return folder / "index"
+def indexed(folder: Path, corpus: list[str], text: list[str]) -> tuple[GrammarIndex, Side]:
+    """Index sentences that are aligned word by word, and read the input text."""
+    diagonals = [" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus]
+    index = load_index(index_lines(folder, corpus, corpus, diagonals))
+    return index, read_side(write(folder / "text", *text), index.word_numbers())
 
 
 def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
@@ -66,22 +60,12 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
 
 
 @given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
-def test_occurrences_of_every_pattern(
-    tmp_path_factory: pytest.TempPathFactory,
-    corpus: list[str],
-    text: list[str],
-    max_span: int,
-    min_gap: int,
-    max_samples: int,
-) -> None:
-    folder = tmp_path_factory.mktemp("match")
-    index = load_index(index_of(folder, corpus, text))
+def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples) -> None:
+    index, side = indexed(tmp_path, corpus, text)
     words = index.words.to_list()
-    side = read_side(folder / "text", WordNumbers((word, number) for number, word in enumerate(words)))
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
-    patterns, blocks, _ = find_patterns(
-        index.arrays, side.words, side.offset, leave_nothing_out(len(text)), limits
-    )
+    own = leave_nothing_out(len(text))
+    patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, own, limits)
 
     def words_of(block: int) -> list[str]:
         begin = index.arrays.suffix[blocks.low[block]]
@@ -95,13 +79,11 @@ def test_occurrences_of_every_pattern(
         expected = occurrences(corpus, [words_of(u), words_of(v)], limits)
         assert np.stack([pairs.first, pairs.second], axis=1).tolist() == expected
         assert pairs.last.tolist() == [expected[-1][0] if expected else -1]
-        thirds = np.array(
-            sorted({w for a, b, w in patterns.block.tolist() if (a, b) == (u, v) and w}), np.int32
-        )
+        thirds = sorted({w for a, b, w in patterns.block.tolist() if (a, b) == (u, v) and w})
         gap = int(blocks.length[v]) + min_gap
-        found = match_thirds(blocks, limits, pairs.first, pairs.second, gap, thirds)
+        found = match_thirds(blocks, limits, pairs.first, pairs.second, gap, np.array(thirds, np.int32))
         rows = np.stack([found.first, found.second, found.third], axis=1)
-        for number, w in enumerate(thirds.tolist()):
+        for number, w in enumerate(thirds):
             all_of_it = occurrences(corpus, [words_of(u), words_of(v), words_of(w)], limits)
             total = len(all_of_it)
             # as in cdec: sample k of M from n occurrences is number round(k n / M), halves rounded up
@@ -120,12 +102,8 @@ def left_out(starts: np.ndarray) -> Own:
 
 
 @given(sentences, st.integers(1, 7), st.booleans())
-def test_batch_size_makes_no_difference(
-    tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool
-) -> None:
-    folder = tmp_path_factory.mktemp("batch")
-    index = load_index(index_of(folder, corpus, corpus))
-    side = read_side(folder / "text", index.word_numbers())
+def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out) -> None:
+    index, side = indexed(tmp_path, corpus, corpus)
     starts = index.arrays.source_offset
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
@@ -139,24 +117,19 @@ def test_batch_size_makes_no_difference(
 def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     """More occurrences than samples, all left out: the last occurrence decides, not the last sample."""
     corpus = ["a b a b a b a b a b a b", "c a"]
-    index = load_index(index_of(tmp_path, corpus, corpus))
-    side = read_side(tmp_path / "text", index.word_numbers())
-    starts = index.arrays.source_offset
-    own = left_out(starts)
+    index, side = indexed(tmp_path, corpus, corpus)
+    own = left_out(index.arrays.source_offset)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
-    others = {
-        tuple(table.source[table.source_offset[rule] : table.source_offset[rule + 1]].tolist())
-        for rule, _, samples, _, _ in table.row.tolist()
-        if samples
-    }
-    assert all(sum(symbol > 0 for symbol in source) == 1 for source in others)
+    for rule, _, samples, _, _ in table.row.tolist():
+        source = table.source[slice(*table.source_offset[rule : rule + 2])]
+        assert not samples or (source > 0).sum() == 1
 
 
 def test_the_same_shard_twice_is_the_same_bytes(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
-    index_of(tmp_path, corpus, corpus[:100])
+    indexed(tmp_path, corpus, corpus[:100])
     for name in ("1.h5", "2.h5"):
         extract_shard(tmp_path / "index", tmp_path / "text", tmp_path / name)
     assert (tmp_path / "1.h5").stat().st_size > 100_000

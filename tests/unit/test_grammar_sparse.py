@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
+from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 from tests.text_grammars import features_by_rule
 
 from itersel.errors import InputError
@@ -62,50 +62,31 @@ words = st.text("ab=;_ü漢", min_size=1, max_size=4)
 
 @st.composite
 def rules(draw: st.DrawFn) -> tuple:
-    count = draw(st.integers(0, 2))
-    sides = []
-    for _ in range(2):
-        side = draw(st.lists(words, min_size=1 if count == 0 else 0, max_size=5))
-        places = sorted(draw(st.lists(st.integers(0, len(side)), min_size=count, max_size=count)))
-        for number, place in enumerate(places):
-            side.insert(place + number, None)
-        sides.append(side)
-    orders = [range(count), draw(st.permutations(range(count)))]
-    filled = []
-    for side, order in zip(sides, orders, strict=True):
-        numbers = iter(order)
-        filled.append(tuple(-1 - next(numbers) if s is None else s for s in side))
-    return (GRAMMAR_RULE, *filled)
-
-
-@st.composite
-def aligned_rules(draw: st.DrawFn) -> tuple:
     """Draw a rule with a count and an alignment, also of nonterminals, which rules should not have."""
-    kind, source, target = draw(rules())
+    symbols = (-1, -2)[: draw(st.integers(0, 2))]
+    source, target = (draw(st.lists(words, min_size=not symbols, max_size=5)) for _ in range(2))
+    places = sorted(draw(st.integers(0, len(source))) for _ in symbols)
+    for symbol, place in reversed([*zip(symbols, places, strict=True)]):
+        source.insert(place, symbol)
+        target.insert(draw(st.integers(0, len(target))), symbol)
     points = st.tuples(st.integers(0, len(source) - 1), st.integers(0, max(len(target) - 1, 0)))
     alignment = draw(st.lists(points, max_size=4, unique=True)) if target else []
-    return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
+    return GRAMMAR_RULE, tuple(source), tuple(target), tuple(sorted(alignment)), draw(st.integers(0, 400))
 
 
-@given(
-    st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(BUILT_IN_TEMPLATES)), unique=True)
-)
+@given(st.lists(rules(), max_size=8), st.lists(st.sampled_from([*BUILT_IN_TEMPLATES]), unique=True))
 def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
         sparse_features((-1,), (-1,), GLUE_START_CATEGORIES, templates=templates),
         sparse_features((-1, -2), (-1, -2), GLUE_CATEGORIES, templates=templates),
-        *(
-            sparse_features(source, target, alignment=alignment, count=count, templates=templates)
-            for _, source, target, alignment, count in drawn
-        ),
     ]
+    for _, source, target, alignment, count in drawn:
+        expected.append(sparse_features(source, target, ALL_X, alignment, count, templates))
     assert features_by_rule(features) == expected
 
 
 RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
-
-
 EXAMPLES = {
     "R": {"R:X:das_NX_doch_haus:the_N1_house"},
     "RBS": {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"},
@@ -160,11 +141,9 @@ def test_only_small_word_numbers_have_codes(on_target: bool) -> None:
     """Two words of 30 bits fit into a code."""
     words = np.array([1, (1 << 29) - 1, 1 << 29, (1 << 31) - 1], np.int32)
     ends = np.array([0, 4], np.int64)
-    nothing = string_table([])
-    rules = Rules(
-        nothing, nothing, np.zeros((1, 3), np.uint16), words, ends, words, ends,
-        np.zeros((0, 2), np.uint8), np.zeros(2, np.int64), np.zeros(1, np.uint8),
-    )  # fmt: skip
+    nothing, sides = string_table([]), (words, ends) * 2
+    points = np.zeros((0, 2), np.uint8), np.zeros(2, np.int64)
+    rules = Rules(nothing, nothing, np.zeros((1, 3), np.uint16), *sides, *points, np.zeros(1, np.uint8))
     codes = [bigram_code(rules, 0, slot, on_target) for slot in range(5)]
     assert codes[2:] == [NO_CODE] * 3
     assert NO_CODE < codes[0] < 1 << 61
@@ -186,15 +165,14 @@ def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
 
 
 def test_a_name_with_the_key_of_another_is_found() -> None:
-    names = Names(
-        np.full(4, -1, np.int32), np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
-    )
-    key, first, other = np.uint64(7), np.frombuffer(b"abc", np.uint8), np.frombuffer(b"abd", np.uint8)
-    assert find_name(names, 0, key, first.copy(), 3) == 0
-    assert find_name(names, 1, key, first.copy(), 3) == 0
-    assert find_name(names, 1, key, other.copy(), 3) == COLLISION
-    assert find_name(names, 1, key, first.copy(), 2) == COLLISION
-    assert find_name(names, 1, np.uint64(11), other.copy(), 3) == 1
+    zeros = np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
+    names, key = Names(np.full(4, -1, np.int32), *zeros), np.uint64(7)
+    first, other = (np.frombuffer(bytearray(text), np.uint8) for text in (b"abc", b"abd"))
+    assert find_name(names, 0, key, first, 3) == 0
+    assert find_name(names, 1, key, first, 3) == 0
+    assert find_name(names, 1, key, other, 3) == COLLISION
+    assert find_name(names, 1, key, first, 2) == COLLISION
+    assert find_name(names, 1, np.uint64(11), other, 3) == 1
 
 
 def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,9 +196,8 @@ def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rules_with_the_same_identity() -> None:
     """They share the feature; names are written for any selection and order of features."""
-    features = compute(
-        [(GRAMMAR_RULE, ("a", -1), ("x", -1), ((0, 0),)), (GRAMMAR_RULE, ("a", -1), ("x", -1))]
-    )
+    rule = (GRAMMAR_RULE, ("a", -1), ("x", -1))
+    features = compute([(*rule, ((0, 0),)), rule])
     names = features.feature_name.to_list()
     assert sum(name.startswith("R:") for name in names) == 1
     order = np.arange(len(names))[::-2]

@@ -1,6 +1,6 @@
 """cdec's text grammars: reading, writing, and every error with its position."""
 
-import gzip
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
-from tests.text_grammars import rule_of, write
+from tests.text_grammars import features_by_rule, rows_of, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -18,19 +18,13 @@ from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Ca
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
-from itersel.grammar.text import (
-    export_grammars,
-    import_grammars,
-    parse_rule,
-    read_grammar,
-    read_input,
-)
+from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.limits import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
+from itersel.storage.files import read_lines
 from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
-
 
 # of extracted grammars; imported ones have dense features instead
 COUNTS = ("grammar_dense", "grammar_samples", "grammar_count", "grammar_singleton", "rule_cost")
@@ -60,8 +54,7 @@ def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
 
 def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
     """Return the kind, source and target side of the rules of a sentence, as words."""
-    rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])].tolist()
-    return [(int(shard.rule_kind[rule]), *rule_of(shard, rule)) for rule in rules]
+    return [(kind, *sides) for kind, sides, _ in rows_of(shard, sentence)]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +102,7 @@ def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
         ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal.* can be made of itself"),
         ("[X] ||| [S,1] ||| x [S,1] ||| A=1", "lone nonterminal.* can be made of itself"),
         ("[X] ||| a ||| x ||| A", "feature 'A', expected"),
-        ("[X] ||| a ||| x ||| 0.5", "feature '0.5', expected"),
         ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
-        ("[X] ||| a ||| x ||| A=one", "feature 'A=one', expected"),
-        ("[X] ||| a ||| x ||| A=1_0", "feature 'A=1_0', expected"),
         ("[X] ||| a ||| x ||| A=nan", "is not a number from"),
         ("[X] ||| a ||| x ||| A=-inf", "is not a number from"),
         ("[X] ||| a ||| x ||| A=1.1e12", "is not a number from"),
@@ -126,18 +116,14 @@ def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
     ],
 )
 def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=f"^{tmp_path}/g/grammar.0:2: .*{message}"):
         import_one(tmp_path, RULE, line, RULE)
-    assert (error.value.path, error.value.line) == (tmp_path / "g" / "grammar.0", 2)
-    assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
+    assert sorted(os.listdir(tmp_path)) == ["g", "text"]
 
 
 def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path: Path) -> None:
-    shard = import_one(
-        tmp_path,
-        *("[X] ||| b ||| y ||| ", "[X] ||| a b ||| z ||| ", "[X] ||| b ||| x ||| ", "[X] ||| a b ||| y ||| "),
-        text="b a b",
-    )
+    sides = "b ||| y", "a b ||| z", "b ||| x", "a b ||| y"
+    shard = import_one(tmp_path, *(f"[X] ||| {both} ||| " for both in sides), text="b a b")
     assert listed_rules(shard) == [
         (GRAMMAR_RULE, ("b",), ("y",)),
         (GRAMMAR_RULE, ("b",), ("x",)),
@@ -150,18 +136,15 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path:
 
 def test_templates_of_an_import(tmp_path: Path) -> None:
     """Features of computed templates must not be listed; those of other templates are kept."""
-    (tmp_path / "text").write_text("a\n")
-    (tmp_path / "grammar.0").write_text("[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0\n")
-    files = tmp_path / "text", tmp_path, tmp_path / "shard.h5"
+    write(tmp_path / "grammar.0", "[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0")
+    files = write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5"
     import_grammars(*files, templates=("RBS", "Del"))
     shard = read_shard(tmp_path / "shard.h5")
     assert shard.templates == ("RBS", "Del", "Lex", "Count")
     names = set(shard.feature_name.to_list())
     assert {"Lex:b_y", "Count:2", "RBS:<r>_a"} <= names
     assert not any(name.startswith(("R:", "Shape", "Lex:a")) for name in names)
-    with pytest.raises(
-        InputError, match=r"grammar\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"
-    ):
+    with pytest.raises(InputError, match=r"\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"):
         import_grammars(*files, templates=("Lex",))
     with pytest.raises(InputError, match="template 'Count' does not follow from text grammars"):
         import_grammars(*files, templates=("Count",))
@@ -183,22 +166,16 @@ def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path: Path) -> Non
     assert shard.grammar_dense[:, GRAMMAR_FEATURES.index("CountEF")].tolist() == [1, 2, 0]
 
 
-def test_dense_names() -> None:
+def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path) -> None:
     assert all(map(DENSE_NAME.fullmatch, ["CountEF", "Dense", "PhraseModel_0", "P2"]))
     assert not any(map(DENSE_NAME.fullmatch, ["Class:one", "Source_haus", "_0", "A_0_1", "1"]))
-
-
-def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path) -> None:
     shard = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
     assert shard.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
     assert shard.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]
-    names = shard.feature_name.to_list()
-    begin, end = shard.rule_feature_offset[2:4]
-    row = dict(zip(shard.rule_feature[begin:end].tolist(), shard.rule_feature_value[begin:end], strict=True))
-    assert row[names.index("Class:one")] == 0.5
-    assert row[names.index("R:X:a:x")] == 1
-    assert sorted(row) == list(row)
-    assert names.index("Class:one") not in shard.rule_feature[end:]
+    assert (np.diff(shard.rule_feature[slice(*shard.rule_feature_offset[2:4])]) > 0).all()
+    first, *others = features_by_rule(shard)[2:]
+    assert (first["Class:one"], first["R:X:a:x"]) == (0.5, 1)
+    assert not any("Class:one" in features for features in others)
 
 
 def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
@@ -212,9 +189,8 @@ def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
 def test_segments_name_their_grammars(tmp_path: Path) -> None:
     first = write(tmp_path / "one.gz", RULE)
     text = write(tmp_path / "text", f'<seg grammar="{first}" id="7"> a &amp; b </seg>', "plain")
-    with pytest.raises(InputError, match="names no grammar; give --grammars") as error:
+    with pytest.raises(InputError, match=f"^{text}:2: names no grammar; give --grammars"):
         read_input(text)
-    assert error.value.line == 2
     sentences = read_input(text, tmp_path)
     assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
     assert [sentence.grammar for sentence in sentences] == [first, tmp_path / "grammar.1.gz"]
@@ -233,24 +209,14 @@ def test_segments_name_their_grammars(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=f"text:2: .*{message}"):
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
-    assert error.value.line == 2
 
 
-def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_grammar_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", RULE)
     with pytest.raises(InputError, match=r"text:2: its grammar .*/grammar\.1\.gz: no such file"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    (tmp_path / "grammar.0").unlink()
-    whole = gzip.compress(RULE.encode() * 100)
-    (tmp_path / "grammar.0.gz").write_bytes(whole[:-20])
-    with pytest.raises(InputError, match="truncated gzip"):
-        list(read_grammar(tmp_path / "grammar.0.gz"))
-    (tmp_path / "bad").write_bytes(RULE.encode() + b"\n[X] ||| \xff")
-    with pytest.raises(InputError, match="not valid UTF-8") as error:
-        list(read_grammar(tmp_path / "bad"))
-    assert error.value.line == 2
 
 
 def test_references_are_kept(tmp_path: Path) -> None:
@@ -259,22 +225,20 @@ def test_references_are_kept(tmp_path: Path) -> None:
     text, references = write(tmp_path / "text", "a b", ""), write(tmp_path / "references", "x new", "y")
     import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
     shard = read_shard(tmp_path / "shard.h5")
-    words = shard.vocabulary.to_list()
-    assert [words[i] for i in shard.source] == ["a", "b"]
-    assert [words[i] for i in shard.reference] == ["x", "new", "y"]
+    assert shard.vocabulary.take(shard.source).to_list() == ["a", "b"]
+    assert shard.vocabulary.take(shard.reference).to_list() == ["x", "new", "y"]
     assert shard.source_offset.tolist() == [0, 2, 2]
     assert shard.reference_offset.tolist() == [0, 2, 3]
     assert shard.has_references
     assert not import_one(tmp_path, RULE).has_references
-    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
+    with pytest.raises(InputError, match=f"^{references}.*2 references for 1 sentences"):
         import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
-    assert error.value.path == references
 
 
-@pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
-def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: Path, word: str) -> None:
-    write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[]]))
-    with pytest.raises(InputError, match="would mean something else"):
+@pytest.mark.parametrize(("word", "target"), [("[X,1]", "x"), ("|||", "x"), ("[NP,12]", "x"), ("a", "[1]")])
+def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: Path, word, target) -> None:
+    write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[Rule(("a",), (target,))]]))
+    with pytest.raises(InputError, match=r"the word '.*' would mean something else"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "g")
     assert not (tmp_path / "g").exists()
 
@@ -287,9 +251,8 @@ def test_export_restores_the_import(tmp_path: Path) -> None:
     ]
     import_one(tmp_path, *lines)
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
-    [path] = (tmp_path / "out").iterdir()
-    assert path.name == "grammar.0.gz"
-    assert gzip.decompress(path.read_bytes()).decode().splitlines() == [
+    assert os.listdir(tmp_path / "out") == ["grammar.0.gz"]
+    assert read_lines(tmp_path / "out/grammar.0.gz") == [
         "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.30103 CountEF=0.00001 "
         "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",
         "[X] ||| b |||  ||| EgivenFCoherent=0 SampleCountF=0 CountEF=0 "
@@ -310,28 +273,25 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
     grammars = []
     for words in sentences:
         one = st.one_of(small_rules(words), categorized_rules(words)) if categories else small_rules(words)
-        rules = draw(st.lists(one, max_size=5))
-        rules = [rule._replace(features=draw(st.dictionaries(names, values, max_size=3))) for rule in rules]
-        grammars.append([rule._replace(alignment=draw(alignments(rule))) for rule in rules])
+        grammars.append([])
+        for rule in draw(st.lists(one, max_size=5)):
+            ends = len(rule.source) - 1, max(len(rule.target) - 1, 0)
+            points = st.tuples(*(st.integers(0, end) for end in ends))
+            alignment = draw(st.lists(points, max_size=3)) if rule.target else []
+            features = draw(st.dictionaries(names, values, max_size=3))
+            grammars[-1].append(rule._replace(features=features, alignment=tuple(alignment)))
     return sentences, grammars
 
 
-def alignments(rule: Rule):
-    places = [range(len(side)) for side in (rule.source, rule.target)]
-    if not all(places):
-        return st.just(())
-    return st.lists(st.tuples(*map(st.sampled_from, places)), max_size=3).map(tuple)
-
-
 @given(corpora())
-def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, corpus) -> None:
-    folder, (texts, grammars) = tmp_path_factory.mktemp("trip"), corpus
+def test_a_round_trip_changes_nothing(tmp_path, corpus) -> None:
+    texts, grammars = corpus
     before = make_shard(texts, texts, grammars)
-    write_shard(folder / "before.h5", before)
-    export_grammars(folder / "before.h5", folder / "g")
-    text = write(folder / "text", *map(" ".join, texts))
-    import_grammars(text, folder / "g", folder / "after.h5", [text])
-    assert_equal(read_shard(folder / "after.h5"), before)
+    write_shard(tmp_path / "before.h5", before)
+    export_grammars(tmp_path / "before.h5", tmp_path / "g")
+    text = write(tmp_path / "text", *map(" ".join, texts))
+    import_grammars(text, tmp_path / "g", tmp_path / "after.h5", [text])
+    assert_equal(read_shard(tmp_path / "after.h5"), before)
 
 
 def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
@@ -362,9 +322,8 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
     write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
-    with pytest.raises(InputError, match=r"\[S\] -> \[X\], \[X\] can be made of itself") as error:
+    with pytest.raises(InputError, match=r"/grammar\.1:2: .*\[S\] -> \[X\], \[X\] can be made of itself"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    assert (error.value.path, error.value.line) == (tmp_path / "grammar.1", 2)
     assert not (tmp_path / "shard.h5").exists()
 
 
@@ -372,9 +331,8 @@ def test_number_of_categories_is_limited(tmp_path: Path) -> None:
     names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
     lines = [f"[{name}] ||| a ||| x |||" for name in names]
     assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
-    with pytest.raises(InputError, match=r"more than 1000 categories, \[Over\] is one too many") as error:
+    with pytest.raises(InputError, match=r":999: more than 1000 categories, \[Over\] is one too many"):
         import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
-    assert error.value.line == MAX_CATEGORIES - 1
 
 
 def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: Path) -> None:
@@ -382,9 +340,8 @@ def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: 
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
     (tmp_path / "shard.h5").unlink()
-    with pytest.raises(InputError, match="has 201 words; with other categories than X") as error:
+    with pytest.raises(InputError, match="/text:1: has 201 words; with other categories than X"):
         import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
-    assert (error.value.path, error.value.line) == (tmp_path / "text", 1)
     assert not (tmp_path / "shard.h5").exists()
 
 
@@ -400,14 +357,11 @@ def test_one_grammar_is_filtered_for_each_sentence(tmp_path: Path) -> None:
         import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
 
 
-def test_export_of_categories_rejects_words_that_look_like_nonterminals(tmp_path: Path) -> None:
+def test_export_of_categories(tmp_path: Path) -> None:
     import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
-    [line] = gzip.decompress((tmp_path / "out" / "grammar.0.gz").read_bytes()).decode().splitlines()
+    [line] = read_lines(tmp_path / "out/grammar.0.gz")
     assert line.startswith("[NP] ||| a [NN,1] [X,2] ||| [X,2] [NN,1] ||| ")
-    write_shard(tmp_path / "shard.h5", make_shard([["a"]], None, [[Rule(("a",), ("[1]",))]]))
-    with pytest.raises(InputError, match=r"the word '\[1\]' would mean something else"):
-        export_grammars(tmp_path / "shard.h5", tmp_path / "refused")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The Makefile, projects with the installed workflow, and the installation into a conda environment."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -21,17 +19,17 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path, is
     project = root if is_checkout else tmp_path / "wheel"
     project.mkdir(exist_ok=True)
     copy = shutil.copy(root / "envs/itersel.post-deploy.sh", tmp_path)
-    environment = {
-        "PATH": f"{tmp_path}:{os.environ['PATH']}",
-        "ITERSEL_PROJECT": str(project),
-        "ITERSEL_VERSION": "1.2.3",
-    }
-    result = subprocess.run(
-        ["bash", copy], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    environment = {"ITERSEL_PROJECT": str(project), "ITERSEL_VERSION": "1.2.3"}
+    result = run("bash", copy, folder=tmp_path, path=f"{tmp_path}:{os.environ['PATH']}", **environment)
     editable = "--editable packages/snakemake-executor-plugin-arrays --editable ."
     installed = editable if is_checkout else "itersel==1.2.3"
+    assert result.returncode == 0
     assert result.stdout == f"{project}: -m pip install --constraint envs/constraints.txt {installed}\n"
+
+
+def run(*command: object, folder: Path, path: str = os.environ["PATH"], **variables: str):
+    environment = {"PATH": path, **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def script(path: Path, text: str) -> str:
@@ -42,8 +40,7 @@ def script(path: Path, text: str) -> str:
 
 def test_make_names_what_is_missing(root: Path, tmp_path: Path) -> None:
     for python in ("python99", script(tmp_path / "python2", "exit 1")):
-        command = ["make", "demo", f"PYTHON={python}", f"VENV={tmp_path}/venv"]
-        result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        result = run("make", "demo", f"PYTHON={python}", f"VENV={tmp_path}/venv", folder=root)
         assert result.returncode == 2
         first = result.stderr.splitlines()[0]
         assert "Python 3.11 or later with venv (on Debian and Ubuntu: python3-venv) is needed" in first
@@ -58,10 +55,8 @@ def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
     script(folder / "python3.12", "exit 0")
     for tool in ("make", "sh", "test", "touch"):
         (folder / tool).symlink_to(str(shutil.which(tool)))
-    command = ["make", "--dry-run", "demo", f"VENV={tmp_path}/venv"]
-    result = subprocess.run(
-        command, cwd=root, env={"PATH": str(folder)}, capture_output=True, text=True, check=True
-    )
+    result = run("make", "--dry-run", "demo", f"VENV={tmp_path}/venv", folder=root, path=str(folder))
+    assert result.returncode == 0
     assert f'"python3.12" -m venv "{tmp_path}/venv"' in result.stdout
 
 
@@ -76,7 +71,7 @@ def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.Capt
         assert main(["init", "--experiment", name, str(project)]) == 0
         command = capsys.readouterr().out.splitlines()[-1].split()
         assert command[:3] == ["itersel", "run", "--configfile"]
-        content: dict[str, dict[str, object]] = {}
+        content = {}
         first = project / command[3]
         schema = first.read_text().partition("$schema=")[2].partition("\n")[0]
         assert first.parent.joinpath(schema).is_file()

@@ -1,7 +1,5 @@
 """Imports only point down, at import time and inside functions; docs/architecture.md lists the layers."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator
@@ -36,10 +34,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def needs(root: Path) -> dict[str, set[str]]:
     """Return what each module of the package imports from it."""
-    package = root / "src/itersel"
-    paths = {
-        ".".join(path.relative_to(package).with_suffix("").parts): path for path in package.rglob("*.py")
-    }
+    top = root / "src/itersel"
+    paths = {".".join(path.relative_to(top).with_suffix("").parts): path for path in top.rglob("*.py")}
     return {
         name: {other for other in imported(ast.parse(path.read_text())) if other in paths} - {name}
         for name, path in paths.items()

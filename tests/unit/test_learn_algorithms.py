@@ -1,7 +1,5 @@
 """The four algorithms with the decoder, compared with their pseudo-code, and as a chain of commands."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,16 +7,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from tests.damage import resealed
+from tests.damage import put
 from tests.naive import learning, selection
 from tests.naive.learning import Hypothesis
 from tests.naive.selection import Vector
+from tests.naive.strategies import features_of
+from tests.systems import itersel as step
+from tests.text_grammars import write
 
 import itersel
-from itersel.cli.main import main
 from itersel.config.mixing import ALGORITHMS
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard, write_shard
 from itersel.lm.binary import load_model
@@ -49,11 +48,8 @@ def make_rules(random: np.random.Generator) -> list[Rule]:
     sides = [((word,), (other,)) for word, others in WORDS.items() for other in others]
     sides += [(("sehr", -1), ("very", -1)), (("sehr", -1), (-1, "much")), ((-1, "ist", -2), (-1, "is", -2))]
     sides += [((-1, "ist", -2), (-2, "is", -1)), (("das", "haus"), ("the", "house"))]
-    costs = [float(round(cost, 3)) for cost in random.uniform(0, 2, len(sides))]
-    return [
-        Rule(source, target, {"EgivenFCoherent": cost})
-        for (source, target), cost in zip(sides, costs, strict=True)
-    ]
+    costs = random.uniform(0, 2, len(sides)).round(3).tolist()
+    return [Rule(*both, {"EgivenFCoherent": cost}) for both, cost in zip(sides, costs, strict=True)]
 
 
 def make_corpus(folder: Path) -> list[Shard]:
@@ -64,22 +60,17 @@ def make_corpus(folder: Path) -> list[Shard]:
             ("das", str(random.choice(["alt", "klein", "groß"])), "haus", "ist", "sehr", str(adjective))
             for adjective in random.choice(["alt", "klein", "groß"], 3)
         ]
-        reference = [
-            tuple("very" if word == "sehr" else WORDS[word][0] for word in sentence) for sentence in source
-        ]
-        shard = make_shard(source, reference, [make_rules(random) for _ in source])
-        write_shard(folder / f"{z}.h5", shard)
-        shards.append(shard)
+        reference = [tuple(WORDS[word][0] for word in sentence) for sentence in source]
+        shards.append(make_shard(source, reference, [make_rules(random) for _ in source]))
+        write_shard(folder / f"{z}.h5", shards[-1])
     make_model(folder / "lm.bin", TEXT)
     return shards
 
 
 def make_model(path: Path, lines: list[str]) -> None:
     """Make a language model of order 2."""
-    text, arpa = path.with_suffix(".text"), path.with_suffix(".arpa")
-    text.write_text("".join(line + "\n" for line in lines))
-    assert main(["lm", "estimate", "--order", "2", "--input", str(text), "--output", str(arpa)]) == 0
-    assert main(["lm", "compile", "--order", "2", "--input", str(arpa), "--output", str(path)]) == 0
+    text = write(path.with_suffix(".text"), *lines)
+    step("lm", "estimate", "--order", 2, "--input", text, "--output", path)
 
 
 def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vector]:
@@ -90,7 +81,7 @@ def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vecto
         decoder, bleu = Decoder(shard, model), learning.Bleu("liang")
         for i in range(shard.sentence_count):
             kbest = hypotheses(decoder, i, weights)
-            reference = shard.reference[shard.reference_offset[i] : shard.reference_offset[i + 1]].tolist()
+            reference = shard.references(i).word.tolist()
             scores = bleu.score_all([hypothesis.words for hypothesis in kbest], reference)
             pairs = learning.multipartite_pairs(scores)
             weights, _ = learning.update_pairs(weights, kbest, pairs, "perceptron", update, RATE)
@@ -103,15 +94,13 @@ def hypotheses(decoder: Decoder, sentence: int, weights: Vector) -> list[Hypothe
     found = decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=K_BEST)
     result = []
     for i, score in enumerate(found.score.tolist()):
-        words = found.word[found.word_offset[i] : found.word_offset[i + 1]].tolist()
-        features = feature_values(found, i, decoder.dense_names, decoder.shard.feature_name)
-        result.append(Hypothesis(tuple(words), dict(features), score))
+        words = found.word[slice(*found.word_offset[i : i + 2])].tolist()
+        result.append(Hypothesis(tuple(words), features_of(decoder, found, i), score))
     return result
 
 
-def train_command(folder: Path, *options: str) -> list[str]:
-    learn = ["--k-best", str(K_BEST), "--learning-rate", str(RATE)]
-    return ["train", "--model", str(folder / "lm.bin"), *learn, *options]
+def train_command(*models: Path) -> list[object]:
+    return ["train", "--k-best", K_BEST, "--learning-rate", RATE, "--model", *models]
 
 
 def chain(folder: Path, algorithm: str, update: str) -> Vector:
@@ -122,16 +111,14 @@ def chain(folder: Path, algorithm: str, update: str) -> Vector:
     for epoch in range(1, EPOCHS + 1):
         for z in range(shards):
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
-            start = ["--weights", str(begin)] if epoch > 1 else []
-            files = ["--shard", str(folder / f"{z}.h5"), "--output", str(out / f"w{epoch}.{z}.h5")]
-            files += ["--shard-number", str(z)]
-            assert main(train_command(folder, *files, *start, "--update", update, "--epoch", str(epoch))) == 0
-        (out / "list").write_text("".join(f"{out}/w{epoch}.{z}.h5\n" for z in range(shards)))
-        mix = ["mix", "--inputs", str(out / "list"), "--shards", str(shards), "--epoch", str(epoch)]
-        mix += ["--mixing", ALGORITHMS[algorithm], "--output", str(out / f"v{epoch}.h5")]
-        mix += ["--select", str(NUMBER)] if algorithm == "itersel" else []
-        mix += ["--previous", str(out / f"v{epoch - 1}.h5")] if own and epoch > 1 else []
-        assert main(mix) == 0
+            start = ["--weights", begin] if epoch > 1 else []
+            files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5", "--shard-number", z]
+            step(*train_command(folder / "lm.bin"), *files, *start, "--update", update, "--epoch", epoch)
+        files = write(out / "list", *(f"{out}/w{epoch}.{z}.h5" for z in range(shards)))
+        mix = ["--mixing", ALGORITHMS[algorithm], "--output", out / f"v{epoch}.h5"]
+        mix += ["--select", NUMBER] if algorithm == "itersel" else []
+        mix += ["--previous", out / f"v{epoch - 1}.h5"] if own and epoch > 1 else []
+        step("mix", "--inputs", files, "--shards", shards, "--epoch", epoch, *mix)
     return read_weights(out / f"v{EPOCHS}.h5").to_dict()
 
 
@@ -155,37 +142,21 @@ def test_commands_equal_the_pseudo_code(tmp_path: Path, update: str) -> None:
 
 def test_provenance_and_bytes(tmp_path: Path) -> None:
     make_corpus(tmp_path)
-    files = ["--shard", str(tmp_path / "1.h5"), "--features", "dense", "--pairs", "pro", "--bleu", "chiang"]
-    options = ["--learner", "margin-perceptron", "--seed", "3", "--epoch", "4", "--shard-number", "1"]
+    command = [*train_command(tmp_path / "lm.bin"), "--shard", tmp_path / "1.h5"]
+    command += ["--learner=margin-perceptron", "--features=dense", "--pairs=pro", "--bleu=chiang"]
     for name in ("one.h5", "two.h5"):
-        assert main(train_command(tmp_path, *files, *options, "--output", str(tmp_path / name))) == 0
+        step(*command, "--seed", 3, "--epoch", 4, "--shard-number", 1, "--output", tmp_path / name)
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
     with h5py.File(tmp_path / "one.h5") as stream:
         found = read_header(stream, FORMAT, tmp_path / "one.h5").attributes
     assert (found["version"], found["epoch"], found["shard"]) == (itersel.__version__, 4, 1)
-    assert found["sentences"] == 3
-    assert found["pairs"] == 150
+    assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
-    assert json.loads(found["settings"]) == {
-        "features": "dense",
-        "templates": [],
-        "k_best": K_BEST,
-        "pop_limit": 200,
-        "max_span": 15,
-        "learner": {
-            "name": "margin-perceptron",
-            "bleu": "chiang",
-            "average": False,
-            "regularization": "none",
-            "strength": 0.0,
-            "delay": 1,
-            "learning_rate": RATE,
-            "schedule": "constant",
-            "pairs": "pro",
-            "update": "sentence",
-        },
-        "seed": 3,
-    }
+    search = {"features": "dense", "templates": [], "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
+    learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
+    steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
+    learner |= {**steps, "average": False, "delay": 1}
+    assert json.loads(found["settings"]) == {**search, "learner": learner, "seed": 3}
     names = set(read_weights(tmp_path / "one.h5").name.to_list())
     assert names
     assert not any(":" in name for name in names)
@@ -194,31 +165,18 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
 def test_several_files(tmp_path: Path) -> None:
     """Several files at once, each with its model, equal consecutive runs that pass on the weights."""
     make_corpus(tmp_path)
-    files = [str(tmp_path / f"{number}.h5") for number in range(3)]
-    other = tmp_path / "other.bin"
-    make_model(other, TEXT[:2])
-    models = [str(tmp_path / "lm.bin"), str(other), str(tmp_path / "lm.bin")]
-    row = tmp_path / "row.h5"
-    command = train_command(tmp_path, "--shard", *files, "--output", str(row))
-    command[command.index("--model") + 1 : command.index("--model") + 2] = models
-    assert main(command) == 0
-    weights: list[str] = []
-    for number, (file, model) in enumerate(zip(files, models, strict=True)):
-        output = str(tmp_path / f"step{number}.h5")
-        step = train_command(tmp_path, "--shard", file, *weights, "--output", output)
-        step[step.index("--model") + 1] = model
-        assert main(step) == 0
+    make_model(tmp_path / "other.bin", TEXT[:2])
+    files = [tmp_path / f"{number}.h5" for number in range(3)]
+    models = [tmp_path / name for name in ("lm.bin", "other.bin", "lm.bin")]
+    step(*train_command(*models), "--shard", *files, "--output", tmp_path / "row.h5")
+    weights, output = [], tmp_path / "step.h5"
+    for file, model in zip(files, models, strict=True):
+        step(*train_command(model), "--shard", file, *weights, "--output", output)
         weights = ["--weights", output]
-    expected, found = read_weights(output).to_dict(), read_weights(row).to_dict()
+    expected, found = read_weights(output).to_dict(), read_weights(tmp_path / "row.h5").to_dict()
     assert found.keys() == expected.keys()
     assert found == pytest.approx(expected, abs=1e-12)
     assert len(found) > 20
-
-
-def put_nan(path: Path) -> None:
-    write_weights(path, make_weights({"Glue": 1.0}))
-    with resealed(path) as stream:
-        stream["v"][0] = np.nan
 
 
 def drop_references(path: Path) -> None:
@@ -230,7 +188,7 @@ def drop_references(path: Path) -> None:
     [
         ("1.h5", Path.unlink, 1, "1.h5: no such file"),
         ("0.h5", drop_references, 1, "0.h5: has no references to train on; extract it with --references"),
-        ("start.h5", put_nan, 1, "start.h5: the weight of 'Glue' is not finite"),
+        ("start.h5", put("v", 0, np.nan), 1, "start.h5: the weight of 'Glue' is not finite"),
         (
             "0.h5",
             Path.exists,
@@ -239,17 +197,9 @@ def drop_references(path: Path) -> None:
         ),
     ],
 )
-def test_bad_input(
-    tmp_path: Path,
-    refused: Callable[..., str],
-    broken: str,
-    damage: Callable[[Path], None],
-    models: int,
-    message: str,
-) -> None:
+def test_bad_input(tmp_path, refused, broken, damage, models, message) -> None:
     make_corpus(tmp_path)
     write_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)
-    files = ["--shard", *(str(tmp_path / f"{z}.h5") for z in range(SHARDS))]
-    files += ["--weights", str(tmp_path / "start.h5"), "--model", *[str(tmp_path / "lm.bin")] * models]
-    refused(train_command(tmp_path, *files, "--output", str(tmp_path / "w.h5")), message)
+    files = ["--weights", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
+    refused([*train_command(*[tmp_path / "lm.bin"] * models), *files, "--output", tmp_path / "w.h5"], message)

@@ -1,7 +1,6 @@
 """Sentence BLEU compared with closed forms, sacrebleu and plain Python."""
 
-from __future__ import annotations
-
+import itertools
 import math
 
 import numpy as np
@@ -27,8 +26,6 @@ SENTENCE = st.lists(st.integers(0, 3), max_size=9)
 KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
 WORDS = SENTENCE.filter(bool)
 REFERENCES = st.one_of(SENTENCE.map(lambda one: [one]), st.lists(WORDS, min_size=2, max_size=4))
-
-
 LONG = st.lists(st.integers(0, 3), min_size=4, max_size=9)
 
 
@@ -105,11 +102,9 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
         statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
     columns = np.array(statistics, np.int32)
     ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
-    texts = [
-        [text(words[i]) if i < len(words) else None for _, words in sentences]
-        for i in range(max(len(words) for _, words in sentences))
-    ]
-    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score([text(h) for h, _ in sentences], texts)
+    texts = [text(hypothesis) for hypothesis, _ in sentences]
+    others = map(list, itertools.zip_longest(*(map(text, words) for _, words in sentences)))
+    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(texts, [*others])
     counts = np.zeros(COUNTS, np.int64)
     for row in range(len(sentences)):
         add_counts(counts, ours, row, 1)

@@ -1,20 +1,16 @@
 """Training on a shard for an epoch: counts, errors, and what is kept from part to part, epoch to epoch."""
 
-from __future__ import annotations
-
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import oracle
-from tests.naive.learning import Vector
-from tests.unit.test_learn_learners import NAMES, START, assert_same, close, sentences, train
+from tests.systems import itersel
+from tests.text_grammars import write
+from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
-from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
 from itersel.learn.state import Memory, Start, read_start, write_training
@@ -46,7 +42,7 @@ def test_weights_are_sorted_and_none_is_zero() -> None:
 
 
 def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
-    def run(**options: int) -> Vector:
+    def run(**options: int):
         return train(sentences(5), Perceptron(pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
@@ -67,23 +63,20 @@ def test_features_with_the_same_name_or_key() -> None:
 def load(corpus: list[oracle.Sentence]) -> LoadedPart:
     """Return a part whose table has only the features of its own sentences."""
     used = {name for one in corpus for features in one.features for name in features}
-    names = sorted(used - set(oracle.DENSE_NAMES))
-    shard = oracle.make_shard(corpus, names)
+    shard = oracle.make_shard(corpus, sorted(used.difference(oracle.DENSE_NAMES)))
     return LoadedPart(shard, [oracle.OracleDecoder(corpus, shard)])
 
 
 @given(
-    st.integers(0, 2**32),
-    st.lists(st.integers(0, 3), min_size=1, max_size=4),
-    st.sampled_from(sorted(LEARNERS)),
-    st.sampled_from(REGULARIZATIONS),
-    st.sampled_from(SCHEDULES),
-    st.booleans(),
-    st.sampled_from(["nakov", "chiang"]),
+    seed=st.integers(0, 2**32),
+    sizes=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    name=st.sampled_from(sorted(LEARNERS)),
+    regularization=st.sampled_from(REGULARIZATIONS),
+    schedule=st.sampled_from(SCHEDULES),
+    average=st.booleans(),
+    bleu=st.sampled_from(["nakov", "chiang"]),
 )
-def test_equals_one_part_with_all_sentences(
-    seed: int, sizes: list[int], name: str, regularization: str, schedule: str, average: bool, bleu: str
-) -> None:
+def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
     """Results are bit-identical over two consecutive epochs."""
     random = np.random.default_rng(seed)
     # each part lacks some features
@@ -91,11 +84,8 @@ def test_equals_one_part_with_all_sentences(
         [oracle.random_sentence(random, NAMES[place : place + 6], exact=False) for _ in range(size)]
         for place, size in enumerate(sizes)
     ]
-    options: dict[str, Any] = {"regularization": regularization, "average": average, "bleu": bleu}
-    options |= {"strength": 0.01} if regularization != "none" else {}
-    options |= {"schedule": schedule} if name.endswith("perceptron") else {}
     options |= {"pairs": "pro"} if name == "perceptron" else {}
-    learner = LEARNERS[name](**options)
+    learner = LEARNERS[name](**keys_of(name, **options, strength=0.01))
     one = separate = Start(make_weights(START))
     for epoch in (1, 2):
         how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
@@ -115,21 +105,11 @@ def test_equals_one_part_with_all_sentences(
 def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
     """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
     corpus = sentences(9, 5)
-    learner = LEARNERS[name](
-        pairs="all",
-        average=True,
-        bleu="nakov",
-        regularization=regularization,
-        strength=0.001,
-        schedule=schedule,
-        learning_rate=0.05,
-    )
+    options = {"regularization": regularization, "strength": 0.001, "schedule": schedule}
+    learner = LEARNERS[name](pairs="all", average=True, bleu="nakov", learning_rate=0.05, **options)
     first = train(corpus, learner)
     second = train(corpus, learner, first.state, epoch=2)
     whole = train(corpus * 2, learner)
-    assert first.state is not None
-    assert second.state is not None
-    assert whole.state is not None
     assert close(second.state.weights.to_dict(), whole.state.weights.to_dict())
     halves = [part.weights.to_dict() for part in (first, second)]
     mean = {name: sum(part.get(name, 0.0) for part in halves) / 2 for name in halves[0] | halves[1]}
@@ -139,34 +119,27 @@ def test_training_continues_across_epochs(name: str, regularization: str, schedu
 def test_state_of_adagrad() -> None:
     """Sums of squares are kept for features that are not in the shard, and for zero weights."""
     weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
-    order = [name == "elsewhere" for name in weights.name.to_list()]
-    memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))
-    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, memory)).state
-    assert state is not None
-    assert state.memory is not None
+    squares = np.array([4.0 * (name == "elsewhere") for name in weights.name.to_list()])
+    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, Memory(squares, np.zeros(2)))).state
     found = dict(zip(state.weights.name.to_list(), state.memory.squares.tolist(), strict=True))
     assert found["elsewhere"] == 4.0
     assert found["feature1"] > 0
     assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
 
 
-def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path: Path) -> None:
+def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
     """A shard that continues alone keeps its sums of squares; after mixing, they start at zero again."""
     learner = AdaGrad(pairs="all", bleu="nakov")
     result = train(sentences(3), learner)
     write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
     found = read_start(tmp_path / "0.h5")
-    assert result.state is not None
-    assert result.state.memory is not None
-    assert found.memory is not None
     assert found.steps == result.state.steps == 6
     assert found.memory.squares.tolist() == result.state.memory.squares.tolist()
     assert found.memory.squares.max() > 0
     expected = train(sentences(4), learner, result.state, epoch=2).weights.to_dict()
     assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
-    (tmp_path / "list").write_text(f"{tmp_path / '0.h5'}\n")
-    mix = ["mix", "--inputs", str(tmp_path / "list"), "--shards", "1", "--epoch", "1", "--mixing", "mean"]
-    assert main([*mix, "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]) == 0
+    files = ["--inputs", write(tmp_path / "list", f"{tmp_path / '0.h5'}"), "--output", tmp_path / "v.h5"]
+    itersel("mix", *files, "--matrix", tmp_path / "W.h5", "--shards", 1, "--epoch", 1, "--mixing", "mean")
     mixed = read_start(tmp_path / "v.h5")
     assert mixed.memory is None
     assert mixed.weights.to_dict() == result.weights.to_dict()

@@ -1,36 +1,26 @@
 """Compiled language models and the command line."""
 
-from __future__ import annotations
-
 import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.naive import lm as naive
+from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.lm.arpa import as_written, parse_arpa
 from itersel.lm.binary import MAXIMUM_LOAD, load_model, model_arrays
-from itersel.storage.files import read_bytes, read_lines, write_lines
+from itersel.storage.files import read_bytes, read_lines
 
-TEXT = """the house is small
-the house is old
-a small house
-
-the old house is a small house
-is
-"""
+TEXT = "the house is small\nthe house is old\na small house\n\nthe old house is a small house\nis\n"
 
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
-    path = tmp_path / "text"
-    path.write_text(TEXT)
-    return path
+    return write(tmp_path / "text", TEXT[:-1])
 
 
 def lm(*arguments: object) -> int:
@@ -83,15 +73,11 @@ def test_numbers_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_score_equals_naive_estimation_and_scoring(
-    text: Path, capsys: pytest.CaptureFixture[str], order: int
-) -> None:
+def test_score_equals_naive_estimation_and_scoring(text: Path, capsys, order: int) -> None:
     path = build(text, order)
     lines = ["the house is old", "", "is", "castle", "a <unk>\tcastle  is small ", "10\u00a0km house"]
-    queries = text.with_name("queries")
-    queries.write_text("".join(line + "\n" for line in lines))
     capsys.readouterr()
-    assert lm("score", "--model", path, "--input", queries) == 0
+    assert lm("score", "--model", path, "--input", write(text.with_name("queries"), *lines)) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     model = naive.estimate([line.split() for line in TEXT.splitlines()], order)
     words = [line.encode().split() for line in lines]
@@ -109,8 +95,7 @@ def test_score_reads_standard_input_and_writes_a_file(text: Path, monkeypatch: p
 
 
 def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    vocabulary = text.with_name("vocabulary")
-    vocabulary.write_text("the house is\n")
+    vocabulary = write(text.with_name("vocabulary"), "the house is")
     assert lm("estimate", "--order", 3, "--input", text, "--vocabulary", vocabulary, "--output", "-") == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("\\data\\\nngram 1=6\n")
@@ -118,7 +103,7 @@ def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) 
     assert captured.err == f"itersel lm: warning: {warning}\n"
 
 
-def test_wrong_order_is_an_error(text: Path, refused: Callable[..., str]) -> None:
+def test_wrong_order_is_an_error(text: Path, refused) -> None:
     path, arpa = build(text), text.with_name("lm.arpa.gz")
     with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, expected order 5"):
         load_model(path, order=5)
@@ -127,11 +112,9 @@ def test_wrong_order_is_an_error(text: Path, refused: Callable[..., str]) -> Non
 
 
 @pytest.mark.parametrize("step", ["estimate", "compile"])
-def test_bad_input_leaves_nothing_behind(tmp_path: Path, refused: Callable[..., str], step: str) -> None:
-    (tmp_path / "bad").write_text("a <s> b\n")
-    order = ["--order=3"] if step == "estimate" else []
-    files = [f"--input={tmp_path / 'bad'}", f"--output={tmp_path / 'output'}"]
-    refused(["lm", step, *order, *files], f": {tmp_path / 'bad'}:1: ")
+def test_bad_input_leaves_nothing_behind(tmp_path: Path, refused, step: str) -> None:
+    bad, order = write(tmp_path / "bad", "a <s> b"), ["--order=3"] if step == "estimate" else []
+    refused(["lm", step, *order, "--input", bad, "--output", tmp_path / "output"], f": {bad}:1: ")
 
 
 @pytest.mark.parametrize("order", ["0", "-1", "x", "2.5"])
@@ -141,17 +124,17 @@ def test_order_is_a_positive_integer(text: Path, order: str) -> None:
 
 def test_model_does_not_depend_on_the_size_of_blocks(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a pruned model, too: half of its bigrams are missing and have to be added."""
-    compiled, arpa = build(text), text.with_name("lm.arpa")
+    compiled = build(text)
     lines = read_lines(text.with_name("lm.arpa.gz"))
     begin = lines.index("\\2-grams:") + 1
     end = lines.index("", begin)
     bigrams = lines[begin:end:2]
     lines[begin:end], lines[2] = bigrams, f"ngram 2={len(bigrams)}"
-    write_lines(arpa, lines)
-    assert lm("compile", "--input", arpa, "--output", compiled) == 0
+    command = "compile", "--input", write(text.with_name("lm.arpa"), *lines), "--output", compiled
+    assert lm(*command) == 0
     expected = compiled.read_bytes()
     monkeypatch.setattr("itersel.lm.binary.BLOCK", 3)
-    assert lm("compile", "--input", arpa, "--output", compiled) == 0
+    assert lm(*command) == 0
     assert compiled.read_bytes() == expected
     # all infixes are there
     assert np.count_nonzero(load_model(compiled).arrays.slots[:, 0]) > len(bigrams) + 15

@@ -1,11 +1,8 @@
 """Language model estimation: closed forms, the naive version, and invalid input."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tracemalloc
-from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
 from tests.naive import lm as naive
+from tests.text_grammars import write
 
 from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words
@@ -23,7 +21,6 @@ from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import LIMITS, EstimatedModel, Limits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.text import read_text
-from itersel.storage.files import write_lines
 from itersel.storage.strings import string_table
 
 
@@ -32,15 +29,12 @@ def model_of(model: EstimatedModel) -> naive.Model:
         tuple(model.words[i] for i in words): (p, backoff)
         for order in range(1, len(model.counts) + 1)
         for grams in model.blocks(order)
-        for words, p, backoff in zip(
-            grams.words.tolist(), grams.log10_probability.tolist(), grams.backoff.tolist(), strict=True
-        )
+        for words, p, backoff in zip(*(column.tolist() for column in grams), strict=True)
     }
 
 
-def estimate_lines(folder: Path, lines: list[str], order: int) -> EstimatedModel:
-    write_lines(folder / "text", lines)
-    return estimate(read_text([folder / "text"]), order)
+def estimate_lines(folder: Path, lines: list[str], order: int, limits: Limits = LIMITS) -> EstimatedModel:
+    return estimate(read_text([write(folder / "text", *lines)]), order, limits)
 
 
 def test_bigrams_by_hand(tmp_path: Path) -> None:
@@ -55,11 +49,8 @@ def test_bigrams_by_hand(tmp_path: Path) -> None:
         ("<unk>",): pytest.approx((0.5 * uniform, 1)),
         ("<s>",): pytest.approx((0.5 * uniform, 0.5)),
         ("</s>",): pytest.approx((unigram, 1)),
-        ("a",): pytest.approx((unigram, 0.5)),
-        ("b",): pytest.approx((unigram, 0.5)),
-        ("<s>", "a"): pytest.approx((bigram, 1)),
-        ("a", "b"): pytest.approx((bigram, 1)),
-        ("b", "</s>"): pytest.approx((bigram, 1)),
+        **dict.fromkeys([("a",), ("b",)], pytest.approx((unigram, 0.5))),
+        **dict.fromkeys([("<s>", "a"), ("a", "b"), ("b", "</s>")], pytest.approx((bigram, 1))),
     }
 
 
@@ -77,11 +68,9 @@ def test_discounts_by_the_formula_of_chen_and_goodman() -> None:
     assert found == pytest.approx((1 - 2 * 5 / 9 * 0.4, 2 - 3 * 5 / 9 * 0.5, 3 - 4 * 5 / 9 * 0.5))
 
 
-@pytest.mark.parametrize(
-    "occurring", [(0, 5, 5, 5), (5, 0, 5, 5), (5, 5, 0, 5), (10, 1, 9, 9), (9, 9, 9, 90)]
-)
-def test_undefined_and_out_of_range_discounts(occurring: tuple[int, ...]) -> None:
-    assert module._discounts(np.array(occurring)) is None
+def test_undefined_and_out_of_range_discounts() -> None:
+    for occurring in [(0, 5, 5, 5), (5, 0, 5, 5), (5, 5, 0, 5), (10, 1, 9, 9), (9, 9, 9, 90)]:
+        assert module._discounts(np.array(occurring)) is None
 
 
 def corpus(seed: int, sentences: int) -> list[str]:
@@ -120,8 +109,7 @@ def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
 
 
 def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) -> bytes:
-    write_lines(folder / "text", lines)
-    write_arpa(folder / "lm.arpa", estimate(read_text([folder / "text"]), order, limits))
+    write_arpa(folder / "lm.arpa", estimate_lines(folder, lines, order, limits))
     return (folder / "lm.arpa").read_bytes()
 
 
@@ -130,36 +118,26 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) 
     st.integers(1, 5),
     st.builds(Limits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
 )
-def test_equals_naive_estimation_whatever_the_limits(
-    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int, limits: Limits
-) -> None:
-    folder, lines = tmp_path_factory.mktemp("text"), [" ".join(words) for words in text]
-    assert differing(model_of(estimate_lines(folder, lines, order)), naive.estimate(text, order)) == []
-    assert estimated_bytes(folder, lines, order, limits) == estimated_bytes(folder, lines, order, LIMITS)
-
-
-@pytest.mark.parametrize(
-    ("order", "sentences", "limits"),
-    [(3, 20, Limits(tokens=1, rows=1, values=1)), (5, 600, Limits(tokens=1000, rows=100, values=500))],
-)
-def test_model_of_zipfian_text_does_not_depend_on_limits(
-    tmp_path: Path, order: int, sentences: int, limits: Limits
-) -> None:
-    lines = corpus(order, sentences)
+def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order, limits) -> None:
+    lines = [" ".join(words) for words in text]
+    assert differing(model_of(estimate_lines(tmp_path, lines, order)), naive.estimate(text, order)) == []
     assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
 
 
-@given(
-    st.lists(
-        st.one_of(
-            st.floats(-1e5, 1e5).map(lambda x: 0.0 if abs(x) < 1e-14 else x),
-            # equally near to two numbers of seven digits, or nearly so
-            st.builds(lambda n, bits: n / 2**bits, st.integers(-(10**8), 0), st.integers(7, 20)),
-            st.builds(lambda n, digits: n / 10**digits, st.integers(-(10**8), 0), st.integers(4, 14)),
-        ),
-        min_size=1,
-    )
+def test_estimated_discounts_do_not_depend_on_limits(tmp_path: Path) -> None:
+    lines, limits = corpus(5, 600), Limits(tokens=1000, rows=100, values=500)
+    assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, LIMITS)
+
+
+log10_numbers = st.one_of(
+    st.floats(-1e5, 1e5).map(lambda x: 0.0 if abs(x) < 1e-14 else x),
+    # equally near to two numbers of seven digits, or nearly so
+    st.builds(lambda n, bits: n / 2**bits, st.integers(-(10**8), 0), st.integers(7, 20)),
+    st.builds(lambda n, digits: n / 10**digits, st.integers(-(10**8), 0), st.integers(4, 14)),
 )
+
+
+@given(st.lists(log10_numbers, min_size=1))
 def test_numbers_are_written_as_by_python(numbers: list[float]) -> None:
     table, text = string_table(["ä", ""]), np.zeros(100 * len(numbers), np.uint8)
     ngrams = np.tile(np.array([0, 1, 0], np.int32), (len(numbers), 1))
@@ -183,44 +161,37 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("itersel.lm.text.BATCH", 2**13)
     peaks = []
     for sentences in (2000, 8000):
-        write_lines(tmp_path / "text", corpus(1, sentences))
+        path = write(tmp_path / "text", *corpus(1, sentences))
         tracemalloc.start()
-        text = read_text([tmp_path / "text"])
-        write_arpa(tmp_path / "lm.arpa", estimate(text, 4, Limits(tokens=4000, rows=2000, values=1000)))
+        model = estimate(read_text([path]), 4, Limits(tokens=4000, rows=2000, values=1000))
+        write_arpa(tmp_path / "lm.arpa", model)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
 
 
 def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("a b\n")
-    text = read_text([tmp_path / "text"], folder=tmp_path / "new")
+    new = tmp_path / "new"
+    text = read_text([write(tmp_path / "text", "a b")], folder=new)
     model = estimate(text, 2)
-    assert {array.folder for array in (text.tokens, *model.code, *model.probability, *model.backoff)} == {
-        str(tmp_path / "new")
-    }
-    assert os.listdir(tmp_path / "new") == []
+    arrays = text.tokens, *model.code, *model.probability, *model.backoff
+    assert {array.folder for array in arrays} == {str(new)}
+    assert os.listdir(new) == []
 
 
 @pytest.mark.parametrize(
     ("limit", "message"),
-    [(4096, "out: File too large (temporary files)"), (30000, "lm.arpa: File too large")],
+    [(4096, "out: File too large (temporary files)"), (30000, "out/lm.arpa: File too large")],
 )
 def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, message: str) -> None:
-    write_lines(tmp_path / "text", corpus(1, 600))
-    files = ["--input", tmp_path / "text", "--output", tmp_path / "out" / "lm.arpa"]
+    files = ["--input", write(tmp_path / "text", *corpus(1, 600)), "--output", tmp_path / "out" / "lm.arpa"]
     done = limited("lm", "estimate", "--order=3", *files, file_size=limit)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"itersel lm: {tmp_path / 'out'}")
-    assert done.stderr.endswith(f"{message}\n")
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stderr) == (1, f"itersel lm: {tmp_path}/{message}\n")
     assert os.listdir(tmp_path / "out") == []
 
 
 def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
-    text, vocabulary = tmp_path / "text", tmp_path / "vocabulary"
-    text.write_text("a x b\ny a\n")
-    vocabulary.write_text("b c\na\n")
+    text, vocabulary = write(tmp_path / "text", "a x b", "y a"), write(tmp_path / "vocabulary", "b c", "a")
     model = estimate(read_text([text], vocabulary), 2)
     assert model.words == ["<unk>", "<s>", "</s>", "a", "b"]
     expected = naive.estimate([["a", "<unk>", "b"], ["<unk>", "a"]], 2)
@@ -232,9 +203,7 @@ def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
     ("texts", "left_out", "expected"),
     [(["a b\n", "b\na\n"], (), "a b\nb\na\n"), (["a b\nc d\nb\n", "d\na c\n"], {0, 2}, "c d\nd\na c\n")],
 )
-def test_texts_are_joined_and_lines_left_out(
-    tmp_path: Path, texts: list[str], left_out: Collection[int], expected: str
-) -> None:
+def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, expected) -> None:
     for number, content in enumerate([expected, *texts]):
         (tmp_path / str(number)).write_text(content)
     found, whole = read_text([tmp_path / "1", tmp_path / "2"], left_out=left_out), read_text([tmp_path / "0"])
@@ -254,14 +223,7 @@ def test_texts_are_joined_and_lines_left_out(
         *((f"a b\nb {mark} a\n", ["bad"], None, f"bad:2: '{mark}'") for mark in ("<s>", "</s>", "<unk>")),
     ],
 )
-def test_bad_texts_and_vocabularies_are_rejected(
-    tmp_path: Path,
-    content: str,
-    texts: list[str],
-    vocabulary: str | None,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bad_texts_and_vocabularies(tmp_path, monkeypatch, content, texts, vocabulary, message) -> None:
     monkeypatch.chdir(tmp_path)
     Path("bad").write_text(content)
     Path("good").write_text("a\n")

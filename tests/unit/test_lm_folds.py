@@ -1,14 +1,11 @@
 """The lines that the language model of a fold leaves out."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.systems import itersel
 
-from itersel.cli.main import main
 from itersel.corpus.sharding import shard_corpus
 from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
@@ -35,6 +32,8 @@ def test_every_line_is_in_one_fold(text: Path) -> None:
     folds = [lines_of_fold(text, text.parent / "shards", fold, 3) for fold in range(3)]
     assert sorted(line for fold in folds for line in fold) == list(range(len(LINES)))
     assert folds == [ids(text, 0, 3), ids(text, 1, 4), ids(text, 2)]
+    with pytest.raises(InputError, match="shards: contains 5 shards, too few for 6 folds"):
+        lines_of_fold(text, text.parent / "shards", 0, 6)
 
 
 def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
@@ -53,8 +52,8 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
 def test_the_command_estimates_from_the_rest(text: Path) -> None:
     rest, left_out = text.with_name("rest"), ids(text, 1, 3)
     write_lines(rest, [line for i, line in enumerate(LINES) if i not in left_out])
-    folds = [f"--leave-out={text.parent / 'shards'}", "--fold=1/2", f"--output={text.with_name('fold.arpa')}"]
-    assert main(["lm", "estimate", "--order=3", f"--input={text}", *folds]) == 0
+    folds = ["--leave-out", text.parent / "shards", "--fold=1/2", "--output", text.with_name("fold.arpa")]
+    itersel("lm", "estimate", "--order=3", "--input", text, *folds)
     write_arpa(text.with_name("rest.arpa"), estimate(read_text([rest]), 3))
     assert text.with_name("fold.arpa").read_text() == text.with_name("rest.arpa").read_text()
 
@@ -81,10 +80,7 @@ MIXED = "shards: does not contain each of the 43 lines"
             lambda text, _: write_lines(text, LINES[::-1]),
             r"0\.target\.gz: differs .* 0\.ids of .*a text; give",
         ),
-        (
-            lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9),
-            r"0\.target\.gz: differs",
-        ),
+        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), r"0\.target\.gz: differs"),
         (lambda text, _: write_lines(text, [*LINES, "a"]), "of the 44 lines of .*a text exactly once; rerun"),
         (lambda _, folder: shutil.copy(folder / "0.ids", folder / "1.ids"), MIXED),
         (lambda _, folder: write_lines(folder / "1.ids", []), MIXED),
@@ -94,11 +90,10 @@ MIXED = "shards: does not contain each of the 43 lines"
         (lambda _, folder: shutil.rmtree(folder), "shards: was not made by 'itersel shard'"),
     ],
 )
-def test_a_folder_of_another_text(text: Path, damage: Callable[[Path, Path], object], message: str) -> None:
+def test_a_folder_of_another_text(text: Path, damage, message: str) -> None:
     damage(text, text.parent / "shards")
-    with pytest.raises(InputError, match=message) as error:
+    with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         lines_of_fold(text, text.parent / "shards", 0, 2)
-    assert "\n" not in str(error.value)
 
 
 def test_lines_that_are_in_no_shard(text: Path) -> None:
@@ -108,8 +103,3 @@ def test_lines_that_are_in_no_shard(text: Path) -> None:
     found = [lines_of_fold(text, folder, fold, 4) for fold in range(4)]
     rest = set(map(int, (folder / "rest.ids").read_text().split()))
     assert set.union(*found) == set(range(len(LINES))) - rest
-
-
-def test_too_few_shards(text: Path) -> None:
-    with pytest.raises(InputError, match="shards: contains 5 shards, too few for 6 folds"):
-        lines_of_fold(text, text.parent / "shards", 0, 6)

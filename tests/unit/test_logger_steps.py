@@ -1,13 +1,12 @@
 """Messages of the console about the steps of a run, and their timing."""
 
-from __future__ import annotations
-
 import logging
 import re
 import threading
 from types import SimpleNamespace
 
 import pytest
+from tests.text_grammars import write
 
 from snakemake_logger_plugin_steps import ENDING, UNFINISHED, LogHandler
 from snakemake_logger_plugin_steps.steps import CHANGED, NO_TIME, UNCHANGED, WIDTH, Steps, make_job
@@ -15,19 +14,18 @@ from snakemake_logger_plugin_steps.steps import CHANGED, NO_TIME, UNCHANGED, WID
 ALIGN = make_job("align", {}, "align words")
 
 
-class Clock:
-    """A clock set by tests."""
+class Timed(Steps):
+    """The steps of these jobs, with a clock set by tests."""
 
-    def __init__(self):
+    def __init__(self, *jobs):
         self.now = 1000.0
+        super().__init__(lambda: self.now)
+        self.plan(jobs)
 
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
+    def run(self, number, job, seconds):
+        self.begin(number, job)
+        self.now += seconds
+        self.end(number)
 
 
 def train(epoch, experiment="x"):
@@ -35,119 +33,105 @@ def train(epoch, experiment="x"):
     return make_job("train_shard", wildcards, "{experiment}: train epoch {epoch}")
 
 
-def planned(clock, *jobs):
-    steps = Steps(clock)
-    steps.plan(jobs)
-    return steps
-
-
-def run(steps, clock, number, job, seconds):
-    steps.begin(number, job)
-    clock.now += seconds
-    steps.end(number)
-
-
-def test_done_now_and_left(clock):
+def test_done_now_and_left():
     jobs = [train(1), train(1), train(2), train(2)]
-    steps = planned(clock, ALIGN, *jobs)
-    run(steps, clock, 0, ALIGN, 75)
+    steps = Timed(ALIGN, *jobs)
+    steps.run(0, ALIGN, 75)
     steps.begin(1, jobs[0])
     assert steps.line() == "  1:15  1 of 5 jobs  done: align words (75 s); now: x: train epoch 1 (0 of 2)"
-    clock.now += 40
+    steps.now += 40
     steps.end(1)
     steps.begin(2, jobs[1])
     # three more shards of 40 s each, one after another as before
     assert steps.line() == "  1:55  2 of 5 jobs, about 2 min left  now: x: train epoch 1 (1 of 2)"
-    clock.now += 30
+    steps.now += 30
     assert steps.line().startswith("  2:25  2 of 5 jobs, about 90 s left  ")
-    clock.now += 10
+    steps.now += 10
     steps.end(2)
-    run(steps, clock, 3, jobs[2], 40)
-    run(steps, clock, 4, jobs[3], 40)
+    steps.run(3, jobs[2], 40)
+    steps.run(4, jobs[3], 40)
     assert steps.line() == "  3:55  5 of 5 jobs  done: x: train epoch 1 (80 s), x: train epoch 2 (80 s)"
     assert steps.line() is None
 
 
-def test_jobs_side_by_side_take_half_the_time(clock):
-    jobs = [train(1)] * 2 + [train(2)] * 2
-    steps = planned(clock, *jobs)
+def test_jobs_side_by_side_take_half_the_time():
+    steps = Timed(*[train(1)] * 2, *[train(2)] * 2)
     for number in (0, 1):
-        steps.begin(number, jobs[number])
-    clock.now += 30
+        steps.begin(number, train(1))
+    steps.now += 30
     steps.end(0)
     steps.end(1)
     assert "about 30 s left" in steps.line()
 
 
-def test_time_of_a_step_is_that_of_its_jobs(clock):
-    steps = planned(clock, train(1), train(1), train(1))
+def test_time_of_a_step_is_that_of_its_jobs():
+    steps = Timed(train(1), train(1), train(1))
     steps.begin(0, train(1))
-    clock.now += 5
-    run(steps, clock, 1, train(1), 5)
+    steps.now += 5
+    steps.run(1, train(1), 5)
     steps.end(0)
-    clock.now += 3600
-    run(steps, clock, 2, train(1), 7)
+    steps.now += 3600
+    steps.run(2, train(1), 7)
     assert "done: x: train epoch 1 (17 s)" in steps.line()
 
 
-def test_no_figure_is_invented(clock):
+def test_no_figure_is_invented():
     mix = make_job("mix", {"experiment": "x", "epoch": "1"}, None)
-    steps = planned(clock, train(1), mix, mix)
-    run(steps, clock, 0, train(1), 20)
+    steps = Timed(train(1), mix, mix)
+    steps.run(0, train(1), 20)
     steps.begin(1, mix)
     assert "left" not in steps.line()
-    steps = planned(clock, train(1), train(2), train(2, "y"), mix)
-    run(steps, clock, 0, train(1), 20)
+    steps = Timed(train(1), train(2), train(2, "y"), mix)
+    steps.run(0, train(1), 20)
     steps.begin(1, train(2))
     # the best estimate for a rule is its time in another experiment; nothing is known about mixing
     assert "at least 40 s left" in steps.line()
 
 
-def test_jobs_that_are_overdue(clock):
+def test_jobs_that_are_overdue():
     """On a cluster they may wait in the queue: nothing is known."""
-    steps = planned(clock, *[train(1)] * 3)
-    run(steps, clock, 0, train(1), 20)
+    steps = Timed(*[train(1)] * 3)
+    steps.run(0, train(1), 20)
     for number in (1, 2):
         steps.begin(number, train(1))
-    clock.now += 19
+    steps.now += 19
     assert "about 1 s left" in steps.line()
-    clock.now += 2
+    steps.now += 2
     assert "left" not in steps.line()
 
 
-def test_when_a_line_is_due(clock):
-    steps = planned(clock, train(1), train(2))
+def test_when_a_line_is_due():
+    steps = Timed(train(1), train(2))
     assert not steps.due()
     steps.begin(0, train(1))
     assert steps.due()
     steps.line()
     steps.begin(1, train(2))
     assert not steps.due()
-    clock.now += CHANGED
+    steps.now += CHANGED
     assert steps.due()
     steps.line()
-    clock.now += UNCHANGED - 1
+    steps.now += UNCHANGED - 1
     assert not steps.due()
-    clock.now += 1
+    steps.now += 1
     assert steps.due()
     # hours later
-    clock.now += 20_000
+    steps.now += 20_000
     steps.line()
-    clock.now += UNCHANGED
+    steps.now += UNCHANGED
     assert not steps.due()
 
 
-def test_if_nothing_changes_the_log_is_quoted(clock, tmp_path):
-    log = tmp_path / "log"
-    log.write_text("train: 10 of 50\ntrain: 20 of 50\n")
-    steps = planned(clock, train(1), train(2))
+def test_if_nothing_changes_the_log_is_quoted(tmp_path):
+    log = write(tmp_path / "log", "train: 10 of 50", "train: 20 of 50")
+    steps = Timed(train(1), train(2))
     steps.begin(0, train(1), [str(log)])
     steps.begin(1, train(2), [str(tmp_path / "none")])
     now = "  0:00  0 of 2 jobs  now: x: train epoch 1, x: train epoch 2"
     assert steps.line() == now
     assert steps.line() == f"{now}; log: train: 20 of 50"
     log.write_text("x" * 200)
-    clock.now += 3723
+    steps.now += 3723
     first, second = steps.line().splitlines()
     assert first == now.replace("  0:00", "1:02:03") + ";"
     assert second.strip() == f"log: {'x' * 109}…"
@@ -155,10 +139,10 @@ def test_if_nothing_changes_the_log_is_quoted(clock, tmp_path):
     assert steps.line() == now.replace("  0:00", "1:02:03")
 
 
-def test_failed_jobs(clock):
-    steps = planned(clock, train(1), train(1))
+def test_failed_jobs():
+    steps = Timed(train(1), train(1))
     steps.begin(0, train(1))
-    run(steps, clock, 1, train(1), 9)
+    steps.run(1, train(1), 9)
     steps.fail(0)
     assert steps.line() is None
     steps.begin(0, train(1))
@@ -168,21 +152,21 @@ def test_failed_jobs(clock):
     assert steps.line() == "  0:09  1 of 2 jobs, 1 failed  now: align words"
 
 
-def test_jobs_without_a_title_are_only_counted(clock):
+def test_jobs_without_a_title_are_only_counted():
     job = make_job("list_shards", {"split": "train", "shards": "4"}, NO_TIME)
-    steps = planned(clock, job, train(1))
-    run(steps, clock, 0, job, 70)
+    steps = Timed(job, train(1))
+    steps.run(0, job, 70)
     assert not steps.due()
     steps.begin(1, train(1))
     assert steps.line() == "  1:10  1 of 2 jobs  now: x: train epoch 1"
 
 
-def test_long_lines_are_arranged(clock):
+def test_long_lines_are_arranged():
     jobs = [train(epoch, "an-experiment-with-a-name") for epoch in range(12)]
-    steps = planned(clock, *jobs, *jobs)
+    steps = Timed(*jobs, *jobs)
     for number, job in enumerate(jobs[:6]):
-        run(steps, clock, number, job, 1)
-        run(steps, clock, number, job, 1)
+        steps.run(number, job, 1)
+        steps.run(number, job, 1)
         steps.begin(number + 6, jobs[number + 6])
     lines = steps.line().splitlines()
     assert lines[0].startswith("  0:12  12 of 24 jobs, about 2 s left  done: ")
@@ -195,9 +179,8 @@ def test_long_lines_are_arranged(clock):
 
 def test_every_rule_has_a_title(root):
     """Rules made with `use rule` may have the title of the rule that they use."""
-    texts = [path.read_text() for path in [root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]]
-    docstrings = [re.findall(r'^ *rule\b.*:\n *(?:"""(.*)"""$)?', text, re.M) for text in texts]
-    titles = [title for found in docstrings for title in found]
+    text = "".join(path.read_text() for path in [root / "Snakefile", *root.glob("workflow/rules/*.smk")])
+    titles = re.findall(r'^ *rule\b.*:\n *(?:"""(.*)"""$)?', text, re.M)
     assert len(titles) > 25
     assert all(titles)
 
@@ -233,11 +216,11 @@ def handler(tmp_path):
 
 
 def test_end_after_a_signal_is_said_once(handler, tmp_path):
-    ending, unfinished = f"{ENDING} (scheduler).", f"{UNFINISHED}."
+    ending = f"{ENDING} (scheduler)."
     for level, message in (
         *[(logging.INFO, ending)] * 2,
         (logging.INFO, "Shutting down, this might take some time."),
-        (logging.ERROR, unfinished),
+        (logging.ERROR, f"{UNFINISHED}."),
         (logging.ERROR, "WorkflowError:\nanother one"),
     ):
         handler.handle(logging.makeLogRecord({"msg": message, "levelno": level}))
@@ -247,20 +230,16 @@ def test_end_after_a_signal_is_said_once(handler, tmp_path):
 
 def test_two_threads_write(handler, tmp_path):
     """The threads of Snakemake's messages and of the steps do not wait for each other."""
-    handler._steps = Steps(Clock())
-    handler._steps.plan([ALIGN])
+    handler._steps = Timed(ALIGN)
     handler._steps.begin(1, ALIGN)
     record = logging.makeLogRecord({"msg": "said", "levelno": logging.INFO})
 
-    def messages():
+    def repeat(work, *arguments):
         for _ in range(2000):
-            handler.handle(record)
+            work(*arguments)
 
-    def steps():
-        for _ in range(2000):
-            handler._write_line()
-
-    threads = [threading.Thread(target=work, daemon=True) for work in (messages, steps)]
+    works = (handler.handle, record), (handler._write_line,)
+    threads = [threading.Thread(target=repeat, args=work, daemon=True) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,12 +1,8 @@
 """The synthetic lists, shards and corpora for benchmarks: the steps accept them, and a seed decides."""
 
-from __future__ import annotations
-
+import itertools
 import os
 import platform
-import subprocess
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +11,10 @@ import pytest
 from benchmarks.made_up_lists import make_lists
 from benchmarks.made_up_shards import make_shards
 from benchmarks.scale import grow, variants
+from tests.limited import limited
+from tests.systems import itersel
+from tests.text_grammars import write
 
-from itersel.cli.main import main
 from itersel.config.tuners import KBestMira
 from itersel.corpus.columns import read_alignment
 from itersel.learn.bleu_kernels import best_bleu
@@ -40,10 +38,7 @@ def test_sizes(tmp_path: Path) -> None:
     counts = np.diff(sparse.offset)
     assert counts.max() <= 100
     assert counts.mean() > 60
-    assert all(
-        (np.diff(sparse.feature[a:b]) > 0).all()
-        for a, b in zip(sparse.offset[:-1], sparse.offset[1:], strict=True)
-    )
+    assert all((np.diff(sparse.feature[a:b]) > 0).all() for a, b in itertools.pairwise(sparse.offset))
 
 
 def test_tuners_learn_from_them(tmp_path: Path) -> None:
@@ -57,9 +52,8 @@ def test_tuners_learn_from_them(tmp_path: Path) -> None:
 
 
 def test_mix_accepts_shards(tmp_path: Path) -> None:
-    paths = make_shards(tmp_path, 6, 500)
-    command = ["mix", "--inputs", str(paths), "--shards", "6", "--mixing", "selection", "--epoch", "1"]
-    assert main([*command, "--select", "50", "--output", str(tmp_path / "v.h5")]) == 0
+    files = ["--inputs", make_shards(tmp_path, 6, 500), "--output", tmp_path / "v.h5"]
+    itersel("mix", *files, "--shards", 6, "--mixing", "selection", "--epoch", 1, "--select", 50)
     assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
     shards = [read_weights(tmp_path / f"{z}.h5") for z in range(6)]
     for weights in shards:
@@ -76,7 +70,7 @@ def test_mix_accepts_shards(tmp_path: Path) -> None:
     [partial(make_lists, **SIZES), partial(make_shards, shards=2, weights=100)],
     ids=["lists", "shards"],
 )
-def test_seeds(tmp_path: Path, make: Callable[..., Path]) -> None:
+def test_seeds(tmp_path: Path, make) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         (tmp_path / name).mkdir()
         make(tmp_path / name, seed=seed)
@@ -89,35 +83,29 @@ def test_seeds(tmp_path: Path, make: Callable[..., Path]) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
 def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
     """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""
-    lists = make_lists(tmp_path, **SIZES)
-    inputs = ["--lists", str(lists), "--shards", "1", "--previous", str(tmp_path / "before")]
-    found = set()
+    files = ["--lists", make_lists(tmp_path, **SIZES), "--previous", tmp_path / "before"]
+    output, found = tmp_path / "weights.h5", set()
     for core in ("Prescott", "Nehalem", "Sandybridge"):
-        output = tmp_path / f"{core}.h5"
-        step = ["tune", "--tuner", "pro", "--iteration", "2", *inputs, "--output", str(output)]
-        command = [sys.executable, "-m", "itersel.cli.main", *step]
-        subprocess.run(command, env={**os.environ, "OPENBLAS_CORETYPE": core}, check=True)
+        step = ["tune", "--tuner=pro", "--iteration=2", "--shards=1", *files, "--output", output]
+        done = limited(*step, env={**os.environ, "OPENBLAS_CORETYPE": core})
+        assert done.returncode == 0, done.stderr
         found.add(output.read_bytes())
+        output.unlink()
     assert len(found) == 1
 
 
-# Every word is aligned with its translation, and the order of words is reversed.
-PAIRS = [("a", "A"), ("b c", "C B"), ("d e f", "F E D")]
-
-
 def test_grown_pairs_are_aligned(tmp_path: Path) -> None:
-    corpus = tmp_path / "source", tmp_path / "target", tmp_path / "alignment"
-    corpus[0].write_text("".join(f"{left}\n" for left, _ in PAIRS))
-    corpus[1].write_text("".join(f"{right}\n" for _, right in PAIRS))
-    corpus[2].write_text("0-0\n0-1 1-0\n0-2 1-1 2-0\n")
-    folder = tmp_path / "grown"
-    folder.mkdir()
-    source, target, alignment = grow(corpus, folder, 50)
-    pairs = list(zip(read_lines(source), read_lines(target), read_alignment(alignment), strict=True))
+    """Every word is aligned with its translation, and the order of words is reversed."""
+    texts = {"source": ["a", "b c", "d e f"], "target": ["A", "C B", "F E D"]}
+    texts["alignment"] = ["0-0", "0-1 1-0", "0-2 1-1 2-0"]
+    (tmp_path / "grown").mkdir()
+    corpus = tuple(write(tmp_path / name, *lines) for name, lines in texts.items())
+    source, target, alignment = grow(corpus, tmp_path / "grown", 50)
+    sides = ([line.split() for line in read_lines(path)] for path in (source, target))
+    pairs = list(zip(*sides, read_alignment(alignment), strict=True))
     assert len(pairs) == 50
-    assert len({len(left.split()) for left, _, _ in pairs}) > 3
-    for left, right, points in pairs:
-        words, translations = left.split(), right.split()
+    assert len({len(words) for words, _, _ in pairs}) > 3
+    for words, translations, points in pairs:
         assert [words[i].upper() for i, _ in points] == [translations[j] for _, j in points]
         assert {i for i, _ in points} == set(range(len(words)))
 
