@@ -190,7 +190,7 @@ def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFo
             if result is not None:
                 parts.put(array, result)
     body = parts.body(seal=mode != DAMAGED)
-    header = json.dumps(parts.header)
+    header = json.dumps(parts.header).encode()
     if HEADER in chosen:
         header, changes = texts.change_json(chance, header)
         chosen += changes

@@ -128,9 +128,9 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
         values += (b"\xff\xfe", np.zeros(3), np.array([b"a", b"b"]), h5py.Empty("f"), np.void(b"\x01\x02"))
         stream.attrs[name] = chance.choice(values)
     else:
-        text, _ = texts.change_json(chance, old.decode() if isinstance(old, bytes) else str(old))
+        text, _ = texts.change_json(chance, old if isinstance(old, bytes) else str(old).encode())
         # an attribute has at most 64 KB
-        write_attribute(stream.attrs, name, text.encode(errors="replace")[:60_000].decode(errors="ignore"))
+        write_attribute(stream.attrs, name, text[:60_000].decode(errors="ignore"))
 
 
 def _added(chance: Random, stream: h5py.File) -> None:
