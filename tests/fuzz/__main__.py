@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+KEPT = Path("build/fuzz")
+
 if TYPE_CHECKING:
     from tests.fuzz.cases import Case, Result
-
-
-KEPT = Path("build/fuzz")
 
 
 def main() -> int:

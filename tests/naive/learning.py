@@ -11,6 +11,7 @@ from itersel.config.learners import Online
 
 ORDER = 4
 Vector = dict[str, float]
+Pair = tuple[int, int]
 
 
 class Hypothesis(NamedTuple):
@@ -19,9 +20,6 @@ class Hypothesis(NamedTuple):
     words: tuple[int, ...]
     features: Vector
     score: float
-
-
-Pair = tuple[int, int]
 
 
 def ngrams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:

@@ -12,6 +12,7 @@ from tests.naive.decoder import substitute
 from tests.naive.learning import closest, difference, dot
 
 ORDER = 4
+Line = tuple[Fraction, Fraction]  # intercept and slope
 
 
 class Translation(NamedTuple):
@@ -59,9 +60,6 @@ def bleu_of_weights(sentences: Sequence[Sentence], weights: dict[str, float]) ->
         for one in sentences
     ]
     return corpus_bleu(chosen, reference_length(sentences, chosen))
-
-
-Line = tuple[Fraction, Fraction]  # intercept and slope
 
 
 def crossings(lists: Sequence[Sequence[Line]]) -> list[Fraction]:

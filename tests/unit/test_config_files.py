@@ -15,6 +15,7 @@ from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
+SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
 
 
 @pytest.fixture(autouse=True)
@@ -115,9 +116,6 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(command(config | more), "dev.target.gz, which has 6 lines, but test set test has 4")
     config["experiments"]["x"]["tasks"] = {"shards": 41}
     refused(command(config), "tasks.shards' makes 41 shards, but train has 40 sentences")
-
-
-SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
 
 
 def help_cost(sizes: dict[str, Size] = SIZES, **experiment: object) -> Any:

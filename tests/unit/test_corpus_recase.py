@@ -23,6 +23,7 @@ QUOTED = '" He said it . " " Then ( it ) . ( The menu is . ) Then ( it ) " yes "
 # Koehn & Knight 2003, section 3.2.
 PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
 ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
+words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
 
 
 def test_neighbours_decide():
@@ -65,9 +66,6 @@ def test_only_words_with_case_are_kept():
     assert not any(key.split()[-1] == "berlin" for key in recaser.left)
     assert learn_recaser([["我", "们"], ["你"]]) == Recaser({}, {}, {}, False)
     assert Recaser({}, {}, {}, False).recase(["你", "们"]) == ["你", "们"]
-
-
-words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
 
 
 @given(st.lists(words, max_size=5), words)

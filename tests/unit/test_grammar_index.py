@@ -35,6 +35,8 @@ from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
 
+POINTS = "@alignment:2: expected alignment points"
+
 
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_suffixes_are_sorted(text: list[int]) -> None:
@@ -104,9 +106,6 @@ def test_points_listed_twice_and_long_sentences(tmp_path: Path) -> None:
     assert arrays.link.tolist() == [0, 0]
     assert arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
     assert arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
-
-
-POINTS = "@alignment:2: expected alignment points"
 
 
 @pytest.mark.parametrize(

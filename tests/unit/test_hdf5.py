@@ -43,6 +43,7 @@ for write, content in (write_weights, weights), (write_shard, shard):
     except OSError as error:
         print(error.filename, error.strerror)
 """
+LARGE = UNPACKED_BYTES // 4 + 1
 
 
 def test_full_disk_weights_and_shards(tmp_path: Path) -> None:
@@ -257,9 +258,6 @@ def recreate(chunk: int, filled: int = 0, size: int = 100) -> Callable[[h5py.Fil
         stream.create_dataset("a", (size,), np.int32, **options)[:filled] = 1
 
     return change
-
-
-LARGE = UNPACKED_BYTES // 4 + 1
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
 reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
+RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
+MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 
 class Case(NamedTuple):
@@ -163,10 +165,6 @@ def test_an_extended_list_has_distinct_texts() -> None:
     assert longer.word.tolist() == [1, 2, 3, 1]
     assert longer.word_offset.tolist() == [0, 2, 3, 4, 4]
     assert longer.rule.tolist() == [11, 12, 13, 11]
-
-
-RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
-MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 
 @pytest.fixture(scope="module")

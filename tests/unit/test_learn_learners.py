@@ -36,6 +36,7 @@ NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
 # "elsewhere" is not a feature of the shard
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
+STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
 
 
 def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
@@ -239,9 +240,6 @@ def test_threads_make_no_difference(name: str) -> None:
     one = train(corpus, learner).weights.to_dict()
     assert one == train(corpus, learner, threads=3).weights.to_dict()
     assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
-
-
-STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
 WORDS = SENTENCE.filter(bool)
 REFERENCES = st.one_of(SENTENCE.map(lambda one: [one]), st.lists(WORDS, min_size=2, max_size=4))
 LONG = st.lists(st.integers(0, 3), min_size=4, max_size=9)
+PERFECT = [5, 6, 7, 8, 9]
 
 
 def text(words: Words) -> str:
@@ -40,9 +41,6 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
 
 def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
     return scorer.score(*flat(hypotheses), make_references(*references)).tolist()
-
-
-PERFECT = [5, 6, 7, 8, 9]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ LISTS = (
         '{"id": 3, "text": "no ?", "features": {"LM": 0.5, "w_the": -1}}',
     ),
 )
+MANY = " ".join(f"f{number}=1" for number in range(65))
 
 
 @pytest.fixture
@@ -242,9 +243,6 @@ def test_files_of_folders(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="empty: is a folder without files"):
         summarise([tmp_path / "empty"])
-
-
-MANY = " ".join(f"f{number}=1" for number in range(65))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ ngram 3=1
 
 \\end\\
 """
+WITH_UNKNOWN = ARPA.replace("häus </s>", "<unk> </s>")
 
 
 def outcome(content: str | bytes | Iterable[bytes]) -> object:
@@ -58,9 +59,6 @@ def test_reads_words_numbers_and_missing_backoffs() -> None:
             [[[1, 3, 4]], [-0.5], [0]],
         ],
     )
-
-
-WITH_UNKNOWN = ARPA.replace("häus </s>", "<unk> </s>")
 
 
 @pytest.mark.parametrize(

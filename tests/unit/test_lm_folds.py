@@ -14,6 +14,7 @@ from itersel.lm.text import lines_of_fold, read_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
+MIXED = "shards: does not contain each of the 43 lines"
 
 
 @pytest.fixture
@@ -68,9 +69,6 @@ def test_the_command_estimates_from_the_rest(text: Path) -> None:
 )
 def test_conflicting_options(arguments, message, tmp_path, refused) -> None:
     refused(["lm", "estimate", "--order=3", *arguments.split(), f"--output={tmp_path / 'new'}"], message)
-
-
-MIXED = "shards: does not contain each of the 43 lines"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES
 from itersel.storage.files import line_blocks, packing_of, read_lines
 from itersel.storage.json_files import read_json
 
+contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)
+
 
 def pack(path: Path, piece: bytes, times: int) -> Path:
     with gzip.open(path, "wb", compresslevel=1) as stream:
@@ -82,9 +84,6 @@ def test_the_limit_of_the_command_line(tmp_path: Path, refused) -> None:
     refused([*arguments, "--max-line-bytes=1999"], message)
     assert main([*arguments, "--max-line-bytes=2000"]) == 0
     assert main([*arguments, "--max-line-bytes=10"]) == 2
-
-
-contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)
 
 
 @given(contents, st.integers(60, 70))

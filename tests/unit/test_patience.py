@@ -13,6 +13,11 @@ from itersel.evaluate.epochs import next_progress
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
+PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
+SELECTION = ["--select", "2", "--keep", "x1"]
+MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
+NOTHING = ["--shard", "none", "--model", "none"]
+
 
 @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.integers(1, 4))
 def test_training_stops_as_by_a_plain_count(scores, patience):
@@ -55,11 +60,6 @@ def test_no_decision(tmp_path, capsys):
     assert not (tmp_path / "2.json").exists()
 
 
-PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
-SELECTION = ["--select", "2", "--keep", "x1"]
-MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
-
-
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
     options = ["--mixing", mixing, *MIXINGS[mixing], "--matrix", str(tmp_path / "W.h5"), "--epoch"]
@@ -83,9 +83,6 @@ def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
     matrix = {name: value for name, value in read_weights(tmp_path / "W.h5").to_dict().items() if value}
     assert matrix == after
     assert run(tmp_path, *options, "2") == 1
-
-
-NOTHING = ["--shard", "none", "--model", "none"]
 
 
 def test_a_shard_is_passed_on(tmp_path, decision):

@@ -23,6 +23,9 @@ from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
 Text = list[list[int]]
+SOURCES = [("a", "b"), (), ("a",)]
+FIRST = [("x", "y"), ("z",), ("x",)]
+FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]
 
 
 @st.composite
@@ -45,11 +48,6 @@ def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]
         assert sentence_offset.shape == (0,)
     else:
         assert np.diff(sentence_offset).tolist() == list(map(len, expected))
-
-
-SOURCES = [("a", "b"), (), ("a",)]
-FIRST = [("x", "y"), ("z",), ("x",)]
-FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]
 
 
 def several(path: Path) -> Path:

@@ -36,6 +36,8 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
+PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
+ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
@@ -236,10 +238,6 @@ def test_lists_of_shards(tmp_path, refused):
         ([zero, one, text], [], no_settings),
     ):
         refused(command(tmp_path, *MEAN, *options, paths=paths), said)
-
-
-PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
-ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
 # fewer if kernels are interpreted
 SENTENCES = 36 if numba.config.DISABLE_JIT else 171
+KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-values": "features"}
 
 
 @pytest.fixture(scope="module")
@@ -209,9 +210,6 @@ def test_alignments_are_those_of_the_rules(system):
     [best] = json.loads(line)["translations"]
     assert best["tokens"] == ["the", "old", "ship", "stays", "at", "the", "house", "."]
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
-
-
-KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-values": "features"}
 
 
 @pytest.mark.parametrize(("option", "key"), KEYS.items())

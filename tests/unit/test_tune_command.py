@@ -27,6 +27,8 @@ from itersel.tune.tuner import tune
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 
+NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
+
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
 def test_same_bytes_for_any_order_of_files(tmp_path: Path, tuner: str) -> None:
@@ -82,9 +84,6 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
         weights = read_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
-
-
-NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from tests.workflow.conftest import CONSOLE, Project
 
 STEPS = ["--workflow-profile", "none", "--logger", "steps"]
 SHARD = "results/tiny/experiments/dev-dense/epoch-1/shard-0.h5"
+OPTIONS = {"--printshellcmds": "touch made", "--verbose": "rule make:", "--quiet": None}
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +111,6 @@ def test_dry_run_lists_jobs_and_reasons(copy):
     assert re.search(rf"^rule train_shard:\n    input: .*\n    output: {SHARD}$", output, re.M)
     assert f"reason: Missing output files: {SHARD}" in output
     assert re.search(r"^Job stats:\njob +count\n", output, re.M)
-
-
-OPTIONS = {"--printshellcmds": "touch made", "--verbose": "rule make:", "--quiet": None}
 
 
 @pytest.mark.parametrize(("option", "text"), OPTIONS.items())
