@@ -51,8 +51,6 @@ unsealed: Opened = functools.partial(h5py.File, mode="r+")
 
 
 def changed(change: Callable[[h5py.File], object], opened: Opened = resealed) -> Callable[[Path], None]:
-    """Return a function that changes a file."""
-
     def apply(path: Path) -> None:
         with opened(path) as stream:
             change(stream)
@@ -77,7 +75,6 @@ def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[
 
 
 def set_attributes(**values: object) -> Callable[[Path], None]:
-    """Return a function that changes attributes of a file."""
     return changed(lambda stream: stream.attrs.update(values))
 
 

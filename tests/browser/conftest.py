@@ -50,11 +50,9 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def count(self, selector: str) -> object:
-        """Return how many elements match a selector."""
         return self.run("return document.querySelectorAll(arguments[0]).length", selector)
 
     def wait(self, condition: str) -> None:
-        """Wait until an expression is true."""
         WebDriverWait(self.driver, 30, 0.05).until(lambda _: self.run(f"return {condition}"))
 
     def texts(self, selector: str) -> list[str]:

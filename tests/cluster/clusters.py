@@ -87,8 +87,6 @@ class Cluster:
 
 @dataclass
 class ClusterProject:
-    """The small project and the cluster on which it runs."""
-
     cluster: Cluster
     project: Project
 

@@ -26,8 +26,6 @@ class Edge(NamedTuple):
 
 
 class Partial(NamedTuple):
-    """A partial translation."""
-
     words: Words
     model: float
     objective: float

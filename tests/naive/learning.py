@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.config.learners import Online
@@ -127,7 +127,7 @@ def pro_pairs(bleu: Sequence[float], raw: Sequence[int], most: float = 1.0) -> l
 PAIRS = {"multipartite": multipartite_pairs, "all": all_pairs}
 
 
-def dot(weights: Vector, features: Vector) -> float:
+def dot(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in features.items())
 
 

@@ -46,7 +46,6 @@ class Problem(NamedTuple):
     order: int
 
     def is_known(self, word: str) -> bool:
-        """Whether the language model contains a word."""
         return (word,) in self.model
 
     def log10_probability(self, words: Sequence[str]) -> float:
@@ -131,10 +130,7 @@ def small_grammars(draw: st.DrawFn, categories: bool = False) -> Problem:
 
 
 def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
-    """Convert rules to those of the naive decoder."""
-    return [
-        naive_decoder.grammar_rule(rule.source, rule.target, rule.features, rule.categories) for rule in rules
-    ]
+    return [naive_decoder.grammar_rule(*rule[:3], rule.categories) for rule in rules]
 
 
 def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
@@ -150,7 +146,6 @@ def make_references(*references: Sequence[int] | NDArray[np.int32]) -> Reference
 
 
 def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
-    """Return the lines of an ARPA file."""
     lines = ["\\data\\"]
     by_length = [[ngram for ngram in model if len(ngram) == n] for n in range(1, order + 1)]
     lines += [f"ngram {n}={len(ngrams)}" for n, ngrams in enumerate(by_length, 1)]
@@ -182,13 +177,5 @@ def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, floa
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:
-    """Return the k best translations of a problem."""
-    return naive_decoder.decode(
-        problem.words,
-        naive_rules(problem.rules),
-        problem.weights,
-        problem.log10_probability,
-        problem.is_known,
-        k,
-        max_span,
-    )
+    rules, model = naive_rules(problem.rules), (problem.log10_probability, problem.is_known)
+    return naive_decoder.decode(problem.words, rules, problem.weights, *model, k, max_span)

@@ -11,16 +11,8 @@ from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.limits import UNPACKED_BYTES
-from itersel.storage.files import (
-    COMPRESSIONS,
-    byte_blocks,
-    compression_of,
-    line_blocks,
-    read_bytes,
-    read_lines,
-    without_compression,
-    write_lines,
-)
+from itersel.storage import files
+from itersel.storage.files import COMPRESSIONS, byte_blocks, line_blocks, read_bytes, read_lines, write_lines
 
 LINES = ["ein Haus", "", "größer"] * 500
 MAGIC = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\0", ".zst": b"\x28\xb5\x2f\xfd"}
@@ -86,11 +78,11 @@ def test_bombs(tmp_path: Path, suffix: str) -> None:
 
 
 def test_names() -> None:
-    assert compression_of("a.txt") is None
-    assert compression_of("a.zst") is compression_of("A.ZST") is COMPRESSIONS[".zst"]
-    assert without_compression("a.tmx.xz") == "a.tmx"
-    assert without_compression("A.TMX.GZ") == "A.TMX"
-    assert without_compression("a.b/c") == "a.b/c"
+    assert files.compression_of("a.txt") is None
+    assert files.compression_of("a.zst") is files.compression_of("A.ZST") is COMPRESSIONS[".zst"]
+    assert files.without_compression("a.tmx.xz") == "a.tmx"
+    assert files.without_compression("A.TMX.GZ") == "A.TMX"
+    assert files.without_compression("a.b/c") == "a.b/c"
 
 
 def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,14 +11,7 @@ import pytest
 from itersel.config import load_config, read_config
 from itersel.config.values import Config
 from itersel.plan import requests
-from itersel.plan.requests import (
-    DOWNLOAD_WORDS,
-    HELD_OUT_WORDS,
-    TextSizes,
-    decode_request,
-    rules_per_word,
-    text_sizes,
-)
+from itersel.plan.requests import TextSizes, decode_request, rules_per_word, text_sizes
 
 # 1.66 million pairs, and one of 2,290 shards; 100 MB of lists
 PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8)
@@ -114,7 +107,7 @@ def test_text_of_the_language_model(tmp_path: Path) -> None:
 def test_downloads_count_as_large_until_they_are_there(root: Path, tmp_path: Path) -> None:
     config = config_of(tmp_path, {"mtdata": "Statmt-europarl-7-deu-eng"})
     sizes = text_sizes(config, str(tmp_path))
-    assert sizes.train == DOWNLOAD_WORDS
+    assert sizes.train == requests.DOWNLOAD_WORDS
     asked = requests_of_rules(root, sizes)
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 9000, name
@@ -127,8 +120,8 @@ def test_downloads_count_as_large_until_they_are_there(root: Path, tmp_path: Pat
 def test_large_text_to_translate_in_one_piece(tmp_path: Path) -> None:
     """The grammars of a held-out text can be larger than those of any shard."""
     config = config_of(tmp_path, data={"split": {"devtest": 3000}, "devtest": {}})
-    assert text_sizes(config, "").grammars == HELD_OUT_WORDS
-    rules = rules_per_word(3000 / 25) * HELD_OUT_WORDS / 1e6
+    assert text_sizes(config, "").grammars == requests.HELD_OUT_WORDS
+    rules = rules_per_word(3000 / 25) * requests.HELD_OUT_WORDS / 1e6
     assert rules_per_word(1.66e6) > 5 * rules_per_word(30_000)
     assert decode_request(text_sizes(config, ""), 60)["mem_mb"] >= max(2000, 150 * rules)
 

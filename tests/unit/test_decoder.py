@@ -20,10 +20,8 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.jit import kernel
 from itersel.vectors.weights import make_weights
 
-ARPA = [
-    *("\\data\\", "ngram 1=5", "", "\\1-grams:"),
-    *("-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty", "\\end\\"),
-]
+ARPA = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty"]
+ARPA += ["\\end\\"]
 BIGRAMS = [
     *("\\data\\", "ngram 1=5", "ngram 2=3", "", "\\1-grams:"),
     *("-3\t<unk>\t0", "-9\t<s>\t0", "-1\t</s>", "-1\tx\t0", "-1\ty\t0", "", "\\2-grams:"),

@@ -17,18 +17,10 @@ from tests.unit.test_grammar_extract import index_corpus
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
+from itersel.grammar import index_kernels
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import lexical_table, load_index, sort_suffixes
-from itersel.grammar.index_kernels import (
-    BEGINS,
-    COLUMNS,
-    ENDS,
-    LINK_BEGIN,
-    LINK_HIGH,
-    LINK_LOW,
-    SPAN_LIMIT,
-    parse_alignments,
-)
+from itersel.grammar.index_kernels import LINK_BEGIN, LINK_HIGH, LINK_LOW, SPAN_LIMIT, parse_alignments
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
@@ -88,7 +80,7 @@ def test_phrases_and_links(tmp_path, corpus) -> None:
         assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
         phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
         for i in range(len(pair.source) + 1):
-            begins, ends = arrays.position[origin + i, [BEGINS, ENDS]].tolist()
+            begins, ends = arrays.position[origin + i, [index_kernels.BEGINS, index_kernels.ENDS]].tolist()
             for length in range(SPAN_LIMIT + 1):
                 assert bool(begins >> length & 1) == ((i, i + length) in phrases)
                 assert bool(ends >> length & 1) == ((i - length, i) in phrases)
@@ -198,7 +190,7 @@ def test_more_pairs_of_words_than_the_first_table_holds() -> None:
     """Every other word is linked to itself."""
     words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
     linked = np.arange(0, words.shape[0], 2, dtype=np.int32)
-    position = np.full((words.shape[0], COLUMNS), -1, np.int32)
+    position = np.full((words.shape[0], index_kernels.COLUMNS), -1, np.int32)
     position[linked, LINK_LOW] = linked
     position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(words.shape[0]))
     spans = position[:, LINK_LOW:LINK_BEGIN].copy()

@@ -74,10 +74,7 @@ def test_conflicting_options(arguments, message, tmp_path, refused) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            lambda text, _: write_lines(text, LINES[::-1]),
-            r"0\.target\.gz: differs .* 0\.ids of .*a text; give",
-        ),
+        (lambda text, _: write_lines(text, LINES[::-1]), r"0\.target.gz: differs .* 0.ids of .*a text; give"),
         (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), r"0\.target\.gz: differs"),
         (lambda text, _: write_lines(text, [*LINES, "a"]), "of the 44 lines of .*a text exactly once; rerun"),
         (lambda _, folder: shutil.copy(folder / "0.ids", folder / "1.ids"), MIXED),

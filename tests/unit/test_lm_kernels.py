@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm import kernels
-from itersel.lm.state_kernels import (
-    EMPTY_STATE,
-    PAIR_BITS,
-    States,
-    begin_state,
-    compose,
-    make_states,
-    reset_states,
-    word_state,
-)
+from itersel.lm import kernels, state_kernels
+from itersel.lm.state_kernels import begin_state, compose, word_state
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 
@@ -135,14 +126,16 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return load_arpa(to_arpa(short, order), tmp_path_factory.mktemp("lm"))
 
 
-def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
-    states = make_states(model.order, words, pairs)
-    reset_states(states)
+def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> state_kernels.States:
+    states = state_kernels.make_states(model.order, words, pairs)
+    state_kernels.reset_states(states)
     return states
 
 
 # tables that are large enough, that are often full, and edges whose pairs are not remembered
-@pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
+@pytest.mark.parametrize(
+    ("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << state_kernels.PAIR_BITS)]
+)
 @given(data=st.data())
 def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, first_edge, data) -> None:
     words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))
@@ -166,8 +159,8 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
 def test_the_empty_piece_changes_nothing(model) -> None:
     states = states_of(model)
     state = word_state(model.arrays, states, model.ids["a"])
-    assert compose(model.arrays, states, state, EMPTY_STATE) == (state, 0.0)
-    assert compose(model.arrays, states, EMPTY_STATE, state) == (state, 0.0)
+    assert compose(model.arrays, states, state, state_kernels.EMPTY_STATE) == (state, 0.0)
+    assert compose(model.arrays, states, state_kernels.EMPTY_STATE, state) == (state, 0.0)
 
 
 @pytest.mark.parametrize("model", [3], indirect=True)

@@ -36,8 +36,6 @@ SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
 NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
 FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
-
-
 # Instead of the defaults for train.
 PLAIN = {"tasks": {"shards": 1}, "held_out": {"tuner": {"name": "none"}}, "tune_on": "train"}
 
@@ -139,9 +137,8 @@ def test_lists_replace_grammars_and_models() -> None:
     place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
-    assert LISTS.epochs.train_options(place).startswith(
-        "--epoch 1 --shard-number 2 --features all --k-best 100 --seed"
-    )
+    made = LISTS.epochs.train_options(place)
+    assert made.startswith("--epoch 1 --shard-number 2 --features all --k-best 100 --seed")
     assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     assert LISTS.lists.shard(place) == ["out/x/shards/dev/3/2.h5"]
     assert LISTS.lists.models(place) == LISTS.lists.models(job("tuned", epoch=1, shard=0)) == []
@@ -154,9 +151,9 @@ def test_lists_replace_grammars_and_models() -> None:
         *("--dense", "LM", "--dense", "TM_0", "--shards", "4", "--seed", "1"),
     ]
     assert texts.shard_options(job(split="devtest.new", shards="3")).endswith("--shards 3 --keep-order")
-    made = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
-    assert texts.texts("test.new") == [*made, "out/x/corpus/test.new.statistics.json"]
-    assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == made[:2]
+    files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
+    assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
+    assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == files[:2]
     assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     assert texts.import_options == "--language en --protect 'a b'"
 
@@ -203,10 +200,8 @@ def test_options_of_tuning() -> None:
         assert ALL.lists.command(place) == command
         assert f"--shard-number 0 {made}" in ALL.lists.options(place)
         assert ("--sum-sparse" in ALL.lists.tune_options(place)) == (name == "part")
-    made = "--shards 1 --iteration 2 --seed 9 --tuner mert --directions 12 --restarts 5"
-    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(
-        f"--previous {FOLDER}/mert/epoch-1/weights.h5 {made}"
-    )
+    made = f"--previous {FOLDER}/mert/epoch-1/weights.h5 --shards 1 --iteration 2 --seed 9 --tuner mert "
+    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(f"{made}--directions 12 --restarts 5")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,14 @@ NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
 # model scores, of which some are equal but for rounding. Means here and in `itersel mix` round differently.
 HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
+# defaults of `itersel train`, except for the options of HOW
+USED = {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}
+SETTINGS = json.dumps(USED, sort_keys=True)
 PATH = ["--mixing", "path-following"]
+LIMITS = ("--threshold", "--epsilon", "--minimum")
+# threshold of the first epoch, minimum
+FIRST, LAST = 0.35, 0.02
+EPOCHS = 7
 
 
 def attributes(path: Path) -> dict:
@@ -40,21 +47,10 @@ def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
     return total
 
 
-LIMITS = ("--threshold", "--epsilon", "--minimum")
-# threshold of the first epoch, minimum
-FIRST, LAST = 0.35, 0.02
-EPOCHS = 7
-# defaults of `itersel train`, except for the options of HOW
-SETTINGS = json.dumps(
-    {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}, sort_keys=True
-)
-
-
 def random_corpus(seed: int) -> list[list[oracle.Sentence]]:
     random = np.random.default_rng(seed)
-    return [
-        [oracle.random_sentence(random, NAMES, exact=False, references=1) for _ in range(8)] for _ in range(3)
-    ]
+    how = {"exact": False, "references": 1}
+    return [[oracle.random_sentence(random, NAMES, **how) for _ in range(8)] for _ in range(3)]
 
 
 def pass_on(folder: Path, shard: int, epoch: int) -> None:

@@ -148,7 +148,7 @@ def documents(system, text, tmp_path_factory):
     return [json.loads(line) for line in translate(system, text, output, *DETAILS)]
 
 
-def test_documents_have_the_translations(documents, system, text, tmp_path):
+def test_documents_have_the_translations_and_scores(documents, system, text, tmp_path):
     sources = text.read_text().splitlines()
     assert [one["source"] for one in documents] == sources
     assert [one["line"] for one in documents] == list(range(1, len(sources) + 1))
@@ -157,18 +157,14 @@ def test_documents_have_the_translations(documents, system, text, tmp_path):
     assert [one["translations"][0]["text"] for one in documents] == texts
     assert [" ".join(one["translations"][0]["tokens"]) for one in documents] == tokens
     for one in documents:
-        scores = [translation["score"] for translation in one["translations"]]
-        assert scores == sorted(scores, reverse=True)
-        different = {tuple(translation["tokens"]) for translation in one["translations"]}
-        assert len(different) == len(scores) == (4 if one["source"] else 1)
-
-
-def test_scores_are_weighted_features(documents):
-    for one in documents:
         for translation in one["translations"]:
             assert all(translation["features"].values())
             score = sum(WEIGHTS.get(name, 0) * value for name, value in translation["features"].items())
             assert score == pytest.approx(translation["score"], abs=1e-9)
+        scores = [translation["score"] for translation in one["translations"]]
+        assert scores == sorted(scores, reverse=True)
+        different = {tuple(translation["tokens"]) for translation in one["translations"]}
+        assert len(different) == len(scores) == (4 if one["source"] else 1)
 
 
 def read_rule(nodes, number):

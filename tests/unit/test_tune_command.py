@@ -7,15 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.naive.tuning import Sentence, Translation, bleu_of_weights
-from tests.tuning import (
-    DENSE_NAMES,
-    LIST_TUNERS,
-    dense,
-    random_sentences,
-    tune_command,
-    write_file,
-    write_run,
-)
+from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
@@ -121,10 +113,10 @@ def test_later_iterations_need_the_previous_weights(tmp_path: Path, tuner: str) 
 
 
 def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
-    path = write_file(tmp_path / "a.h5", dense(random_sentences(1)))
+    paths = write_run(tmp_path, shards=1, iterations=1, sparse=False)
     before = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
     with pytest.raises(InputError, match="the start weights have a sparse feature, 'RuleShape:x'"):
-        tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1, before=before)
+        tune(Mert(), paths, tmp_path / "out.h5", shards=1, iteration=1, before=before)
 
 
 def test_no_weights_have_a_bleu(tmp_path: Path) -> None:

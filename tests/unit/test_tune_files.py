@@ -123,10 +123,7 @@ def test_empty_tuning_set(tmp_path: Path) -> None:
     worthless = [Sentence((6,), [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
     without = write_file(tmp_path / "without.h5", worthless)
     for name in LIST_TUNERS:
-        for path, said in (
-            (nothing, "contains no sentences"),
-            (without, "BLEU is 0 for all weights.* 4-gram"),
-        ):
+        for path, said in (nothing, "contains no sentences"), (without, "BLEU is 0 for all weights.* 4-gram"):
             with pytest.raises(InputError, match=said):
                 tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
 

@@ -24,15 +24,9 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import load_model
 from itersel.storage.strings import offsets_of
+from itersel.tune import forests as forest_files
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
-from itersel.tune.forests import (
-    FORMAT,
-    ForestSearch,
-    generate_forests,
-    make_forest,
-    prune_forest,
-    read_forests,
-)
+from itersel.tune.forests import ForestSearch, generate_forests, prune_forest, read_forests
 from itersel.tune.generate import START
 from itersel.tune.mert import tune_mert
 from itersel.tune.tuner import tune
@@ -64,10 +58,8 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
             edges.append(Edge((draw(eighths), draw(eighths)), antecedents, tuple(target)))
         forest.append(edges)
         counts.append(count)
-    references = st.lists(
-        st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6).map(tuple), min_size=1, max_size=3
-    )
-    return forest, tuple(draw(references))
+    words = st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6).map(tuple)
+    return forest, tuple(draw(st.lists(words, min_size=1, max_size=3)))
 
 
 # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
@@ -79,6 +71,7 @@ def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
     """Convert forests to arrays; every edge has a separate rule."""
     edges = [edge for forest, _ in drawn for item in forest for edge in item]
     model = [float(i % 5 - 2) / 4 for i in range(len(edges))]
+    dense = [[float(one.line[0]) - m, float(one.line[1]), 0.0] for one, m in zip(edges, model, strict=True)]
     numbers = [range(sum(map(len, forest))) for forest, _ in drawn]
     return Forests(
         item_offset=offsets_of([len(forest) for forest, _ in drawn]),
@@ -88,9 +81,7 @@ def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
         edge_second=np.array([(*edge.antecedents, -1, -1)[1] for edge in edges], np.int32),
         edge_model=np.array(model),
         rule_offset=offsets_of([len(one) for one in numbers]),
-        rule_dense=np.array(
-            [[float(e.line[0]) - m, float(e.line[1]), 0.0] for e, m in zip(edges, model, strict=True)]
-        ),
+        rule_dense=np.array(dense),
         target=np.array([symbol for edge in edges for symbol in edge.target], np.int32),
         target_offset=offsets_of([len(edge.target) for edge in edges]),
         reference=np.array([word for _, texts in drawn for words in texts for word in words], np.int32),
@@ -123,9 +114,7 @@ def test_line_search_equals_all_derivations(drawn, iterations):
     lists = [[line for line, _ in one] for one in every]
     references = [texts for _, texts in sentences]
     # points from the lines that are highest for some x; there are too many crossings of all lines
-    hulls = [
-        sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
-    ]
+    hulls = [sorted({one[naive.best([a + b * x for a, b in one])] for x in points(one)}) for one in lists]
     for x in naive.points_between(naive.crossings(hulls)):
         bleus = set()
         for pick in (min, max):
@@ -176,12 +165,10 @@ def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Fores
     dense, sparse = decoder.weight_vectors(make_weights(weights))
     rules, found = decoder.search(0, dense, sparse)
     shard = decoder.shard
-    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
+    arrays = forest_files.make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
     arrays["sentence_reference_offset"] = np.array([1])
-    declared = {name: FORMAT.arrays[name] for name in Forests._fields}
-    whole = {
-        name: np.concatenate(([0], part)) if declared[name].into else part for name, part in arrays.items()
-    }
+    declared = {name: forest_files.FORMAT.arrays[name] for name in Forests._fields}
+    whole = {name: np.append(0, part) if declared[name].into else part for name, part in arrays.items()}
     return Forests(**{name: np.asarray(whole[name], declared[name].dtype) for name in Forests._fields})
 
 
@@ -193,9 +180,8 @@ def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list
     step = np.array(direction[: len(names)]) / 1000
     whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
     assert find_bad_sentence(whole) == find_bad_sentence(pruned) == -1
-    found, kept = (
-        ForestSearch([[one]], decoder.model_column).candidates(weights, step) for one in (whole, pruned)
-    )
+    searches = [ForestSearch([[one]], decoder.model_column) for one in (whole, pruned)]
+    found, kept = (search.candidates(weights, step) for search in searches)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
         best = solve(problem._replace(weights=there), k=1)[0]

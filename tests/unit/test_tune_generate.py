@@ -67,9 +67,8 @@ def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, cap
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
     assert write_decoded("train", decodable, output, *train, "RBT,Lex") == 1
-    assert (
-        "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape" in capsys.readouterr().err
-    )
+    said = "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])

@@ -82,9 +82,8 @@ def test_failed_job(copy):
 
 def small_project(folder, command, output):
     """Return a workflow of one job."""
-    (folder / "Snakefile").write_text(
-        f'rule make:\n    output: "{output}"\n    log: "l"\n    shell: "{command}"\n'
-    )
+    rule = f'rule make:\n    output: "{output}"\n    log: "l"\n    shell: "{command}"\n'
+    (folder / "Snakefile").write_text(rule)
     (folder / "config.yaml").write_text("{}")
     return Project(folder, folder / "Snakefile")
 
