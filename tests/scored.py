@@ -30,7 +30,6 @@ def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:
-    """Return lowercased BLEU without smoothing."""
     metric = BLEU(lowercase=True, smooth_method="none", force=True)
     return float(metric.corpus_score(translations, list(references)).score)
 

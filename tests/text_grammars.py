@@ -29,7 +29,6 @@ def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alig
 
 
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
-    """Return the source and target side of a rule as words."""
     words = shard.vocabulary.to_list()
     sides = []
     for side, offset in ("rule_source", "rule_source_offset"), ("rule_target", "rule_target_offset"):

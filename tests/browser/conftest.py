@@ -56,7 +56,6 @@ class Browser:
         WebDriverWait(self.driver, 30, 0.05).until(lambda _: self.run(f"return {condition}"))
 
     def texts(self, selector: str) -> list[str]:
-        """Return the texts of the elements that match a selector."""
         script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent.trim())"
         found = self.run(script, selector)
         assert isinstance(found, list)
@@ -77,7 +76,6 @@ class Browser:
 
 
 def find_browser() -> Browser | None:
-    """Start the installed browser, if there is one."""
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     return Browser(program, driver) if program and driver else None
 

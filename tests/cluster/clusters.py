@@ -46,7 +46,6 @@ class Cluster:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def start(self) -> None:
-        """Start all daemons, and read the environment for clients."""
         self.control("start")
         path = self.folder / "environment"
         # as a user does
@@ -139,7 +138,6 @@ class ClusterProject:
         return next(arrays.glob(pattern)).read_text().strip()
 
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
-        """Start Snakemake, and kill a job as soon as it starts."""
         run, job = self.hold_job(words, target)
         job.kill()
         return run
@@ -163,7 +161,6 @@ class ClusterProject:
         return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:
-        """Return all weights files of shards and epochs."""
         return self.project.contents("experiments/**/*.h5")
 
 
@@ -183,5 +180,4 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def python(code: str) -> str:
-    """Return the command that runs a line of Python."""
     return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Run the fuzzer; exit status 1 if a case failed."""
     what = sys.modules["tests.fuzz"].__doc__
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=what)
     add = parser.add_argument

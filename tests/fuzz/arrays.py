@@ -171,7 +171,6 @@ FILE_WEIGHTS = {**WEIGHTS, HEADER: 20}
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     content = original.read_bytes()
     if mode == DAMAGED and chance.random() < 0.6:
         name = chance.choice(sorted(texts.BYTES))

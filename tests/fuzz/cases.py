@@ -93,7 +93,6 @@ def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
 
 
 def damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
         mutate = hdf5_files.mutate if kind == HDF5 else arrays.mutate
@@ -118,8 +117,6 @@ def lay_out(base: Path, folder: Path) -> None:
 
 
 class Result(NamedTuple):
-    """A case, the changes to the file, the step, and the verdict."""
-
     case: Case
     mutation: Sequence[str]
     arguments: list[str]

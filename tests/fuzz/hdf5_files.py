@@ -117,7 +117,6 @@ def _odd_type(chance: Random, stream: h5py.File) -> None:
 
 
 def _attribute(chance: Random, stream: h5py.File) -> None:
-    """Damage an attribute."""
     name = chance.choice(sorted(stream.attrs))
     old = stream.attrs[name]
     kind = chance.randrange(5)
@@ -134,7 +133,6 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
 
 
 def _added(chance: Random, stream: h5py.File) -> None:
-    """Add an undeclared object."""
     kind = chance.randrange(3)
     if kind == 0:
         stream.attrs["more"] = chance.choice((1, "x", np.arange(3)))
@@ -150,7 +148,6 @@ WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "rearranged": 6, "at
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     copy.write_bytes(original.read_bytes())
     if mode == DAMAGED and chance.random() < 0.4:
         name = chance.choice(sorted(texts.BYTES))
@@ -201,7 +198,6 @@ def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
 
 
 def _declared_sizes(stream: h5py.File, format: FileFormat, path: Path) -> dict[str, int]:
-    """Return the sizes of a file's arrays by name."""
     # skip optional arrays that the file does not have
     if not any(name in stream for name, array in format.arrays.items() if array.is_extra):
         format = without_extra(format)

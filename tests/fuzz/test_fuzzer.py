@@ -82,7 +82,6 @@ def test_kernels_that_check_bounds_raise(tmp_path):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Return a folder with one file of each kind."""
     folder = tmp_path_factory.mktemp("files")
     weights = make_weights({f"feature{i}": i / 7 for i in range(1, 9)})
     write_weights(folder / "weights.h5", weights, {"kind": "shard-weights"})

@@ -177,7 +177,6 @@ def damage(chance: Random, content: bytes, name: str) -> bytes:
 
 
 def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
-    """Return a changed text and the changes."""
     names = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=chance.choice((1, 1, 1, 2, 4)))
     for name in names:
         content = damage(chance, content, name) if content else content

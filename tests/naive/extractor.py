@@ -209,7 +209,6 @@ class Extractor:
         return entries
 
     def features(self, rule: Rule, samples: int, count: int, source_count: int) -> tuple[float, ...]:
-        """Return the dense features of a rule."""
         source = [symbol for symbol in rule[0] if isinstance(symbol, str)]
         target = [symbol for symbol in rule[1] if isinstance(symbol, str)]
         return (

@@ -49,7 +49,6 @@ class Problem(NamedTuple):
         return (word,) in self.model
 
     def log10_probability(self, words: Sequence[str]) -> float:
-        """Return the log10 probability of a sentence, including its end."""
         return naive_lm.score_sentence(self.model, self.order, list(words))
 
 
@@ -134,13 +133,11 @@ def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
 
 
 def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
-    """Return a shard of one sentence."""
     first, *further = [[one] for one in references] or [None]
     return make_shard([problem.words], first, [problem.rules], further_references=further)
 
 
 def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
-    """Return references from word numbers."""
     words = [np.asarray(one, np.int32) for one in references]
     return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
 
@@ -159,7 +156,6 @@ def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
 
 
 def load_arpa(lines: Sequence[str], folder: Path) -> LanguageModel:
-    """Compile and load the lines of an ARPA file."""
     (folder / "lm.arpa").write_text("\n".join(lines) + "\n")
     compile_model(folder / "lm.arpa", folder / "lm.bin")
     return load_model(folder / "lm.bin")

@@ -30,7 +30,6 @@ class Sentence(NamedTuple):
     translations: Sequence[Translation]
 
     def reference_length(self, one: Translation) -> int:
-        """Return the length of the reference closest to a translation in length."""
         return int(closest(one.length, self.reference_lengths))
 
 

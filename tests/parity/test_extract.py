@@ -95,7 +95,6 @@ def corpus(parity: Path) -> Corpus:
 
 
 def blocks_of(source: Sequence[naive.Symbol]) -> naive.Blocks:
-    """Return the runs of words of a source side."""
     return naive.split_blocks(source, 0, (1, 1))[0]
 
 

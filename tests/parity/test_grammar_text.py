@@ -51,7 +51,6 @@ def rows(shard: Shard) -> list[dict[str, float]]:
 
 @pytest.fixture(scope="module")
 def identities(rows: list[dict[str, float]]) -> list[str]:
-    """Return the identity feature of each rule."""
     found = [[name for name in row if name.startswith("R:")] for row in rows]
     assert all(len(names) == 1 for names in found)
     return [names[0] for names in found]

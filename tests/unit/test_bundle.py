@@ -82,8 +82,6 @@ def test_arrays_are_mapped(made):
 
 
 def in_header(value: object, *keys: str) -> Callable[[Path], None]:
-    """Return a change of a value in the header, with a correct checksum."""
-
     def change(header: dict[str, Any]) -> None:
         *path, last = keys
         reduce(dict.__getitem__, path, header)[last] = value
@@ -92,7 +90,6 @@ def in_header(value: object, *keys: str) -> Callable[[Path], None]:
 
 
 def filled(name: str, value: float) -> Callable[[Path], None]:
-    """Return a change of all values of an array, with a correct checksum."""
     return lambda bundle: reseal_array(bundle, name, lambda array: array.fill(value))
 
 

@@ -13,7 +13,6 @@ from itersel.code_check import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a small folder of code."""
     for name in ("code/a.py", "code/deep/b.py", "code/__pycache__/a.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"# {name}\n")

@@ -32,8 +32,6 @@ LANGUAGES = ["--source-language=de", "--target-language=en-us"]
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Block access to the network."""
-
     error = socket.gaierror(-2, "Name or service not known")
     monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=error))
 
@@ -167,7 +165,6 @@ def test_a_test_set(tmp_path, sacrebleu_folder, capsys, monkeypatch):
 
 
 def write_fields(folder: Path, name: str, **fields: str) -> None:
-    """Write the text of a test set, by field."""
     (folder / name).mkdir(parents=True)
     for field, text in fields.items():
         (folder / name / f"{name.replace('/', '_')}.de-en.{field.replace('_', '-')}").write_text(text)

@@ -149,7 +149,6 @@ def command(folder: Path, *files: str) -> list[str]:
 
 
 def prepare(folder: Path, *files: str) -> Path:
-    """Prepare a test set, and return the folder of the output."""
     assert main(command(folder, *files)) == 0
     return folder / "out"
 

@@ -61,7 +61,6 @@ PAIRS += [("Nur Zellen.", "Only cells."), ("Gleich", "Equal"), ("Eins", "One"), 
 
 
 def write_help(folder: Path, language: str, **contents: str) -> None:
-    """Write a page for each module, of the same name."""
     for module, content in contents.items():
         path = folder / language / f"text/{module}/01/{module}.html"
         path.parent.mkdir(parents=True)
@@ -84,7 +83,6 @@ def command(folder: Path, *options: str, target: str = "en-us") -> list[str]:
 
 
 def check_pairs(output: Path) -> dict[str, Any]:
-    """Check the text, and return the statistics."""
     pairs = list(zip(read_lines(output / "source.gz"), read_lines(output / "target.gz"), strict=True))
     # Pages are sorted by name: scalc before swriter.
     assert pairs == [("Summe", "sum"), *PAIRS]

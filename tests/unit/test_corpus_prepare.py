@@ -47,7 +47,6 @@ def test_no_warning_in_a_container_without_shared_memory() -> None:
 
 
 def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
-    """Return the command that prepares texts, by option."""
     folder.mkdir(exist_ok=True)
     for name, lines in texts.items():
         write_lines(folder / name, lines)
@@ -56,7 +55,6 @@ def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
 
 
 def prepare(folder: Path, *options: str, **texts: list[str]) -> Path:
-    """Prepare texts, and return the folder of the output."""
     assert main(command(folder, *options, **texts)) == 0
     return folder / "out"
 

@@ -60,12 +60,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def files(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of the folder."""
     return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 def reading(folder: Path, file: str, step: str = "train") -> list[str]:
-    """Return a command that reads a file."""
     read = {"index": folder / "index", "input": folder / "text"}
     if file == "index":
         step = "extract"

@@ -46,7 +46,6 @@ def assert_equal(first: Shard, second: Shard) -> None:
 
 
 def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
-    """Import one sentence with a grammar consisting of these lines."""
     write(folder / "g" / "grammar.0", *lines)
     import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
     return read_shard(folder / "shard.h5")

@@ -60,7 +60,6 @@ def copied(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache filled by two processes at the same time."""
     cache = tmp_path_factory.mktemp("cache")
     with ThreadPoolExecutor(2) as pool:
         for hits, misses, _ in pool.map(run, [PACKAGE] * 2, [cache] * 2):

@@ -68,7 +68,6 @@ def make_corpus(folder: Path) -> list[Shard]:
 
 
 def make_model(path: Path, lines: list[str]) -> None:
-    """Make a language model of order 2."""
     text = write(path.with_suffix(".text"), *lines)
     step("lm", "estimate", "--order", 2, "--input", text, "--output", path)
 
@@ -104,7 +103,6 @@ def train_command(*models: Path) -> list[object]:
 
 
 def chain(folder: Path, algorithm: str, update: str) -> Vector:
-    """Run the commands of the pipeline."""
     own, shards = algorithm in ("sgd", "mixsgd"), 1 if algorithm == "sgd" else SHARDS
     out = folder / algorithm
     out.mkdir()

@@ -49,7 +49,6 @@ def cut(folder: Path, *options: object) -> None:
 
 
 def import_shard(folder: Path, number: int = 0, *options: str) -> Path:
-    """Make a file of a shard that has been cut."""
     output = folder / f"{number}.h5"
     itersel("lists", "--folder", folder / "cut", "--number", number, "--output", output, *options)
     return output

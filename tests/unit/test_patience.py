@@ -44,7 +44,6 @@ def decide(folder, epoch, line, *more):
 
 @pytest.fixture
 def decision(tmp_path):
-    """Return the options of a decision to stop."""
     for epoch, line in enumerate(["x b c d e f", "a b c d e f", "a b c d e f"], 1):
         assert decide(tmp_path, epoch, line) == 0
     found = [json.loads((tmp_path / f"{epoch}.json").read_text()) for epoch in (1, 2, 3)]

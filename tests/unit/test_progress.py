@@ -24,8 +24,6 @@ def _nothing_shown(monkeypatch):
 
 
 class Clock:
-    """A clock set by tests."""
-
     def __init__(self):
         self.now = 1000.0
 

@@ -167,7 +167,6 @@ def test_inconsistent_test_sets(tmp_path, text_file, refused, names, systems, me
 
 @pytest.fixture
 def resources(tmp_path):
-    """Return the description of a system in a folder of results."""
     run = tmp_path / "run"
     path = run / "experiments/x/best/resources.json"
     path.parent.mkdir(parents=True)

@@ -55,7 +55,6 @@ def count_text(run):
 
 
 def texts(run, name):
-    """Return the translations by all repeats of an experiment."""
     return run.translations[NAMES.index(name) * run.repeats :][: run.repeats]
 
 

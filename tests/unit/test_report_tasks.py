@@ -35,7 +35,6 @@ TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
 
 
 def of(text, *tasks):
-    """Return the lines of a text that belong to some tasks."""
     return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
 
 

@@ -81,7 +81,6 @@ def test_failed_job(copy):
 
 
 def small_project(folder, command, output):
-    """Return a workflow of one job."""
     rule = f'rule make:\n    output: "{output}"\n    log: "l"\n    shell: "{command}"\n'
     (folder / "Snakefile").write_text(rule)
     (folder / "config.yaml").write_text("{}")
