@@ -58,10 +58,8 @@ def mutants(file: str, source: bytes) -> Iterator[Mutant]:
     starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
 
     def whole(node: ast.expr | ast.stmt, text: str) -> Mutant:
-        begin, end = (
-            starts[node.lineno - 1] + node.col_offset,
-            starts[node.end_lineno - 1] + node.end_col_offset,
-        )
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
         return Mutant(file, node.lineno, begin, end, text)
 
     for node in _executed(ast.parse(source)):

@@ -69,9 +69,8 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
     if kind == 0:
         layout = h5py.VirtualLayout(shape, dtype)
         if 0 not in shape:
-            layout[...] = h5py.VirtualSource(
-                chance.choice(("shard.h5", ".", "nothing.h5")), name, shape, dtype
-            )
+            source = chance.choice(("shard.h5", ".", "nothing.h5"))
+            layout[...] = h5py.VirtualSource(source, name, shape, dtype)
         stream.create_virtual_dataset(name, layout)
     elif kind == 1:
         file = chance.choice(("source.txt", "nothing", "/dev/zero"))

@@ -10,7 +10,7 @@ from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
 from itersel.lm import kernels, state_kernels
-from itersel.lm.state_kernels import begin_state, compose, word_state
+from itersel.lm.state_kernels import PAIR_BITS, begin_state, compose, word_state
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 
@@ -133,9 +133,7 @@ def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> state_kernel
 
 
 # tables that are large enough, that are often full, and edges whose pairs are not remembered
-@pytest.mark.parametrize(
-    ("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << state_kernels.PAIR_BITS)]
-)
+@pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
 @given(data=st.data())
 def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, first_edge, data) -> None:
     words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))

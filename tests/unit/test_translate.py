@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from unittest import mock
 
 import numba
@@ -27,7 +26,7 @@ KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-v
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "raw"
     path.write_text("".join(line + "\n" for line in [*raw_text(SENTENCES - 21), "", *raw_text(20, 7)]))
     return path
@@ -62,12 +61,12 @@ def test_jobs_give_the_same_bytes(system, text, tmp_path, monkeypatch, details):
     assert translate(system, text, tmp_path / "two", "--jobs", "2", *details) == expected
 
 
-def stream(system: Path, *options: str) -> subprocess.Popen[str]:
+def stream(system, *options):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*COMMAND, "--system", str(system), *options], text=True, **pipes)
 
 
-def answer(process: subprocess.Popen[str], line: str) -> str:
+def answer(process, line):
     """Return the translation of a line; waits forever if the program first reads more lines."""
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
