@@ -6,8 +6,6 @@ of that string. Keeping only the best derivation loses nothing, because language
 only on the string.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -4,8 +4,6 @@ Extracts every rule of every sentence pair by subtracting initial phrases from i
 up the rules of each grammar in the list. There is no index, so corpora must be tiny.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter, defaultdict

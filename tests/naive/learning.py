@@ -1,7 +1,5 @@
 """Learning in plain Python: sentence BLEU, pairs, learners, and weights that are always up to date."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

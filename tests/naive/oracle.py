@@ -1,7 +1,5 @@
 """A decoder without search: every sentence has a fixed list of translations, which the model ranks."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Small random translation problems: a sentence, its grammar, weights and a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

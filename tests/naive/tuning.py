@@ -1,7 +1,5 @@
 """Batch tuning in plain Python: merged lists, exhaustive line search, MIRA step by step."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
