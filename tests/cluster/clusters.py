@@ -21,6 +21,8 @@ SHARDS, EPOCHS = 5, 2
 # The profiles' waiting times are for real clusters; tests have no other hosts to wait for.
 FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
 
+# A sabotage that lasts until there is a file.
+WAITS = "until [ -e go ]; do sleep 0.2; done"
 # Run before every job: in tasks of one array, runs the command given for the task, once.
 SABOTAGE = """
 name=${{SLURM_JOB_NAME:-$JOB_NAME}}
@@ -162,10 +164,6 @@ class ClusterProject:
 
     def weights(self) -> dict[str, bytes]:
         return self.project.contents("experiments/**/*.h5")
-
-
-# A sabotage that lasts until there is a file.
-WAITS = "until [ -e go ]; do sleep 0.2; done"
 
 
 def submitted(output: str) -> dict[str, str]:

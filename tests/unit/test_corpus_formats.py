@@ -17,6 +17,10 @@ from itersel.storage.files import open_output, read_lines
 
 READING = Reading("de", "en")
 MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
+RECORDS = [
+    {"translation": {"de": "ja", "en": "yes"}, "from": "x"},
+    {"translation": {"de": "ein\nHaus", "en": "a house"}},
+]
 BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
 
 
@@ -119,12 +123,6 @@ def test_csv(tmp_path):
         read(path, fields=Fields("fr", "en"))
     with pytest.raises(InputError, match=r"a\.csv:1: has 3 columns, separated by commas; column 4 is needed"):
         read(path, columns=Columns(4, 2))
-
-
-RECORDS = [
-    {"translation": {"de": "ja", "en": "yes"}, "from": "x"},
-    {"translation": {"de": "ein\nHaus", "en": "a house"}},
-]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.xz", "a.parquet"])

@@ -27,6 +27,10 @@ RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
 
 # of extracted grammars; imported ones have dense features instead
 COUNTS = ("grammar_dense", "grammar_samples", "grammar_count", "grammar_singleton", "rule_cost")
+texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
+# the largest single-precision number within the bounds of features
+LARGEST = 999999995904.0
+values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 
 def assert_equal(first, second):
@@ -256,12 +260,6 @@ def test_export_restores_the_import(tmp_path):
         "[X] ||| b |||  ||| EgivenFCoherent=0 SampleCountF=0 CountEF=0 "
         "MaxLexFgivenE=0 MaxLexEgivenF=0 IsSingletonF=0 IsSingletonFE=0 Class:one=2.5",
     ]
-
-
-texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
-# the largest single-precision number within the bounds of features
-LARGEST = 999999995904.0
-values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 
 @st.composite

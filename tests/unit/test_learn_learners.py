@@ -26,6 +26,8 @@ NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
 # "elsewhere" is not a feature of the shard
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
+# the better translation has the first features
+ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
 STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
 
 
@@ -267,10 +269,6 @@ def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu)
     expected = oracle.train(corpus, start, TrainSettings(k_best=15, learner=learner))
     found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
     assert found == {name: value for name, value in expected.items() if value}
-
-
-# the better translation has the first features
-ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
 
 
 @pytest.mark.parametrize("lead", [0.875, 1.0])

@@ -30,6 +30,10 @@ from itersel.plugins import TEMPLATES, imported_code
 from itersel.sources import step_digest
 from itersel.vectors.weights import read_weights
 
+LOST = "cannot be imported from other:"
+KEY = "has a key that no config can have, "
+RETURNS = "must return names, rules and indices of names: "
+DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 SEARCHING = (LEARNERS, TEMPLATES, CHOICES["learner"])
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
 
@@ -132,12 +136,6 @@ def install_other(site, kind, name, code):
 def test_a_feature_that_occurs_twice(site):
     install_other(site, "template", "New", other(returned="['New:b', 'New:a'], [2, 3, 2, 2], [0, 1, 0, 1]"))
     assert features_by_rule(compute(RULES, ["New"])) == [{}, {}, {"New:b": 2.0, "New:a": 1.0}, {"New:a": 1.0}]
-
-
-LOST = "cannot be imported from other:"
-KEY = "has a key that no config can have, "
-RETURNS = "must return names, rules and indices of names: "
-DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 
 
 @pytest.mark.parametrize(

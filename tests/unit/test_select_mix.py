@@ -36,6 +36,8 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
+MEAN = ("--mixing", "mean", "--epoch", "1")
+change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
 PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
 ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
@@ -160,10 +162,6 @@ def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
 
     monkeypatch.setattr("itersel.storage.files.os.replace", failing)
     refused(command(tmp_path, *MEAN, "--matrix", str(tmp_path / "W.h5")), "No space left on device")
-
-
-MEAN = ("--mixing", "mean", "--epoch", "1")
-change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
 
 
 @changed
