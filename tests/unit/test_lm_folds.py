@@ -13,6 +13,7 @@ from itersel.lm.text import lines_of_fold, read_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
+DIFFERS = r"0\.target\.gz: differs"
 MIXED = "shards: does not contain each of the 43 lines"
 
 
@@ -73,8 +74,8 @@ def test_conflicting_options(arguments, message, tmp_path, refused):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda text, _: write_lines(text, LINES[::-1]), r"0\.target.gz: differs .* 0.ids of .*a text; give"),
-        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), r"0\.target\.gz: differs"),
+        (lambda text, _: write_lines(text, LINES[::-1]), rf"{DIFFERS} .* 0\.ids of .*a text; give"),
+        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), DIFFERS),
         (lambda text, _: write_lines(text, [*LINES, "a"]), "of the 44 lines of .*a text exactly once; rerun"),
         (lambda _, folder: shutil.copy(folder / "0.ids", folder / "1.ids"), MIXED),
         (lambda _, folder: write_lines(folder / "1.ids", []), MIXED),
