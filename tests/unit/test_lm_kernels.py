@@ -154,13 +154,6 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_empty_piece_changes_nothing(model) -> None:
-    states = states_of(model)
-    state = word_state(model.arrays, states, model.ids["a"])
-    assert compose(model.arrays, states, state, state_kernels.EMPTY_STATE) == (state, 0.0)
-    assert compose(model.arrays, states, state_kernels.EMPTY_STATE, state) == (state, 0.0)
-
-
 @pytest.mark.parametrize("model", [3], indirect=True)
 def test_words_that_no_context_can_affect_share_a_state(model) -> None:
     states = states_of(model)
