@@ -21,7 +21,6 @@ from itersel.grammar.shard import read_shard, write_shard
 from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
-Text = list[list[int]]
 SOURCES = [("a", "b"), (), ("a",)]
 FIRST = [("x", "y"), ("z",), ("x",)]
 FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]

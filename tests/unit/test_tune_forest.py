@@ -31,9 +31,6 @@ from itersel.tune.mert import tune_mert
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
-Forest = list[list[Edge]]
-# the references of a sentence
-Texts = tuple[tuple[int, ...], ...]
 WORDS = 4
 MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
