@@ -51,8 +51,6 @@ unsealed: Opened = functools.partial(h5py.File, mode="r+")
 
 
 def changed(change: Callable[[h5py.File], object], opened: Opened = resealed) -> Callable[[Path], None]:
-    """Return a function that changes a file."""
-
     def apply(path: Path) -> None:
         with opened(path) as stream:
             change(stream)
@@ -77,7 +75,6 @@ def replaced(name: str, array: Callable[[Any], Any] | None = None) -> Callable[[
 
 
 def set_attributes(**values: object) -> Callable[[Path], None]:
-    """Return a function that changes attributes of a file."""
     return changed(lambda stream: stream.attrs.update(values))
 
 
@@ -131,10 +128,9 @@ class Parts:
         return body
 
 
-def container(header: str, body: bytes) -> bytes:
+def container(header: bytes, body: bytes) -> bytes:
     """Return an array file with a header and its correct checksum."""
-    text = header.encode(errors="surrogateescape")
-    start = MAGIC + len(text).to_bytes(8, "little") + text + xxhash.xxh3_128_digest(text)
+    start = MAGIC + len(header).to_bytes(8, "little") + header + xxhash.xxh3_128_digest(header)
     return start + bytes(-len(start) % ALIGNMENT) + body
 
 
@@ -147,7 +143,7 @@ def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> Non
     parts = Parts(path.read_bytes())
     body = parts.body(seal=False)
     change(parts.header)
-    path.write_bytes(container(json.dumps(parts.header), body))
+    path.write_bytes(container(json.dumps(parts.header).encode(), body))
 
 
 def reseal_array(path: Path, name: str, change: Callable[[Any], object]) -> None:
@@ -155,4 +151,4 @@ def reseal_array(path: Path, name: str, change: Callable[[Any], object]) -> None
     parts = Parts(path.read_bytes())
     change(parts.arrays[name])
     body = parts.body(seal=True)
-    path.write_bytes(container(json.dumps(parts.header), body))
+    path.write_bytes(container(json.dumps(parts.header).encode(), body))

@@ -40,5 +40,4 @@ def command(folder: Path, *options: str, paths: Sequence[str] = ()) -> list[str]
 
 
 def run(folder: Path, *options: str) -> int:
-    """Mix the shards of a folder."""
     return main(command(folder, *options))

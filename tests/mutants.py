@@ -8,6 +8,7 @@ With `--map`, the lines that each test executes are stored in a file, or taken f
 
 import argparse
 import ast
+import itertools
 import json
 import os
 import random
@@ -21,15 +22,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from xml.etree import ElementTree
 
 import coverage
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("learn", "select", "tune", "decode", "grammar", "lm", "evaluate", "config")
 OTHER = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
-    ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in", ast.Add: "-", ast.Sub: "+", ast.Mult: "/",
-    ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "+", ast.And: "or", ast.Or: "and",
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Add: ast.Sub,
+    ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Add,
+    ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
 # Tests of one change run no longer than this when nothing is changed, in seconds.
 BUDGET = 30.0
@@ -38,7 +41,7 @@ HANGS = 600.0
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed piece of a file: the characters from `begin` to `end`, in line `line`."""
+    """A changed piece of a file: the bytes from `begin` to `end`, in line `line`."""
 
     file: str
     line: int
@@ -46,37 +49,28 @@ class Mutant:
     end: int
     text: str
 
-    def apply(self, source: str) -> str:
-        return source[: self.begin] + self.text + source[self.end :]
+    def apply(self, source: bytes) -> bytes:
+        return source[: self.begin] + self.text.encode() + source[self.end :]
 
 
-def mutants(file: str, source: str) -> Iterator[Mutant]:
+def mutants(file: str, source: bytes) -> Iterator[Mutant]:
     """Yield all changes of a file: operators, comparisons, numbers, and dropped statements."""
-    lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-
-    def place(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
-
-    def between(left: ast.expr, right: ast.expr, text: str) -> Mutant:
-        begin, end = place(left.end_lineno, left.end_col_offset), place(right.lineno, right.col_offset)
-        opening = source[begin:end].count("(") * "("  # parentheses around the operands
-        closing = source[begin:end].count(")") * ")"
-        return Mutant(file, left.end_lineno, begin, end, f"{closing} {text} {opening}")
+    starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
 
     def whole(node: ast.expr | ast.stmt, text: str) -> Mutant:
-        begin, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
         return Mutant(file, node.lineno, begin, end, text)
 
     for node in _executed(ast.parse(source)):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            yield between(node.left, node.comparators[0], OTHER[type(node.ops[0])])
+            other = ast.Compare(node.left, [OTHER[type(node.ops[0])]()], node.comparators)
+            yield whole(node, f"({ast.unparse(other)})")
         elif isinstance(node, ast.BinOp) and type(node.op) in OTHER:
-            yield between(node.left, node.right, OTHER[type(node.op)])
+            other = ast.BinOp(node.left, OTHER[type(node.op)](), node.right)
+            yield whole(node, f"({ast.unparse(other)})")
         elif isinstance(node, ast.BoolOp):
-            yield between(node.values[0], node.values[1], OTHER[type(node.op)])
+            yield whole(node, f"({ast.unparse(ast.BoolOp(OTHER[type(node.op)](), node.values))})")
         elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield whole(node, str(not node.value))
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -105,7 +99,7 @@ def draw(count: int, seed: int) -> list[Mutant]:
         found = []
         for path in sorted((ROOT / "src/itersel" / package).rglob("*.py")):
             file = path.relative_to(ROOT / "src").as_posix()
-            found += list(mutants(file, path.read_text(encoding="utf-8")))
+            found += list(mutants(file, path.read_bytes()))
         wanted = count * (number + 1) // len(PACKAGES) - count * number // len(PACKAGES)
         drawn += random.Random(f"{seed} {package}").sample(found, wanted)
     return drawn
@@ -148,20 +142,21 @@ def function(name: str) -> str:
 
 def make_map(source: Path, scratch: Path) -> Map:
     """Run all unit tests, and record what each of those that pass executes."""
-    report = scratch / "times.txt"
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "tests.mutants", "tests/unit"]
+    report = scratch / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "tests/unit", f"--junitxml={report}"]
     # coverage cannot write while a test is another user
     command += ["-m", "not slow", "--deselect=tests/unit/test_hdf5.py::test_permissions"]
     command += ["--hypothesis-profile=quick", f"--cov={source / 'itersel'}", "--cov-context=test"]
     command += ["--cov-report=", f"--basetemp={scratch / 'pytest'}"]
-    settings = {"COVERAGE_FILE": str(scratch / "coverage"), "MUTANTS_TIMES": str(report)}
-    subprocess.run(command, cwd=ROOT, env=environment(source) | settings, check=False, stdout=sys.stderr)
+    settings = environment(source) | {"COVERAGE_FILE": str(scratch / "coverage")}
+    subprocess.run(command, cwd=ROOT, env=settings, check=False, stdout=sys.stderr)
     seconds: dict[str, float] = defaultdict(float)
     failed = set()
-    for name, passed, duration in map(json.loads, report.read_text().splitlines()):
-        seconds[function(name)] += duration
-        if not passed:
-            failed.add(function(name))
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = f"{case.attrib['classname'].replace('.', '/')}.py::{function(case.attrib['name'])}"
+        seconds[name] += float(case.attrib["time"])
+        if len(case):  # failed or skipped
+            failed.add(name)
     data = coverage.CoverageData(str(scratch / "coverage"))
     data.read()
     lines: dict[str, dict[str, list[str]]] = defaultdict(dict)
@@ -172,22 +167,15 @@ def make_map(source: Path, scratch: Path) -> Map:
     return Map({name: time for name, time in seconds.items() if name not in failed}, lines)
 
 
-def pytest_runtest_logreport(report) -> None:  # type: ignore[no-untyped-def]
-    """Record the outcome and the time of each test; pytest calls this."""
-    if (report.when == "call" or not report.passed) and "PYTEST_XDIST_WORKER" not in os.environ:
-        with open(os.environ["MUTANTS_TIMES"], "a", encoding="utf-8") as stream:
-            stream.write(json.dumps([report.nodeid, report.passed, report.duration]) + "\n")
-
-
 def judge(mutant: Mutant, source: Path, names: list[str]) -> str:
     """Return the first test that catches the change, `hangs`, or an empty string."""
     if not names:
         return ""
     path = source / mutant.file
-    original = path.read_text(encoding="utf-8")
+    original = path.read_bytes()
     arguments = source.parent / f"{source.name}.txt"
     arguments.write_text("\n".join(names), encoding="utf-8")
-    path.write_text(mutant.apply(original), encoding="utf-8")
+    path.write_bytes(mutant.apply(original))
     try:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
         command += [f"--basetemp={source.parent / f'pytest-{source.name}'}", f"@{arguments}"]
@@ -196,7 +184,7 @@ def judge(mutant: Mutant, source: Path, names: list[str]) -> str:
     except subprocess.TimeoutExpired:
         return "hangs"
     finally:
-        path.write_text(original, encoding="utf-8")
+        path.write_bytes(original)
     if done.returncode == 0:
         return ""
     if "ERROR: not found: " in done.stdout + done.stderr:  # a test that is only in the map
@@ -237,8 +225,8 @@ def main() -> None:
         caught = dict.fromkeys(PACKAGES, 0)
         with ThreadPoolExecutor(copies.qsize()) as pool:
             for mutant, by in pool.map(test, drawn):
-                before = (ROOT / "src" / mutant.file).read_text(encoding="utf-8")[mutant.begin : mutant.end]
-                change = " ".join(f"{before.strip()!r} -> {mutant.text.strip()!r}".split())
+                before = (ROOT / "src" / mutant.file).read_bytes()[mutant.begin : mutant.end].decode()
+                change = " ".join(f"{before!r} -> {mutant.text!r}".split())
                 print(f"{mutant.file}:{mutant.line}: {change}: {by or 'SURVIVED'}", flush=True)
                 caught[mutant.file.split("/")[1]] += bool(by)
     for package in PACKAGES:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 
 def python_path(site: Path) -> str:
-    """Return PYTHONPATH with a folder of installed packages."""
     return os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
 
 

@@ -20,15 +20,16 @@ def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1
     scores = tuple(bleu)
     settings = {"learner": "perceptron", "mixing": "selection", "tune_on": "train", "features": "all"}
     settings |= {"tasks": "random", "shards": 4, "chosen_by": "tokenized-bleu", "devtest": "devtest"}
-    found = {"devtest_bleu": scores, "devtest_scores": scores, "epoch": choose_epoch(scores)}
-    found |= {"devtest_brevity_penalty": (1.0,) * len(scores), "active_features": 12, "passed_on": 0}
-    return System(
-        **{"name": name, "repeat": repeat, "signature": "nrefs:1|x", **settings, **found, **changes}
-    )
+    found = {
+        "devtest_bleu": scores,
+        "devtest_scores": scores,
+        "devtest_brevity_penalty": (1.0,) * len(scores),
+    }
+    found |= {"epoch": choose_epoch(scores), "signature": "nrefs:1|x", "active_features": 12, "passed_on": 0}
+    return System(**{"name": name, "repeat": repeat, **settings, **found, **changes})
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:
-    """Return lowercased BLEU without smoothing."""
     metric = BLEU(lowercase=True, smooth_method="none", force=True)
     return float(metric.corpus_score(translations, list(references)).score)
 

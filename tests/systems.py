@@ -81,5 +81,4 @@ def translate(system: Path, text: Path, output: Path, *options: str) -> list[str
 
 
 def itersel(*arguments: object) -> None:
-    """Run a step that must succeed."""
     assert main(list(map(str, arguments))) == 0

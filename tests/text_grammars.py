@@ -29,7 +29,6 @@ def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alig
 
 
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
-    """Return the source and target side of a rule as words."""
     words = shard.vocabulary.to_list()
     sides = []
     for side, offset in ("rule_source", "rule_source_offset"), ("rule_target", "rule_target_offset"):
@@ -66,9 +65,8 @@ def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
     """Return the sparse features of each rule, by name."""
     names, feature = table.feature_name.to_list(), table.rule_feature.tolist()
     value, bounds = table.rule_feature_value.tolist(), table.rule_feature_offset.tolist()
-    return [
-        {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
-    ]
+    rows = itertools.starmap(range, itertools.pairwise(bounds))
+    return [{names[feature[i]]: value[i] for i in row} for row in rows]
 
 
 def read_kbest(path: Path) -> Iterator[tuple[int, str, dict[str, float], float]]:

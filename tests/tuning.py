@@ -25,6 +25,8 @@ from itersel.vectors.features import feature_keys
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
 SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))
 SETTINGS = {"features": "all", "k_best": 10}
+# MERT over forests has separate tests: test_tune_forest.py
+LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
 
 
 def random_translation(random: np.random.Generator) -> Translation:
@@ -125,10 +127,6 @@ def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iterat
     return path
 
 
-# MERT over forests has separate tests: test_tune_forest.py
-LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
-
-
 def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
     def without_sparse(one: Translation) -> Translation:
         return one._replace(features={name: one.features[name] for name in DENSE_NAMES})
@@ -166,12 +164,10 @@ def tune_command(
     return ["tune", "--tuner", tuner, *words, *options]
 
 
-def further_references(
-    references: Sequence[Sequence[str]],
-) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+def further_references(references: Sequence[Sequence[str]]) -> tuple[list, list]:
     """Return two further references of each sentence, except for the last, which has only the second."""
     other = {"x": "y", "y": "z"}
-    translated: list[Sequence[str]] = [tuple(other.get(word, word) for word in one) for one in references]
+    translated = [tuple(other.get(word, word) for word in one) for one in references]
     return [*translated[:-1], ()], [words[:-1] for words in references]
 
 

@@ -50,15 +50,12 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def count(self, selector: str) -> object:
-        """Return how many elements match a selector."""
         return self.run("return document.querySelectorAll(arguments[0]).length", selector)
 
     def wait(self, condition: str) -> None:
-        """Wait until an expression is true."""
         WebDriverWait(self.driver, 30, 0.05).until(lambda _: self.run(f"return {condition}"))
 
     def texts(self, selector: str) -> list[str]:
-        """Return the texts of the elements that match a selector."""
         script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent.trim())"
         found = self.run(script, selector)
         assert isinstance(found, list)
@@ -79,7 +76,6 @@ class Browser:
 
 
 def find_browser() -> Browser | None:
-    """Start the installed browser, if there is one."""
     program, driver = shutil.which("chromium"), shutil.which("chromedriver")
     return Browser(program, driver) if program and driver else None
 

@@ -48,7 +48,6 @@ def page(run, folder):
 
 
 def open_sentences(browser, page, count=20, width=1440):
-    """Open a page and wait for its sentences."""
     browser.open(page, width)
     browser.wait(f"document.querySelectorAll('.sentence').length === {count}")
 
@@ -182,9 +181,7 @@ def test_ngrams(browser, run, page):
     assert captions[-2:] == [f"N-grams that {one} gets right more often" for one in "AB"]
     for place, sign in ((-2, 1), (-1, -1)):
         table = f"[...document.querySelectorAll('#differences table')].at({place})"
-        cells = browser.run(
-            f"return [...{table}.querySelectorAll('td')].map((one) => Number(one.textContent))"
-        )
+        cells = browser.run(f"return [...{table}.querySelectorAll('td')].map((td) => Number(td.textContent))")
         pairs = list(zip(cells[::2], cells[1::2], strict=True))
         assert 0 < len(pairs) <= 10
         assert all(sign * (a - b) > 1 for a, b in pairs)

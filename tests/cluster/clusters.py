@@ -21,6 +21,8 @@ SHARDS, EPOCHS = 5, 2
 # The profiles' waiting times are for real clusters; tests have no other hosts to wait for.
 FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
 
+# A sabotage that lasts until there is a file.
+WAITS = "until [ -e go ]; do sleep 0.2; done"
 # Run before every job: in tasks of one array, runs the command given for the task, once.
 SABOTAGE = """
 name=${{SLURM_JOB_NAME:-$JOB_NAME}}
@@ -46,7 +48,6 @@ class Cluster:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def start(self) -> None:
-        """Start all daemons, and read the environment for clients."""
         self.control("start")
         path = self.folder / "environment"
         # as a user does
@@ -87,8 +88,6 @@ class Cluster:
 
 @dataclass
 class ClusterProject:
-    """The small project and the cluster on which it runs."""
-
     cluster: Cluster
     project: Project
 
@@ -141,7 +140,6 @@ class ClusterProject:
         return next(arrays.glob(pattern)).read_text().strip()
 
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
-        """Start Snakemake, and kill a job as soon as it starts."""
         run, job = self.hold_job(words, target)
         job.kill()
         return run
@@ -165,12 +163,7 @@ class ClusterProject:
         return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:
-        """Return all weights files of shards and epochs."""
         return self.project.contents("experiments/**/*.h5")
-
-
-# A sabotage that lasts until there is a file.
-WAITS = "until [ -e go ]; do sleep 0.2; done"
 
 
 def submitted(output: str) -> dict[str, str]:
@@ -185,5 +178,4 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def python(code: str) -> str:
-    """Return the command that runs a line of Python."""
     return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"

@@ -1,7 +1,6 @@
 """The executor without this workflow: the Snakefile and the profiles of its README."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,19 +21,19 @@ class Alone:
     cluster: Cluster
     folder: Path
 
-    def run(self, *arguments: str, status: int = 0) -> str:
+    def run(self, *arguments, status=0):
         done = self.cluster.snakemake(self.folder, "--profile", "profile", *arguments)
         assert done.returncode == status, done.stdout[-3000:]
         return done.stdout
 
-    def arrays(self, output: str) -> list[tuple[str, int]]:
+    def arrays(self, output):
         """Return the rule and the number of tasks of each submitted array."""
         found = re.findall(r"array \d+ (\w+)-[0-9a-f]{6}: (\d+) tasks", output)
         return [(rule, int(tasks)) for rule, tasks in found]
 
 
 @pytest.fixture
-def alone(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Alone]:
+def alone(cluster, root, tmp_path):
     readme = (root / "packages/snakemake-executor-plugin-arrays/README.md").read_text()
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     [snakefile] = [text for language, text in blocks if language == "python"]
@@ -47,7 +46,7 @@ def alone(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Alone]:
     cluster.clear()
 
 
-def test_readme(alone: Alone) -> None:
+def test_readme(alone):
     """One array, the right result, and no files left behind."""
     output = alone.run(*FAST)
     assert alone.arrays(output) == [("count", JOBS)]
@@ -56,7 +55,7 @@ def test_readme(alone: Alone) -> None:
     assert "not requested" not in output
 
 
-def test_one_of_them_fails(alone: Alone) -> None:
+def test_one_of_them_fails(alone):
     """The others are not affected, and only the failed job is resubmitted, as set in the profile."""
     path = alone.folder / "Snakefile"
     first, rule, second = path.read_text().partition("rule count:")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +69,13 @@ class Nothing:
     folder: Path
     profile: Path
 
-    def run(self, jobs: int, *arguments: str, before: str = "") -> list[int]:
+    def run(self, jobs, *arguments, before=""):
         """Run a number of jobs, which record the number of their task; returns the tasks of each array."""
         done = self.start(jobs, *arguments, before=before)
         assert done.returncode == 0, done.stdout[-3000:]
         return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stdout)]
 
-    def start(self, jobs: int, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    def start(self, jobs, *arguments, before=""):
         """Run a number of jobs, successfully or not; scheduler commands are first looked up in `bin`."""
         (self.folder / "Snakefile").write_text(NOTHING.format(jobs=jobs))
         (self.folder / "job.sh").write_text(IN_PLACE.replace("{before}", before))
@@ -85,7 +84,7 @@ class Nothing:
         path = self.cluster.environment.get("PATH", os.environ["PATH"])
         return self.cluster.snakemake(self.folder, *options, PATH=f"{self.folder / 'bin'}:{path}")
 
-    def tasks(self) -> dict[int, int]:
+    def tasks(self):
         """Return the number of the task that ran each job."""
         return {int(path.name): int(path.read_text()) for path in (self.folder / "out").iterdir()}
 

@@ -3,12 +3,11 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import HERE, SHARDS, Cluster, ClusterProject, submitted
+from tests.cluster.clusters import HERE, SHARDS, submitted
 from tests.needs import missing
-from tests.workflow.conftest import TOGETHER, Project
+from tests.workflow.conftest import TOGETHER
 
 pytestmark = pytest.mark.cluster
 
@@ -19,9 +18,7 @@ TOO_LATE = 300
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
 
-def run(
-    folder: Path, cluster: Cluster, *command: str, seconds: int = SECONDS
-) -> subprocess.CompletedProcess[str]:
+def run(folder, cluster, *command, seconds=SECONDS):
     """Run a command for which files of other processes appear `seconds` late in a folder."""
     environment = {**os.environ, **cluster.environment}
     words = [LATE, str(folder), str(seconds), *command]
@@ -29,7 +26,7 @@ def run(
 
 
 @pytest.fixture
-def late(prepared: ClusterProject, tmp_path: Path) -> ClusterProject:
+def late(prepared, tmp_path):
     """Return the small project, if such views are possible."""
     if not shutil.which("bindfs"):
         missing("no bindfs here: tests/cluster/install.sh installs it (Debian, Ubuntu; as root)")
@@ -42,7 +39,7 @@ def late(prepared: ClusterProject, tmp_path: Path) -> ClusterProject:
     return prepared
 
 
-def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
+def test_head_sees_files_late(late, local):
     """With the profile's waiting times, no output counts as missing, and results are identical."""
     profile = ["--profile", str(late.project.snakefile.parent / "profiles" / late.cluster.key)]
     done = run(late.folder, late.cluster, *late.project.command(*profile, "--retries", "0", TARGET))
@@ -53,7 +50,7 @@ def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
-def test_head_does_not_wait(late: ClusterProject, local: Project) -> None:
+def test_head_does_not_wait(late, local):
     """Without waiting, late outputs are reported as failures; the next run finds them and trains nothing."""
     hasty = late.project.command(*late.arguments("--latency-wait", "1", TARGET))
     done = run(late.folder, late.cluster, *hasty, seconds=TOO_LATE)

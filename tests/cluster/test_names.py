@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +57,7 @@ class Named:
     folder: Path
     profile: Path
 
-    def make(self, names: list[str]) -> None:
+    def make(self, names):
         """Create the folder, and for each name a file that contains the name."""
         self.folder.mkdir()
         for name in names:
@@ -68,7 +66,7 @@ class Named:
         (self.folder / "it's $(touch pwned).smk").write_text(SNAKEFILE)
         (self.folder / "config 's $(touch pwned).json").write_text(json.dumps({"further": NOTE}))
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments):
         options = ["--snakefile", "it's $(touch pwned).smk", *arguments]
         options += ["--profile", str(self.profile), *FAST, "--group-components", "together=4"]
         options += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
@@ -76,12 +74,12 @@ class Named:
 
 
 @pytest.fixture
-def named(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Named]:
+def named(cluster, root, tmp_path):
     yield Named(cluster, tmp_path / FOLDERS[cluster.key], root / "profiles" / cluster.key)
     cluster.clear()
 
 
-def test_names_of_files(named: Named, tmp_path: Path) -> None:
+def test_names_of_files(named, tmp_path):
     """One array of jobs with such names: each gets its own file, and no name is executed."""
     named.make(NAMES)
     done = named.run()
@@ -101,7 +99,7 @@ def test_names_of_files(named: Named, tmp_path: Path) -> None:
     [("line\nbreak", "without line breaks"), ("a,b", "a comma"), ("end'", "quotation mark")],
     ids=["line", "comma", "quotation"],
 )
-def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, why: str) -> None:
+def test_names_that_cannot_be_passed(named, tmp_path, name, why):
     """The error is one line, and nothing is submitted."""
     named.make(["plain", name])
     done = named.run(*(["odd"] if "\n" in name else []))
@@ -116,7 +114,7 @@ def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, wh
 @pytest.mark.parametrize(
     "name", ["line\nbreak", "x$HOME", "back\\slash"], ids=["line", "variable", "backslash"]
 )
-def test_folders_that_cannot_be(named: Named, tmp_path: Path, name: str) -> None:
+def test_folders_that_cannot_be(named, tmp_path, name):
     """Only a scheduler that cannot start jobs in a folder rejects it, in one line."""
     named.folder = tmp_path / name
     named.make(["plain"])

@@ -8,29 +8,29 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count as numbers
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tabulate import SEPARATING_LINE, tabulate
+from tabulate import tabulate
+
+KEPT = Path("build/fuzz")
 
 if TYPE_CHECKING:
     from tests.fuzz.cases import Case, Result
 
 
 def main() -> int:
-    """Run the fuzzer; exit status 1 if a case failed."""
     what = sys.modules["tests.fuzz"].__doc__
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=what)
-    add, kept = parser.add_argument, Path("build/fuzz")
+    add = parser.add_argument
     add("--seed", type=int, default=1, help="of all cases (default: 1)")
     add("--seconds", type=float, default=60, help="how long to run (default: 60)")
     add("--cases", type=int, help="run this many cases of each format and mode, without a time limit")
     add("--formats", help="formats, separated by commas (default: all)")
     add("--first", type=int, default=0, help="number of the first case of each (default: 0)")
     add("--case", help="run only this case: [SEED/]FORMAT/MODE/NUMBER")
-    add("--kept", type=Path, default=kept, help=f"folder for failed cases (default: {kept})")
     checks = "check array bounds in kernels, which are compiled for this first (takes minutes)"
     add("--bounds-check", action="store_true", help=checks)
     options = parser.parse_args()
@@ -44,9 +44,8 @@ def main() -> int:
 def _run(options: argparse.Namespace) -> int:
     from tests.fuzz.cases import Case, runner
 
-    kept = options.kept.resolve()
     results = []
-    with runner(kept) as cases:
+    with runner(KEPT.resolve()) as cases:
         if options.case:
             result = cases.run(Case.parse(options.case, options.seed))
             print(_line(result))
@@ -65,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
     print(f"{len(results)} cases; the slowest, {slowest.case}, took {slowest.seconds:.1f} s")
     failed = sum(result.is_bad for result in results)
     if failed:
-        print(f"{failed} failed; their files are in {options.kept}")
+        print(f"{failed} failed; their files are in {KEPT}")
     return int(failed > 0)
 
 
@@ -88,24 +87,16 @@ def _line(result: Result) -> str:
 
 
 def _print_table(results: list[Result]) -> None:
-    """Print the number of cases for each outcome: by format and mode, by mutation, and in total."""
+    """Print the number of cases for each outcome, by format and mode, and in total."""
     from tests.fuzz.steps import BAD, GOOD
 
-    used = {result.verdict.outcome for result in results}
-    columns = [name for name in (*GOOD, *BAD) if name in used or name != "not made"]
-    keys: tuple[Callable[[Result], str], ...] = (
-        lambda result: f"{result.case.format} {result.case.mode}",
-        lambda result: result.mutation[0] if len(set(result.mutation)) == 1 else "several",
-        lambda result: "all",
-    )
-    rows: list[Any] = []
-    for key in keys:
-        counts = Counter((key(result), result.verdict.outcome) for result in results)
+    columns, rows = (*GOOD, *BAD), []
+    for key in ("{0.format} {0.mode}", "all"):
+        counts = Counter((key.format(result.case), result.verdict.outcome) for result in results)
         names = sorted({name for name, _ in counts})
-        rows += [SEPARATING_LINE] * bool(rows)
         rows += [[name, *(counts[name, column] or "." for column in columns)] for name in names]
     aligned = ("left", *["right"] * len(columns))
-    print(tabulate(rows, ["format, mode; mutation", *columns], colalign=aligned))
+    print(tabulate(rows, ["format, mode", *columns], colalign=aligned))
 
 
 if __name__ == "__main__":

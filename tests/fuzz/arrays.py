@@ -171,7 +171,6 @@ FILE_WEIGHTS = {**WEIGHTS, HEADER: 20}
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     content = original.read_bytes()
     if mode == DAMAGED and chance.random() < 0.6:
         name = chance.choice(sorted(texts.BYTES))
@@ -190,7 +189,7 @@ def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFo
             if result is not None:
                 parts.put(array, result)
     body = parts.body(seal=mode != DAMAGED)
-    header = json.dumps(parts.header)
+    header = json.dumps(parts.header).encode()
     if HEADER in chosen:
         header, changes = texts.change_json(chance, header)
         chosen += changes

@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from tests.fuzz.steps import Ended, Outputs, Verdict
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
 from itersel.align import sampler
+from itersel.cli.main import main
 from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
@@ -92,13 +93,17 @@ def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
 
 
 def damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
         mutate = hdf5_files.mutate if kind == HDF5 else arrays.mutate
         return mutate(chance, original, copy, case.mode, FORMATS.get(case.format, WEIGHTS))
-    changes = {TEXT: texts.mutate_text, JSON: texts.mutate_json, YAML: texts.mutate_yaml}
-    return changes.get(kind, texts.mutate_packed)(chance, original, copy, case.mode)
+    if kind in (TEXT, JSON, YAML):
+        change = {TEXT: texts.change, JSON: texts.change_json, YAML: texts.change_yaml}[kind]
+        content, names = change(chance, original.read_bytes())
+    else:
+        content, names = texts.change_packed(chance, original.read_bytes(), case.mode)
+    copy.write_bytes(content)
+    return names
 
 
 def lay_out(base: Path, folder: Path) -> None:
@@ -112,10 +117,8 @@ def lay_out(base: Path, folder: Path) -> None:
 
 
 class Result(NamedTuple):
-    """A case, the changes to the file, the step, and the verdict."""
-
     case: Case
-    mutation: tuple[str, ...]
+    mutation: Sequence[str]
     arguments: list[str]
     verdict: Verdict
     seconds: float
@@ -147,13 +150,13 @@ class Runner:
             try:
                 mutation = steps.call_apart(work, self._folder, self._streams)
             except RuntimeError as error:
-                return Result(case, ("?",), arguments, Verdict(steps.NOT_MADE, str(error)), 0.0)
+                return Result(case, ["?"], arguments, Verdict(steps.NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
             names = file, *TARGETS[case.format].also
             verdict = steps.judge(ended, outputs, expected, names, case.mode)
             for path in self._restore():
                 verdict = Verdict(steps.UNTIDY, f"changed {path.relative_to(self._base)}")
-            result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)
+            result = Result(case, mutation, arguments, verdict, ended.seconds)
             if result.is_bad and self._kept is not None:
                 self._keep(result, file, ended)
             return result
@@ -182,7 +185,7 @@ class Runner:
 
     def _step(self, arguments: list[str]) -> tuple[Ended, Outputs]:
         before = {str(path.relative_to(self._case)) for path in self._case.rglob("*")}
-        ended = steps.run_step(arguments, self._case, self._streams, self._seconds)
+        ended = steps.run_apart(lambda: main(arguments), self._case, self._streams, self._seconds)
         return ended, steps.new_files(self._case, before, ended.output)
 
     def _keep(self, result: Result, file: str, ended: Ended) -> None:

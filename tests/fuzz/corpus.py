@@ -183,7 +183,6 @@ def _make_shards() -> None:
 
 
 def _train(options: str, output: str) -> None:
-    """Train the two shards."""
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
         files = f"--shard {shard} --model lm.bin --shard-number {number}"
         itersel(f"train {files} {SEARCH} {options} --output {output}{number}.h5")
@@ -232,7 +231,6 @@ def _make_descriptions() -> None:
 
 
 def itersel(command: str) -> None:
-    """Run a step that must succeed."""
     messages, text = io.StringIO(), io.StringIO()
     with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(text):
         status = main(command.split())

@@ -69,9 +69,8 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
     if kind == 0:
         layout = h5py.VirtualLayout(shape, dtype)
         if 0 not in shape:
-            layout[...] = h5py.VirtualSource(
-                chance.choice(("shard.h5", ".", "nothing.h5")), name, shape, dtype
-            )
+            source = chance.choice(("shard.h5", ".", "nothing.h5"))
+            layout[...] = h5py.VirtualSource(source, name, shape, dtype)
         stream.create_virtual_dataset(name, layout)
     elif kind == 1:
         file = chance.choice(("source.txt", "nothing", "/dev/zero"))
@@ -117,7 +116,6 @@ def _odd_type(chance: Random, stream: h5py.File) -> None:
 
 
 def _attribute(chance: Random, stream: h5py.File) -> None:
-    """Damage an attribute."""
     name = chance.choice(sorted(stream.attrs))
     old = stream.attrs[name]
     kind = chance.randrange(5)
@@ -128,13 +126,12 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
         values += (b"\xff\xfe", np.zeros(3), np.array([b"a", b"b"]), h5py.Empty("f"), np.void(b"\x01\x02"))
         stream.attrs[name] = chance.choice(values)
     else:
-        text, _ = texts.change_json(chance, old.decode() if isinstance(old, bytes) else str(old))
+        text, _ = texts.change_json(chance, old if isinstance(old, bytes) else str(old).encode())
         # an attribute has at most 64 KB
-        write_attribute(stream.attrs, name, text.encode(errors="replace")[:60_000].decode(errors="ignore"))
+        write_attribute(stream.attrs, name, text[:60_000].decode(errors="ignore"))
 
 
 def _added(chance: Random, stream: h5py.File) -> None:
-    """Add an undeclared object."""
     kind = chance.randrange(3)
     if kind == 0:
         stream.attrs["more"] = chance.choice((1, "x", np.arange(3)))
@@ -150,7 +147,6 @@ WEIGHTS = {**arrays.WEIGHTS, **dict.fromkeys(STRUCTURE, 2), "rearranged": 6, "at
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns the changes."""
     copy.write_bytes(original.read_bytes())
     if mode == DAMAGED and chance.random() < 0.4:
         name = chance.choice(sorted(texts.BYTES))
@@ -201,7 +197,6 @@ def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
 
 
 def _declared_sizes(stream: h5py.File, format: FileFormat, path: Path) -> dict[str, int]:
-    """Return the sizes of a file's arrays by name."""
     # skip optional arrays that the file does not have
     if not any(name in stream for name, array in format.arrays.items() if array.is_extra):
         format = without_extra(format)

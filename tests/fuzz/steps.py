@@ -90,16 +90,6 @@ def _child(work: Callable[[], int], folder: Path, output: Path, errors: Path) ->
         os._exit(status)
 
 
-def run_step(arguments: Sequence[str], folder: Path, streams: Path, seconds: float = TIME_LIMIT) -> Ended:
-
-    def work() -> int:
-        from itersel.cli.main import main
-
-        return main(list(arguments))
-
-    return run_apart(work, folder, streams, seconds)
-
-
 def call_apart(work: Callable[[], list[str]], folder: Path, streams: Path) -> list[str]:
     """Run a function in a separate process and return its result; if it fails, the fuzzer has a bug."""
 
@@ -115,8 +105,6 @@ def call_apart(work: Callable[[], list[str]], folder: Path, streams: Path) -> li
 
 
 class Verdict(NamedTuple):
-    """The outcome of a case, and why."""
-
     outcome: str
     why: str = ""
 

@@ -2,8 +2,6 @@
 
 import gzip
 import os
-import subprocess
-import sys
 from random import Random
 
 import h5py
@@ -12,6 +10,7 @@ from tests.fuzz import hdf5_files
 from tests.fuzz.cases import Case, damage
 from tests.fuzz.steps import MEMORY_LIMIT, TRACEBACK, Ended, judge
 from tests.fuzz.targets import CHANGED, DAMAGED, MODES, RESEALED, TARGETS
+from tests.limited import limited
 
 from itersel.lm.arpa import parse_arpa
 from itersel.lm.binary import compile_model, load_model
@@ -21,6 +20,10 @@ ARPA = (
     "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\t-0.5\n-1\t</s>\n-1\tx\t-0.25\n\n"
     "\\2-grams:\n-0.5\t<s> x\n-0.5\tx </s>\n\n\\end\\\n"
 )
+
+
+FORMATS = ("weights", "model", "arpa", "arpa-gz", "preparation", "config")
+MADE = [(name, mode) for name in FORMATS for mode in MODES[TARGETS[name].kind]]
 
 
 def ended(status=1, errors="itersel train: weights.h5: damaged\n", memory=0, timed_out=False):
@@ -61,8 +64,7 @@ def test_verdicts(end, outputs, mode, outcome):
 def test_faulty_readers_are_detected(root):
     """One for each kind of failure; other tests show that the intact reader passes."""
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    command = [sys.executable, "-m", "tests.fuzz.broken"]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=root, timeout=600)
+    result = limited(program=("-m", "tests.fuzz.broken"), env=environment, cwd=root)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
 
 
@@ -74,13 +76,12 @@ def test_kernels_that_check_bounds_raise(tmp_path):
         "data, ends = np.zeros(3, np.uint8), np.array([0, 3]); copy(data, ends, np.array([5]), data, ends)"
     )
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "ITERSEL_CACHE": str(tmp_path)}
-    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    result = limited(program=("-c", code), env=environment)
     assert result.stderr.endswith("IndexError: index is out of bounds\n")
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Return a folder with one file of each kind."""
     folder = tmp_path_factory.mktemp("files")
     weights = make_weights({f"feature{i}": i / 7 for i in range(1, 9)})
     write_weights(folder / "weights.h5", weights, {"kind": "shard-weights"})
@@ -92,12 +93,7 @@ def files(tmp_path_factory):
     return folder
 
 
-FORMATS = ("weights", "model", "arpa", "arpa-gz", "preparation", "config")
-
-
-@pytest.mark.parametrize(
-    ("format", "mode"), [(name, mode) for name in FORMATS for mode in MODES[TARGETS[name].kind]]
-)
+@pytest.mark.parametrize(("format", "mode"), MADE)
 def test_a_case_is_the_same_each_time(files, tmp_path, format, mode):
     """Most cases differ from each other and from the intact file."""
     original, seen = files / TARGETS[format].files[0], set()

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -178,7 +177,6 @@ def damage(chance: Random, content: bytes, name: str) -> bytes:
 
 
 def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
-    """Return a changed text and the changes."""
     names = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=chance.choice((1, 1, 1, 2, 4)))
     for name in names:
         content = damage(chance, content, name) if content else content
@@ -193,28 +191,19 @@ def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
     return content, names
 
 
-def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    text, names = change(chance, original.read_bytes())
-    copy.write_bytes(text)
-    return names
-
-
-def mutate_packed(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged compressed file, or a gzip file of a changed text."""
-    content = original.read_bytes()
+def change_packed(chance: Random, content: bytes, mode: str) -> tuple[bytes, list[str]]:
+    """Return a damaged compressed file, or a gzip file of a changed text, and the changes."""
     if mode == DAMAGED:
         # not "grow": concatenated gzip files are a valid gzip file, and zeros may follow
         name = chance.choice(sorted(BYTES.keys() - {"grow"}))
-        copy.write_bytes(damage(chance, content, name))
-        return [name]
+        return damage(chance, content, name), [name]
     text, names = change(chance, gzip.decompress(content))
     packed = gzip.compress(text, mtime=0)
     if chance.random() < 0.1:
         names.append("several parts")
         middle = chance.randint(0, len(text))
         packed = gzip.compress(text[:middle], mtime=0) + gzip.compress(text[middle:], mtime=0)
-    copy.write_bytes(packed)
-    return names
+    return packed, names
 
 
 ODD: tuple[Any, ...] = (
@@ -275,42 +264,32 @@ def _structure(chance: Random, text: str) -> tuple[str, str]:
     return chance.choice(options)
 
 
-def change_json(chance: Random, text: str) -> tuple[str, list[str]]:
+def change_json(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
     """Return a changed JSON document, or another text after changes of its bytes, and the changes."""
     kind = chance.random()
     if kind < 0.1:
-        name, text = _structure(chance, text)
-        return text, [name]
+        name, text = _structure(chance, content.decode())
+        return text.encode(), [name]
     try:
-        document = json.loads(text)
+        document = json.loads(content)
     except ValueError:
         document = None
     if kind < 0.4 or not isinstance(document, dict | list) or not document:
-        content, names = change(chance, text.encode())
-        return content.decode(errors="surrogateescape"), names
+        return change(chance, content)
     name = _values(chance, document)
-    return json.dumps(document, indent=1), [name]
+    return json.dumps(document, indent=1).encode(), [name]
 
 
-def mutate_json(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    text, names = change_json(chance, original.read_text())
-    copy.write_bytes(text.encode(errors="surrogateescape"))
-    return names
-
-
-def mutate_yaml(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    content = original.read_text()
-    kind = chance.random()
+def change_yaml(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
+    kind, text = chance.random(), content.decode()
     if kind < 0.45:
-        return mutate_text(chance, original, copy, mode)
+        return change(chance, content)
     if kind < 0.6:
-        name, text = chance.choice((_structure(chance, content), _yaml_structure(chance, content)))
-        copy.write_text(text)
-        return [name]
-    document = yaml.safe_load(content)
+        name, text = chance.choice((_structure(chance, text), _yaml_structure(chance, text)))
+        return text.encode(), [name]
+    document = yaml.safe_load(text)
     name = _values(chance, document)
-    copy.write_text(yaml.safe_dump(document, allow_unicode=True))
-    return [name]
+    return yaml.safe_dump(document, allow_unicode=True).encode(), [name]
 
 
 def _yaml_structure(chance: Random, text: str) -> tuple[str, str]:

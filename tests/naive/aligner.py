@@ -132,5 +132,4 @@ def align(
 
 
 def links_of(samples: Sequence[Sample]) -> list[int]:
-    """Return the links of all words."""
     return [link or 0 for links in samples[-1].links for link in links]

@@ -1,7 +1,5 @@
 """Cost-augmented decoding in plain Python: partial translations are words, recounted at every item."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -26,8 +24,6 @@ class Edge(NamedTuple):
 
 
 class Partial(NamedTuple):
-    """A partial translation."""
-
     words: Words
     model: float
     objective: float

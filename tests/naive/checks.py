@@ -48,14 +48,11 @@ def is_good_index(
 
     sentences: each ends with word 0. positions: rows of five, see `IndexArrays.position`.
     """
-    p = 0
-    ends = [*(row[4] for row in positions[1:]), len(link)]
-    if (
-        not positions
-        or positions[0][4] != 0
-        or any(row[4] > end for row, end in zip(positions, ends, strict=True))
-    ):
-        return not positions
+    if not positions:
+        return True
+    p, ends = 0, [*(row[4] for row in positions[1:]), len(link)]
+    if positions[0][4] != 0 or [0, *ends] != sorted([0, *ends]):
+        return False
     for sentence in sentences:
         if not sentence or sentence[-1] != 0 or 0 in sentence[:-1]:
             return False
@@ -63,11 +60,8 @@ def is_good_index(
             begins, marks_end, low, high, begin = positions[p]
             after = len(sentence) - 1 - i
             links = list(link[begin : ends[p]])
-            if links != sorted(set(links)) or [low, high] != (
-                [links[0], links[-1] + 1] if links else [-1, -1]
-            ):
-                return False
-            if room[p] != min(after, 255):
+            bounds = [links[0], links[-1] + 1] if links else [-1, -1]
+            if links != sorted(set(links)) or [low, high] != bounds or room[p] != min(after, 255):
                 return False
             for mask, most in ((begins, after), (marks_end, i)):
                 allowed = sum(1 << n for n in range(1, min(most, SPAN_LIMIT) + 1))

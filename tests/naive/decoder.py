@@ -6,8 +6,6 @@ of that string. Keeping only the best derivation loses nothing, because language
 only on the string.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
@@ -15,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
+from tests.naive.learning import dot
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Words = tuple[str, ...]
@@ -38,8 +37,6 @@ class Derivation(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A translation with its best derivation."""
-
     words: Words
     score: float
     features: dict[str, float]
@@ -62,11 +59,6 @@ GLUE_START = grammar_rule((-1,), (-1,), {}, GLUE_START_CATEGORIES)
 GLUE = grammar_rule((-1, -2), (-1, -2), {"Glue": 1}, GLUE_CATEGORIES)
 
 
-def pass_through(word: str) -> Rule:
-    """Return the rule that copies a word."""
-    return grammar_rule((word,), (word,), {"PassThrough": 1})
-
-
 def decode(
     words: Sequence[str],
     rules: Sequence[Rule],
@@ -81,7 +73,8 @@ def decode(
     The language model is given by two functions: `log10_probability` of a sentence, including its end, and
     `is_known` of a word.
     """
-    all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
+    copying = [grammar_rule((word,), (word,), {"PassThrough": 1}) for word in dict.fromkeys(words)]
+    all_rules = [GLUE_START, GLUE, *rules, *copying]
     goal = Chart(words, all_rules, weights, max_span).item("S", 0, len(words))
     found = []
     for string, derivation in goal.items():
@@ -92,8 +85,8 @@ def decode(
         features["WordPenalty"] = -len(string) / math.log(10)
         features["LanguageModel"] = log10_probability(string)
         features["LanguageModel_OOV"] = sum(not is_known(word) for word in string)
-        score = sum(weights.get(name, 0) * value for name, value in features.items())
-        found.append(Translation(string, score, {name: value for name, value in features.items() if value}))
+        shown = {name: value for name, value in features.items() if value}
+        found.append(Translation(string, dot(weights, features), shown))
     return sorted(found, key=lambda translation: (-translation.score, translation.words))[:k]
 
 
@@ -104,9 +97,7 @@ class Chart:
         self, words: Sequence[str], rules: Sequence[Rule], weights: Mapping[str, float], max_span: int
     ) -> None:
         self.words, self.rules, self.max_span = words, rules, max_span
-        self.rule_score = [
-            sum(weights.get(name, 0) * value for name, value in rule.features.items()) for rule in rules
-        ]
+        self.rule_score = [dot(weights, rule.features) for rule in rules]
         self.items: dict[tuple[str, int, int], Item] = {}
 
     def item(self, category: str, begin: int, end: int) -> Item:

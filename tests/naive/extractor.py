@@ -4,8 +4,6 @@ Extracts every rule of every sentence pair by subtracting initial phrases from i
 up the rules of each grammar in the list. There is no index, so corpora must be tiny.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -209,7 +207,6 @@ class Extractor:
         return entries
 
     def features(self, rule: Rule, samples: int, count: int, source_count: int) -> tuple[float, ...]:
-        """Return the dense features of a rule."""
         source = [symbol for symbol in rule[0] if isinstance(symbol, str)]
         target = [symbol for symbol in rule[1] if isinstance(symbol, str)]
         return (

@@ -1,7 +1,5 @@
 """Sparse features of a rule in plain Python, with strings."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -1,16 +1,15 @@
 """Learning in plain Python: sentence BLEU, pairs, learners, and weights that are always up to date."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.config.learners import Online
 
 ORDER = 4
 Vector = dict[str, float]
+Pair = tuple[int, int]
 
 
 class Hypothesis(NamedTuple):
@@ -19,9 +18,6 @@ class Hypothesis(NamedTuple):
     words: tuple[int, ...]
     features: Vector
     score: float
-
-
-Pair = tuple[int, int]
 
 
 def ngrams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
@@ -129,7 +125,7 @@ def pro_pairs(bleu: Sequence[float], raw: Sequence[int], most: float = 1.0) -> l
 PAIRS = {"multipartite": multipartite_pairs, "all": all_pairs}
 
 
-def dot(weights: Vector, features: Vector) -> float:
+def dot(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in features.items())
 
 

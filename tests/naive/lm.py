@@ -1,7 +1,5 @@
 """Language models in plain Python, from the definitions, without arrays."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 

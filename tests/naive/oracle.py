@@ -1,7 +1,5 @@
 """A decoder without search: every sentence has a fixed list of translations, which the model ranks."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -105,10 +103,7 @@ class OracleDecoder(Decoder):
 
 def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
     """Convert a k-best list to arrays; `names` is the table of sparse features."""
-    rows = [
-        [(i, one.features[name]) for i, name in enumerate(names) if name in one.features]
-        for one in hypotheses
-    ]
+    rows = [[(i, one.features[n]) for i, n in enumerate(names) if n in one.features] for one in hypotheses]
     return KBest(
         word=np.array([word for one in hypotheses for word in one.words], np.int32),
         word_offset=offsets_of([len(one.words) for one in hypotheses]),

@@ -4,8 +4,6 @@ Weight vectors are dictionaries. A corpus is a list of shards, a shard a list of
 the loop over the pairs of all sentences: it takes a shard and weights, and returns weights.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar

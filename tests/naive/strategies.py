@@ -1,7 +1,5 @@
 """Small random translation problems: a sentence, its grammar, weights and a language model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -46,11 +44,9 @@ class Problem(NamedTuple):
     order: int
 
     def is_known(self, word: str) -> bool:
-        """Whether the language model contains a word."""
         return (word,) in self.model
 
     def log10_probability(self, words: Sequence[str]) -> float:
-        """Return the log10 probability of a sentence, including its end."""
         return naive_lm.score_sentence(self.model, self.order, list(words))
 
 
@@ -131,26 +127,20 @@ def small_grammars(draw: st.DrawFn, categories: bool = False) -> Problem:
 
 
 def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
-    """Convert rules to those of the naive decoder."""
-    return [
-        naive_decoder.grammar_rule(rule.source, rule.target, rule.features, rule.categories) for rule in rules
-    ]
+    return [naive_decoder.grammar_rule(*rule[:3], rule.categories) for rule in rules]
 
 
 def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
-    """Return a shard of one sentence."""
     first, *further = [[one] for one in references] or [None]
     return make_shard([problem.words], first, [problem.rules], further_references=further)
 
 
 def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
-    """Return references from word numbers."""
     words = [np.asarray(one, np.int32) for one in references]
     return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
 
 
 def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
-    """Return the lines of an ARPA file."""
     lines = ["\\data\\"]
     by_length = [[ngram for ngram in model if len(ngram) == n] for n in range(1, order + 1)]
     lines += [f"ngram {n}={len(ngrams)}" for n, ngrams in enumerate(by_length, 1)]
@@ -164,7 +154,6 @@ def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
 
 
 def load_arpa(lines: Sequence[str], folder: Path) -> LanguageModel:
-    """Compile and load the lines of an ARPA file."""
     (folder / "lm.arpa").write_text("\n".join(lines) + "\n")
     compile_model(folder / "lm.arpa", folder / "lm.bin")
     return load_model(folder / "lm.bin")
@@ -182,13 +171,5 @@ def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, floa
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:
-    """Return the k best translations of a problem."""
-    return naive_decoder.decode(
-        problem.words,
-        naive_rules(problem.rules),
-        problem.weights,
-        problem.log10_probability,
-        problem.is_known,
-        k,
-        max_span,
-    )
+    rules, model = naive_rules(problem.rules), (problem.log10_probability, problem.is_known)
+    return naive_decoder.decode(problem.words, rules, problem.weights, *model, k, max_span)

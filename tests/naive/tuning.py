@@ -1,7 +1,5 @@
 """Batch tuning in plain Python: merged lists, exhaustive line search, MIRA step by step."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from tests.naive.decoder import substitute
 from tests.naive.learning import closest, difference, dot
 
 ORDER = 4
+Line = tuple[Fraction, Fraction]  # intercept and slope
 
 
 class Translation(NamedTuple):
@@ -29,7 +28,6 @@ class Sentence(NamedTuple):
     translations: Sequence[Translation]
 
     def reference_length(self, one: Translation) -> int:
-        """Return the length of the reference closest to a translation in length."""
         return int(closest(one.length, self.reference_lengths))
 
 
@@ -54,24 +52,15 @@ def best(scores: Sequence[float | Fraction]) -> int:
 
 
 def bleu_of_weights(sentences: Sequence[Sentence], weights: dict[str, float]) -> float:
-    chosen = [
-        one.translations[best([dot(weights, each.features) for each in one.translations])]
-        for one in sentences
-    ]
+    scores = [[dot(weights, one.features) for one in sentence.translations] for sentence in sentences]
+    chosen = [one.translations[best(each)] for one, each in zip(sentences, scores, strict=True)]
     return corpus_bleu(chosen, reference_length(sentences, chosen))
-
-
-Line = tuple[Fraction, Fraction]  # intercept and slope
 
 
 def crossings(lists: Sequence[Sequence[Line]]) -> list[Fraction]:
     """Return the points where any two lines of a list cross, in ascending order."""
-    found = set()
-    for lines in lists:
-        for (a, b), (c, d) in itertools.combinations(lines, 2):
-            if b != d:
-                found.add((c - a) / (b - d))
-    return sorted(found)
+    pairs = (pair for lines in lists for pair in itertools.combinations(lines, 2))
+    return sorted({(c - a) / (b - d) for (a, b), (c, d) in pairs if b != d})
 
 
 def points_between(found: Sequence[Fraction]) -> list[Fraction]:
@@ -133,10 +122,7 @@ class Mira:
 
     def mean(self) -> dict[str, float]:
         names = {name for weights in self.history for name in weights}
-        return {
-            name: sum(weights.get(name, 0.0) for weights in self.history) / len(self.history)
-            for name in names
-        }
+        return {name: sum(one.get(name, 0.0) for one in self.history) / len(self.history) for name in names}
 
 
 class Edge(NamedTuple):

@@ -44,7 +44,6 @@ def decode(problem, pop_limit, k, every=1):
 
 @pytest.fixture(scope="module")
 def at_200(problem):
-    """Return 100-best lists at the default pop limit."""
     return decode(problem, 200, 100)
 
 
@@ -108,7 +107,6 @@ def test_strings_of_both_lists_have_the_same_scores_and_dense_features(problem, 
 
 
 def same_values(ours, theirs, names):
-    """Compare the features with these names."""
     return all(abs(ours.get(name, 0) - theirs.get(name, 0)) < 1e-3 for name in names)
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import re
-from pathlib import Path
 
 import pytest
 from tests.systems import make_system
@@ -22,7 +21,7 @@ RULE = re.compile(rf"\[X\] \|\|\| {SIDE} \|\|\| {SIDE} \|\|\| {VALUES}")
 
 
 @pytest.fixture(scope="module")
-def folder(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(parity, tmp_path_factory):
     """Export recorded sentences, with grammars from a part of the recorded corpus."""
     run = tmp_path_factory.mktemp("run")
     texts = [parity / "corpus/train.de.gz", parity / "corpus/train.en.gz", parity / "align/gdfa.gz"]
@@ -36,7 +35,7 @@ def folder(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run / "out"
 
 
-def read_rules(grammar: Path) -> list[str]:
+def read_rules(grammar):
     with gzip.open(grammar, "rt", encoding="utf-8") as stream:
         return stream.read().splitlines()
 

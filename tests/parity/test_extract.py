@@ -3,8 +3,6 @@
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -37,7 +35,7 @@ class Case(NamedTuple):
     theirs: list[Rules]
 
 
-def read_cdec(path: Path) -> Rules:
+def read_cdec(path):
     found = {}
     for rule in read_grammar(path):
         features = tuple(rule.features[name] for name in GRAMMAR_FEATURES)
@@ -46,7 +44,7 @@ def read_cdec(path: Path) -> Rules:
 
 
 @pytest.fixture(scope="module", params=["dev", "loo"])
-def case(request: pytest.FixtureRequest, parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
+def case(request, parity, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     train = parity / "corpus" / "train.de.gz"
     build_index(train, parity / "corpus" / "train.en.gz", parity / "align" / "gdfa.gz", folder / "index")
@@ -68,15 +66,15 @@ def case(request: pytest.FixtureRequest, parity: Path, tmp_path_factory: pytest.
 class Corpus:
     """The source side of the training corpus, to count occurrences without an index."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         self.sentences = [tuple(line.split()) for line in read_lines(path)]
-        self.having: dict[str, set[int]] = defaultdict(set)
+        self.having = defaultdict(set)
         for number, words in enumerate(self.sentences):
             for word in words:
                 self.having[word].add(number)
-        self.known: dict[naive.Blocks, bool] = {}
+        self.known = {}
 
-    def is_sampled(self, source: tuple[naive.Symbol, ...]) -> bool:
+    def is_sampled(self, source):
         """Return whether a source side, without X at its edges, occurs more often than the sample size."""
         blocks = blocks_of(source)
         if blocks not in self.known:
@@ -90,29 +88,28 @@ class Corpus:
 
 
 @pytest.fixture(scope="module")
-def corpus(parity: Path) -> Corpus:
+def corpus(parity):
     return Corpus(parity / "corpus" / "train.de.gz")
 
 
-def blocks_of(source: Sequence[naive.Symbol]) -> naive.Blocks:
-    """Return the runs of words of a source side."""
+def blocks_of(source):
     return naive.split_blocks(source, 0, (1, 1))[0]
 
 
-def has_nonterminal(rule: naive.Rule) -> bool:
+def has_nonterminal(rule):
     return -1 in rule[0]
 
 
-def pairs(case: Case) -> Iterator[tuple[naive.Words, Rules, Rules]]:
+def pairs(case):
     return zip(case.sentences, case.ours, case.theirs, strict=True)
 
 
-def same_features(ours: naive.Entry, theirs: naive.Entry) -> bool:
+def same_features(ours, theirs):
     both = zip(ours.features, theirs.features, strict=True)
     return all(math.isclose(*values, abs_tol=TOLERANCE) for values in both)
 
 
-def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
+def test_rules_without_nonterminals(case, corpus):
     """All rules of source sides that occur at most 300 times equal cdec's, with all features."""
     compared = 0
     for _, ours, theirs in pairs(case):
@@ -127,7 +124,7 @@ def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
     assert compared > 1500
 
 
-def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
+def test_rules_with_nonterminals(case, corpus):
     """Every difference has one of two reasons; at least 95 % of cdec's rules are found."""
     missing = {"wide": 0, "sampled": 0}
     more, both = 0, 0
@@ -149,7 +146,7 @@ def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
     assert more < 0.01 * total
 
 
-def is_counted(theirs: naive.Entry) -> bool:
+def is_counted(theirs):
     """Return whether cdec has used all occurrences, according to its own count.
 
     With leave-one-out, a sample of 300 may be a few occurrences short.
@@ -157,7 +154,7 @@ def is_counted(theirs: naive.Entry) -> bool:
     return theirs.features[GRAMMAR_FEATURES.index("SampleCountF")] < math.log10(1 + 280)
 
 
-def test_features_of_rules_with_nonterminals(case: Case) -> None:
+def test_features_of_rules_with_nonterminals(case):
     """If all occurrences are used, counts and costs equal cdec's."""
     compared = 0
     for _, ours, theirs in pairs(case):
@@ -168,7 +165,7 @@ def test_features_of_rules_with_nonterminals(case: Case) -> None:
     assert compared > 20_000
 
 
-def test_alignments(case: Case) -> None:
+def test_alignments(case):
     """Most alignments are equal: with leave-one-out, cdec also leaves the sentence out of the vote."""
     compared = same = 0
     for _, ours, theirs in pairs(case):

@@ -2,14 +2,13 @@
 
 import itertools
 from collections import Counter, defaultdict
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from tests.text_grammars import features_by_rule, read_kbest
 
-from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text import export_grammars, import_grammars, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
@@ -27,31 +26,30 @@ class Hypothesis(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def shard_path(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shard_path(parity, tmp_path_factory):
     path = tmp_path_factory.mktemp("import") / "shard.h5"
     import_grammars(parity / "decode/src.de", parity / "decode/grammar", path, [parity / "decode/ref.en"])
     return path
 
 
 @pytest.fixture(scope="module")
-def shard(shard_path: Path) -> Shard:
+def shard(shard_path):
     return read_shard(shard_path)
 
 
 @pytest.fixture(scope="module")
-def hypotheses(parity: Path) -> list[Hypothesis]:
+def hypotheses(parity):
     lists = read_kbest(parity / "decode/kbest20.sparse.gz")
     return [Hypothesis(number, features) for number, _, features, _ in lists]
 
 
 @pytest.fixture(scope="module")
-def rows(shard: Shard) -> list[dict[str, float]]:
+def rows(shard):
     return features_by_rule(shard)
 
 
 @pytest.fixture(scope="module")
-def identities(rows: list[dict[str, float]]) -> list[str]:
-    """Return the identity feature of each rule."""
+def identities(rows):
     found = [[name for name in row if name.startswith("R:")] for row in rows]
     assert all(len(names) == 1 for names in found)
     return [names[0] for names in found]
@@ -63,7 +61,7 @@ def test_sparse_features_are_those_of_the_rules(hypotheses, rows, identities):
     assert len(hypotheses) == 367
     for _, features in hypotheses:
         expected = Counter({name: value for name, value in features.items() if name.startswith(SPARSE)})
-        computed: Counter[str] = Counter()
+        computed = Counter()
         for name, count in features.items():
             if name.startswith("R:"):
                 computed.update({n: v * count for n, v in row_of[name].items() if n != name})
@@ -76,10 +74,10 @@ def test_glue_is_the_identity_of_the_glue_rule(shard, hypotheses, identities):
         assert features.get("Glue", 0) == features.get(identities[glue], 0)
 
 
-def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[str, list[np.ndarray]]:
+def rule_instances(shard, identities, sentence):
     """Return the dense features and PassThrough of the rules of a sentence, by identity."""
     columns = [shard.dense_names.index(name) for name in GRAMMAR_FEATURES]
-    instances: dict[str, list[np.ndarray]] = defaultdict(list)
+    instances = defaultdict(list)
     for place in range(shard.grammar_offset[sentence], shard.grammar_offset[sentence + 1]):
         rule = shard.grammar_rule[place]
         passed = shard.rule_kind[rule] == PASS_THROUGH
@@ -102,7 +100,7 @@ def test_dense_and_pass_through_features_are_those_of_the_rules(shard, hypothese
             assert any(np.allclose(total, expected, **PRINTED_DIGITS) for total in sums)
 
 
-def test_export_restores_the_rules_of_cdec(parity: Path, shard_path: Path, tmp_path: Path) -> None:
+def test_export_restores_the_rules_of_cdec(parity, shard_path, tmp_path):
     export_grammars(shard_path, tmp_path)
     for sentence in (0, 2, 59):
         ours = list(read_grammar(tmp_path / f"grammar.{sentence}.gz"))

@@ -1,16 +1,12 @@
 """The language model compared with KenLM: recorded models of lmplz, and the package if it is installed."""
 
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tests.naive.strategies import load_arpa, to_arpa
 
 from itersel.lm.arpa import Arpa, NGrams, parse_arpa
-from itersel.lm.binary import LanguageModel, compile_model, load_model, score_lines
-from itersel.lm.estimate import EstimatedModel, estimate
+from itersel.lm.binary import compile_model, load_model, score_lines
+from itersel.lm.estimate import estimate
 from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
@@ -22,21 +18,21 @@ ODD_LINES += ["click the zyzzyva button , then choose ok ."]
 
 
 @pytest.fixture(scope="module", params=[3, 5])
-def order(request: pytest.FixtureRequest) -> int:
+def order(request):
     return int(request.param)
 
 
 @pytest.fixture(scope="module")
-def recorded(parity: Path, order: int) -> Path:
+def recorded(parity, order):
     return parity / "lm" / f"train.en.o{order}.arpa.gz"
 
 
 @pytest.fixture(scope="module")
-def estimated(parity: Path, order: int) -> Arpa:
+def estimated(parity, order):
     return in_memory(estimate(read_text([parity / "corpus" / "train.en.gz"]), order))
 
 
-def in_memory(model: EstimatedModel) -> Arpa:
+def in_memory(model):
     ngrams = []
     for order in range(1, len(model.counts) + 1):
         columns = zip(*model.blocks(order), strict=True)
@@ -45,17 +41,17 @@ def in_memory(model: EstimatedModel) -> Arpa:
 
 
 @pytest.fixture(scope="module")
-def compiled(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled(recorded, tmp_path_factory):
     path = tmp_path_factory.mktemp("lm") / "lm.bin"
     compile_model(recorded, path)
     return path
 
 
-def sort(words: np.ndarray) -> np.ndarray:
+def sort(words):
     return np.lexsort(words.T[::-1])
 
 
-def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
+def test_estimated_model_equals_lmplz(estimated, recorded):
     expected = parse_arpa([read_bytes(recorded)], recorded)
     assert estimated.words == expected.words
     assert len(estimated.ngrams) == len(expected.ngrams)
@@ -66,16 +62,14 @@ def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
         np.testing.assert_allclose(found.backoff[a], wanted.backoff[b], rtol=0, atol=1e-5)
 
 
-def test_scores_equal_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
+def test_scores_equal_kenlm(kenlm, parity, recorded, compiled):
     reference, lines = kenlm.Model(str(recorded)), read_lines(parity / "corpus" / "dev.en.gz")
     scores, expected, unknown, expected_unknown = of_both(reference, load_model(compiled), lines)
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-3)
     assert unknown == expected_unknown
 
 
-def of_both(
-    reference: object, model: LanguageModel, lines: list[str]
-) -> tuple[NDArray[np.float64], list[float], list[int], list[int]]:
+def of_both(reference, model, lines):
     """Return KenLM's and our scores of the lines and of unusual lines, and the numbers of unknown words."""
     lines = lines + ODD_LINES
     scores, unknown = score_lines(model, lines)
@@ -108,5 +102,5 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(kenlm, parity, tmp
     assert unknown == expected_unknown
 
 
-def keep(grams: NGrams, rows: np.ndarray) -> NGrams:
+def keep(grams, rows):
     return NGrams(*(column[rows] for column in grams))

@@ -1,7 +1,5 @@
 """Fixtures shared by unit tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

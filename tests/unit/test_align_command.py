@@ -39,7 +39,6 @@ def run(folder: Path, *options: str) -> list[str]:
 
 
 def symmetrize(folder: Path, forward: list[str], reverse: list[str], *options: str) -> list[str]:
-    """Return the command for given alignments."""
     files = []
     for name, lines in (("forward", forward), ("reverse", reverse)):
         write_lines(folder / name, lines)

@@ -1,7 +1,6 @@
 """The aligner against its formulas in plain Python."""
 
 import random
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,13 +8,13 @@ from tests.naive import aligner
 
 from itersel.align import sampler
 from itersel.align.sampler import Bitext, Sampler, TrainedModel, align_with, read_model, schedule, write_model
-from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Pass, Text
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Text
 from itersel.storage.strings import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
 
 
-def text_of(pairs: Sequence[aligner.Pair]) -> Text:
+def text_of(pairs):
     arrays = []
     for lines in zip(*pairs, strict=True) if pairs else ((), ()):
         words = np.array([word for line in lines for word in line], np.int32)
@@ -23,7 +22,7 @@ def text_of(pairs: Sequence[aligner.Pair]) -> Text:
     return Text(*arrays)
 
 
-def drawn_pairs(seed: int, words: int, pairs: int, longest: int) -> list[aligner.Pair]:
+def drawn_pairs(seed, words, pairs, longest):
     drawn = random.Random(seed)
     return [
         tuple([drawn.randint(1, words) for _ in range(drawn.randint(0, longest))] for _ in range(2))
@@ -74,14 +73,14 @@ def test_trained_model_equals_plain_python(seed, tmp_path, monkeypatch):
     assert all(np.array_equal(old, new) for old, new in zip(before, model.model, strict=True))
 
 
-def test_tables_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_have_room(monkeypatch):
     """A full table would be searched for ever."""
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 8)
     one = Sampler(text_of(drawn_pairs(1, 40, 60, 9)), 41, 41, 1)
     whole_pass, tables = one._pass, []
 
-    def checked(task: Pass) -> None:
+    def checked(task):
         tables.append(len(one.model.pairs))
         whole_pass(task)
         used = np.count_nonzero(one.model.pairs)
@@ -93,6 +92,6 @@ def test_tables_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("pairs", "counts"), [(30_000, (1, 7, 7, 29, 1)), (2_000_000, (1, 2, 1, 4, 1))])
-def test_schedule(pairs: int, counts: tuple[int, ...]) -> None:
+def test_schedule(pairs, counts):
     expected = zip((RANDOM, IBM1, HMM, FERTILE, DECIDE), counts, strict=True)
     assert schedule(pairs) == [stage for stage, count in expected for _ in range(count)]

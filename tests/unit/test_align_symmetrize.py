@@ -12,6 +12,7 @@ Points = set[tuple[int, int]]
 FORWARD = {(0, 0), (1, 1), (3, 3), (5, 4)}
 REVERSE = {(0, 0), (2, 1), (3, 3), (4, 5), (5, 6)}
 INTERSECTION, UNION = {(0, 0), (3, 3)}, FORWARD | REVERSE
+links = st.dictionaries(st.integers(0, 6), st.integers(0, 6))
 
 
 @pytest.mark.parametrize(
@@ -41,9 +42,6 @@ INTERSECTION, UNION = {(0, 0), (3, 3)}, FORWARD | REVERSE
 )
 def test_worked_by_hand(heuristic: str, forward: Points, reverse: Points, expected: Points) -> None:
     assert symmetrize(forward, reverse, heuristic) == sorted(expected)
-
-
-links = st.dictionaries(st.integers(0, 6), st.integers(0, 6))
 
 
 @given(links, links)

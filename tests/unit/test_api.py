@@ -6,7 +6,6 @@ import inspect
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.limited import limited
@@ -22,7 +21,7 @@ SENTENCES = 24
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory):
     """Return a folder with the files of a run that docs/api.md names, created by the commands."""
     folder = tmp_path_factory.mktemp("project") / "results/toy"
     for name in ("lm/2-shards/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
@@ -45,7 +44,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_name_exists_and_is_documented_and_typed() -> None:
+def test_every_name_exists_and_is_documented_and_typed():
     listed = {name for names in itersel._MODULES.values() for name in names}
     assert listed | {"__version__"} == set(itersel.__all__) <= set(dir(itersel))
     for name in listed:
@@ -63,12 +62,12 @@ def test_every_name_exists_and_is_documented_and_typed() -> None:
         _ = itersel.nothing
 
 
-def loaded_by(modules: str) -> set[str]:
+def loaded_by(modules):
     code = f"import sys, {modules}; print(*sys.modules)"
     return set(limited(program=("-c", code)).stdout.split())
 
 
-def test_import_is_light() -> None:
+def test_import_is_light():
     loaded = loaded_by("itersel")
     assert [name for name in loaded if name.partition(".")[0] == "itersel"] == ["itersel"]
     assert not loaded & {"numba", "scipy", "numpy", "h5py", "sacrebleu", "importlib.metadata"}
@@ -77,7 +76,7 @@ def test_import_is_light() -> None:
     assert loaded & {"itersel.evaluate.metrics", "numba"} == {"itersel.evaluate.metrics"}
 
 
-def test_steps_do_not_use_the_exports() -> None:
+def test_steps_do_not_use_the_exports():
     """`itersel.sources` does not follow imports of the root module; steps must import submodules."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
@@ -87,7 +86,7 @@ def test_steps_do_not_use_the_exports() -> None:
                 assert node.value.id != "itersel" or node.attr == "__version__" or path.name == "api.py", path
 
 
-def test_documented_example(results: Path, system: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documented_example(results, system, root, monkeypatch):
     monkeypatch.chdir(results.parents[1])
     command("bundle", system, "selected.bundle")
     Path("dev.en").write_text("the small house at the river\n" * 3)
@@ -103,7 +102,7 @@ def test_documented_example(results: Path, system: Path, root: Path, monkeypatch
     assert Path("mixed.h5").is_file()
 
 
-def test_systems_translate_like_the_command(system: Path, tmp_path: Path) -> None:
+def test_systems_translate_like_the_command(system, tmp_path):
     lines, loaded = raw_text(5), itersel.load_system(system)
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in lines))
     assert loaded.translate(lines) == translate(system, tmp_path / "text", tmp_path / "out")
@@ -120,7 +119,7 @@ def test_systems_translate_like_the_command(system: Path, tmp_path: Path) -> Non
             loaded.translate(bad)
 
 
-def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
+def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
     lists, reference, weights = (tmp_path / name for name in ("lists", "reference", "weights.json"))
     lists.write_text("0 ||| a b c d ||| f=1\n0 ||| a b c e ||| f=2\n1 ||| e ||| f=1\n")
     reference.write_text("a b c d\ne\n")
@@ -135,7 +134,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path: Path) -> None:
     assert itersel.rescore([lists], {"f": 1.0}) == ["a b c e", "e"]
 
 
-def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
+def test_decode_is_the_command(results, tmp_path):
     shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
     files = ("--shard", shard, "--model", model, "--weights", weights)
@@ -155,7 +154,7 @@ def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
         list(itersel.decode_shard(*read, k_best=0))
 
 
-def test_training_and_mixing_are_the_commands(results: Path, tmp_path: Path) -> None:
+def test_training_and_mixing_are_the_commands(results, tmp_path):
     """Identical results in every epoch."""
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
@@ -190,7 +189,7 @@ def test_training_and_mixing_are_the_commands(results: Path, tmp_path: Path) -> 
     assert not (tmp_path / "no.h5").exists()
 
 
-def test_start_in_memory_and_wrong_numbers(results: Path) -> None:
+def test_start_in_memory_and_wrong_numbers(results):
     read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
     for wrong in (itersel.TrainSettings(epoch=0), itersel.TrainSettings(shard=-1)):
         with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
@@ -201,7 +200,7 @@ def test_start_in_memory_and_wrong_numbers(results: Path) -> None:
     assert training.weights.to_dict()["of another shard"] == 2.0
 
 
-def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bleu(tmp_path, capsys):
     texts = {"system": ["a b c d e", "f g h i"], "one": ["a b c d", "f g h i"], "two": ["a b c d e", "x"]}
     for name, lines in texts.items():
         write_lines(tmp_path / name, lines)
@@ -212,7 +211,7 @@ def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert score.bleu != itersel.score_bleu(texts["system"], texts["one"]).bleu
 
 
-def mix(inputs: Any = ("missing.h5",), **options: Any) -> None:
+def mix(inputs=("missing.h5",), **options):
     itersel.mix_weights(inputs, "no.h5", **options)
 
 
@@ -258,7 +257,7 @@ def test_wrong_arguments(call, message, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_templates_that_the_shard_was_not_read_with(results: Path) -> None:
+def test_templates_that_the_shard_was_not_read_with(results):
     read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
     search = itersel.Search(templates=("Shape",))
     with pytest.raises(itersel.InputError, match=r"read with the templates R, .*, the search needs Shape"):

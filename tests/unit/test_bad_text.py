@@ -1,7 +1,6 @@
 """Text that readers reject, and dangerous settings: one-line errors with file and line."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,7 +23,7 @@ WORDS = {"tokens": 1, "types": 1}
 SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
 
-def reading(folder: Path, name: str, content: str) -> list[str]:
+def reading(folder, name, content):
     """Return a command that reads a file with this content; U+DCFF stands for a byte that is not UTF-8."""
     for file, text in {"text": "a\n", "references": "x\n", "grammar.0": RULE, name: content}.items():
         (folder / file).write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -60,13 +59,13 @@ def test_bad_language_models(tmp_path, refused):
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
-def test_options_that_are_not_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_are_not_numbers(number, capsys):
     assert main(["train", "--shard", "a", "--model", "b", "--output", "c", "--learning-rate", number]) == 2
     assert f"'{number}' is not a number" in capsys.readouterr().err
 
 
 @given(st.text("0123456789+-.eE_ \u0661\x00\x0b", max_size=8) | st.floats().map(repr))
-def test_both_readers_of_numbers_accept_the_same(text: str) -> None:
+def test_both_readers_of_numbers_accept_the_same(text):
     try:
         number = parse_number(text)
     except ValueError:
@@ -112,7 +111,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize(("content", "message"), TRAPS.values(), ids=TRAPS)
-def test_dangerous_configs(tmp_path: Path, content: str, message: str) -> None:
+def test_dangerous_configs(tmp_path, content, message):
     """Checked with 1 GB of memory."""
     path = tmp_path / "config.yaml"
     path.write_text(content)
@@ -124,7 +123,7 @@ def test_dangerous_configs(tmp_path: Path, content: str, message: str) -> None:
     assert len(done.stderr) < 1000
 
 
-def test_aliases_and_merges_of_a_config(tmp_path: Path) -> None:
+def test_aliases_and_merges_of_a_config(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("experiments:\n  a: &a {epochs: 3}\n  b: *a\n  c: {<<: *a, epochs: 2}\n")
     assert main(["config", "check", str(path)]) == 0
@@ -144,7 +143,7 @@ def test_control_characters_in_a_config(tmp_path, refused, key, escape):
     assert error.isascii()
 
 
-def preparing(folder: Path) -> list[str]:
+def preparing(folder):
     """Return a command that reads preparation.json."""
     (folder / "text").write_text("abab\n")
     files = [f"--source={folder / 'text'}", f"--target={folder / 'text'}", f"--output={folder / 'out'}"]

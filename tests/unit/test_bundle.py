@@ -4,10 +4,8 @@ import gzip
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,26 +22,26 @@ NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
 
 
 @pytest.fixture
-def copied(system: Path, tmp_path: Path) -> Path:
+def copied(system, tmp_path):
     """Return the folder of the system in a copy of its run, `tmp_path / "run"`."""
     run = shutil.copytree(system.parents[2], tmp_path / "run")
     return run / system.relative_to(system.parents[2])
 
 
 @pytest.fixture(scope="module")
-def made(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(system, tmp_path_factory):
     path = tmp_path_factory.mktemp("bundles") / "x.bundle"
     assert main(["bundle", str(system), str(path)]) == 0
     return path
 
 
 @pytest.fixture
-def bundle(made: Path, tmp_path: Path) -> Path:
+def bundle(made, tmp_path):
     return Path(shutil.copy(made, tmp_path / "x.bundle"))
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> Path:
+def text(tmp_path):
     path = tmp_path / "raw"
     path.write_text("".join(line + "\n" for line in [*raw_text(12), ""]))
     return path
@@ -81,26 +79,23 @@ def test_arrays_are_mapped(made):
         assert array.ctypes.data % 64 == 0
 
 
-def in_header(value: object, *keys: str) -> Callable[[Path], None]:
-    """Return a change of a value in the header, with a correct checksum."""
-
-    def change(header: dict[str, Any]) -> None:
+def in_header(value, *keys):
+    def change(header):
         *path, last = keys
         reduce(dict.__getitem__, path, header)[last] = value
 
     return lambda bundle: reseal_header(bundle, change)
 
 
-def filled(name: str, value: float) -> Callable[[Path], None]:
-    """Return a change of all values of an array, with a correct checksum."""
+def filled(name, value):
     return lambda bundle: reseal_array(bundle, name, lambda array: array.fill(value))
 
 
-def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+def rewritten(change):
     return lambda bundle: bundle.write_bytes(change(bundle.read_bytes()))
 
 
-def replaced_by_folder(bundle: Path) -> None:
+def replaced_by_folder(bundle):
     bundle.unlink()
     bundle.mkdir()
 
@@ -176,11 +171,11 @@ input=input.sgm
 """
 
 
-def command(system: Path, text: Path, output: Path, *options: str) -> list[str]:
+def command(system, text, output, *options):
     return ["export", "cdec", f"--system={system}", f"--input={text}", f"--output={output}", *options]
 
 
-def export(*arguments: Any) -> None:
+def export(*arguments):
     assert main(command(*arguments)) == 0
 
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -234,7 +233,7 @@ def test_a_failed_warm_up_is_one_line(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scripts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("completion")
     for shell in SHELLS:
         done = limited("--print-completion", shell)
@@ -245,7 +244,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
+def test_the_shell_accepts_the_script(scripts, shell):
     text = (scripts / shell).read_text()
     assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
     if not shutil.which(shell):
@@ -264,7 +263,7 @@ COMPLETED = [
 
 
 @pytest.mark.parametrize(("words", "expected"), [*COMPLETED, ("decode --shard a_s", ["a shard.h5"])])
-def test_bash_completes(scripts: Path, tmp_path: Path, words: str, expected: list[str]) -> None:
+def test_bash_completes(scripts, tmp_path, words, expected):
     (tmp_path / "a shard.h5").touch()
     script = """
 source "$1"; shift
@@ -279,7 +278,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 @pytest.mark.parametrize(("words", "expected"), COMPLETED)
-def test_fish_completes(scripts: Path, words: str, expected: list[str]) -> None:
+def test_fish_completes(scripts, words, expected):
     if not shutil.which("fish"):
         missing("fish is not installed")
     script = f'source {shlex.quote(str(scripts / "fish"))}; complete -C "itersel {words}"'

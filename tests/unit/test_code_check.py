@@ -2,8 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.limited import limited
@@ -12,15 +10,14 @@ from itersel.code_check import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a small folder of code."""
+def folder(tmp_path):
     for name in ("code/a.py", "code/deep/b.py", "code/__pycache__/a.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"# {name}\n")
     return tmp_path / "code"
 
 
-def test_contents_count_and_times_do_not(folder: Path) -> None:
+def test_contents_count_and_times_do_not(folder):
     before = fingerprint(folder)
     assert not is_changed(before, folder)
     os.utime(folder / "a.py", (0, 0))
@@ -45,13 +42,13 @@ def test_contents_count_and_times_do_not(folder: Path) -> None:
     ],
     ids=["change", "add", "remove", "rename"],
 )
-def test_edits(folder: Path, edit: Callable[[Path], object]) -> None:
+def test_edits(folder, edit):
     before = fingerprint(folder)
     edit(folder / "deep/b.py")
     assert is_changed(before, folder)
 
 
-def test_steps_check_the_code_that_they_run(tmp_path: Path) -> None:
+def test_steps_check_the_code_that_they_run(tmp_path):
     """Not that of the process that took the fingerprint."""
     source = tmp_path / "src"
     shutil.copytree(PACKAGE, source / "itersel", ignore=shutil.ignore_patterns("__pycache__"))

@@ -2,14 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numba.core import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
-from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
 from itersel.kernel_cache import PACKAGE
@@ -23,12 +21,12 @@ def successor(number):
 
 
 @kernel
-def successors(values: NDArray[np.int32]):
+def successors(values):
     """Call a kernel with a short integer, a constant and a long integer."""
     return successor(values[0]), successor(7), successor(values.shape[0])
 
 
-def test_one_version_for_all_signed_integers() -> None:
+def test_one_version_for_all_signed_integers():
     assert successors(np.array([4], np.int32)) == (5, 8, 2)
     if not config.DISABLE_JIT:
         assert list(successor._inner.overloads) == [(types.int64,)]
@@ -37,13 +35,13 @@ def test_one_version_for_all_signed_integers() -> None:
 
 
 @kernel
-def scaled(values: NDArray[np.float64], factor: float | None):
+def scaled(values, factor):
     if factor is None:
         return values
     return values * factor - np.ones(values.shape[0])
 
 
-def test_arguments_that_are_none_and_arithmetic_on_arrays() -> None:
+def test_arguments_that_are_none_and_arithmetic_on_arrays():
     values = np.array([1.0, 2.0])
     assert scaled(values, None).tolist() == [1.0, 2.0]
     assert scaled(values, 3.0).tolist() == [2.0, 5.0]
@@ -55,7 +53,7 @@ def first(values):
 
 
 @compiled
-def test_numba_is_as_before() -> None:
+def test_numba_is_as_before():
     """Also after an error: what others compile in the same process becomes machine code."""
     with pytest.raises(TypingError):
         first(np.zeros(1))
@@ -73,7 +71,7 @@ def both(size):
     return pair(size), pair(size + 1)
 
 
-def test_a_kernel_that_kernels_and_python_call() -> None:
+def test_a_kernel_that_kernels_and_python_call():
     """The constants that convert results do not belong to the code that they share."""
     (zeros, numbers), _ = both(1)
     assert [zeros.tolist(), numbers.tolist()] == [[0.0], [0]]
@@ -84,7 +82,7 @@ def test_a_kernel_that_kernels_and_python_call() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*kernels*.py")), ids=lambda path: path.stem)
-def test_no_kernel_counts_from_the_end_of_an_array(path: Path) -> None:
+def test_no_kernel_counts_from_the_end_of_an_array(path):
     """Compiled kernels would read the memory before the array.
 
     Indices that are computed are checked by running any tests with NUMBA_BOUNDSCHECK=1, with an ITERSEL_CACHE

@@ -4,23 +4,14 @@ import bz2
 import gzip
 import lzma
 import sys
-from pathlib import Path
 
 import pytest
 from tests.limited import limited
 
 from itersel.errors import InputError
 from itersel.limits import UNPACKED_BYTES
-from itersel.storage.files import (
-    COMPRESSIONS,
-    byte_blocks,
-    compression_of,
-    line_blocks,
-    read_bytes,
-    read_lines,
-    without_compression,
-    write_lines,
-)
+from itersel.storage import files
+from itersel.storage.files import COMPRESSIONS, byte_blocks, line_blocks, read_bytes, read_lines, write_lines
 
 LINES = ["ein Haus", "", "größer"] * 500
 MAGIC = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\0", ".zst": b"\x28\xb5\x2f\xfd"}
@@ -28,7 +19,7 @@ NAMES = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_round_trip(tmp_path: Path, suffix: str) -> None:
+def test_round_trip(tmp_path, suffix):
     path = tmp_path / f"text{suffix}"
     write_lines(path, LINES)
     packed = path.read_bytes()
@@ -45,7 +36,7 @@ def test_round_trip(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 @pytest.mark.parametrize("size", [0, 3, 20, -3, None])
-def test_damaged_files(tmp_path: Path, suffix: str, size: int | None) -> None:
+def test_damaged_files(tmp_path, suffix, size):
     """Truncated ones, and text."""
     path = tmp_path / f"text{suffix}"
     write_lines(path, LINES)
@@ -56,7 +47,7 @@ def test_damaged_files(tmp_path: Path, suffix: str, size: int | None) -> None:
     assert error.value.path == path
 
 
-def test_packed_files_under_the_name_of_text(tmp_path: Path) -> None:
+def test_packed_files_under_the_name_of_text(tmp_path):
     path = tmp_path / "text.packed"
     for content, message in (
         (gzip.compress(b"text\n", mtime=0), "is compressed with gzip; rename it to end in .gz"),
@@ -71,7 +62,7 @@ def test_packed_files_under_the_name_of_text(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_bombs(tmp_path: Path, suffix: str) -> None:
+def test_bombs(tmp_path, suffix):
     """Files that are read whole must not unpack to far more than text; streamed files may."""
     path = tmp_path / f"bomb{suffix}"
     write_lines(path, ["x" * (2**16 - 1)] * (UNPACKED_BYTES // 2**16))
@@ -85,15 +76,15 @@ def test_bombs(tmp_path: Path, suffix: str) -> None:
     assert sum(map(len, byte_blocks(path))) == 1100 * (2**16 + 1)
 
 
-def test_names() -> None:
-    assert compression_of("a.txt") is None
-    assert compression_of("a.zst") is compression_of("A.ZST") is COMPRESSIONS[".zst"]
-    assert without_compression("a.tmx.xz") == "a.tmx"
-    assert without_compression("A.TMX.GZ") == "A.TMX"
-    assert without_compression("a.b/c") == "a.b/c"
+def test_names():
+    assert files.compression_of("a.txt") is None
+    assert files.compression_of("a.zst") is files.compression_of("A.ZST") is COMPRESSIONS[".zst"]
+    assert files.without_compression("a.tmx.xz") == "a.tmx"
+    assert files.without_compression("A.TMX.GZ") == "A.TMX"
+    assert files.without_compression("a.b/c") == "a.b/c"
 
 
-def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_modules_are_named(monkeypatch, tmp_path):
     for suffix in (".xz", ".zst"):
         write_lines(tmp_path / f"a{suffix}", ["x"])
     for module in ("lzma", "backports.zstd", "compression.zstd"):
@@ -105,6 +96,6 @@ def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         read_lines(tmp_path / "a.zst")
 
 
-def test_modules_are_loaded_when_they_are_needed() -> None:
+def test_modules_are_loaded_when_they_are_needed():
     code = "import sys, itersel.storage.files; print({'gzip', 'backports.zstd'} & {*sys.modules})"
     assert limited(program=("-c", code)).stdout == "set()\n"

@@ -138,14 +138,11 @@ def test_test_sets():
 
 def test_language_models_leave_text_out_by_default():
     """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
+    single = "experiments.a has language_model_folds: 1: it is trained"
     for settings, folds, warning in (
         (tasks(shards=31), 10, None),
         (tasks(shards=4), 4, None),
-        (
-            tasks(shards=31, language_model_folds=1),
-            1,
-            "experiments.a has language_model_folds: 1: it is trained",
-        ),
+        (tasks(shards=31, language_model_folds=1), 1, single),
         (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
         (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
         ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),

@@ -3,7 +3,6 @@
 import gzip
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -15,10 +14,11 @@ from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
+SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     """Work in a folder with the files of `content`."""
     monkeypatch.chdir(tmp_path)
     for split, count in SPLITS.items():
@@ -27,22 +27,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 stream.writelines(f"{side} sentence number {split}{number}\n" for number in range(count))
 
 
-def content(**experiment: object) -> dict[str, Any]:
+def content(**experiment):
     files = {split: {side: f"{split}.{side}.gz" for side in ("source", "target")} for split in SPLITS}
     plain = {"epochs": 2, "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
     return {"data": {"kind": "files", **files}, "experiments": {"x": plain | experiment}}
 
 
-def command(config: dict[str, Any], *options: str) -> list[str]:
+def command(config, *options):
     Path("config.yaml").write_text(yaml.safe_dump(config))
     return ["config", "check", "config.yaml", *options]
 
 
-def check(config: dict[str, Any], *options: str) -> int:
+def check(config, *options):
     return main(command(config, *options))
 
 
-def test_sizes_and_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sizes_and_estimate(capsys):
     assert check(content(tasks={"shards": 4})) == 0
     lines = capsys.readouterr().out.splitlines()
     sizes = [f"  {split}: {count} sentences, {4 * count} words" for split, count in SPLITS.items()]
@@ -57,7 +57,7 @@ def test_sizes_and_estimate(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "config.yaml: valid; experiments: x\n"
 
 
-def test_all_files_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_files_that_cannot_be_read(capsys):
     config = content()
     Path("dev.source.gz").unlink()
     config["data"] |= {"monolingual": "more.gz"}
@@ -117,15 +117,12 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(command(config), "tasks.shards' makes 41 shards, but train has 40 sentences")
 
 
-SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
-
-
-def help_cost(sizes: dict[str, Size] = SIZES, **experiment: object) -> Any:
+def help_cost(sizes=SIZES, **experiment):
     """Return the estimate for an experiment on the LibreOffice Help."""
     return estimate(read_config(content(**experiment)), sizes)
 
 
-def test_estimate_has_the_right_magnitude() -> None:
+def test_estimate_has_the_right_magnitude():
     """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second and takes 9 MB."""
     cost = help_cost(tasks={"shards": 31}, epochs=10)
     assert 10 * 31_000 / 90 < cost.hours * 3600 < 2 * 10 * 31_000 / 90
@@ -135,14 +132,14 @@ def test_estimate_has_the_right_magnitude() -> None:
 
 
 @pytest.mark.parametrize("more", [{"epochs": 3}, {"repeats": 2}, {"tasks": {"shards": 62}}, *TUNERS])
-def test_estimate_grows(more: dict[str, Any]) -> None:
+def test_estimate_grows(more):
     settings = {"tasks": {"shards": 31}, "epochs": 2}
     before, after = help_cost(**settings), help_cost(**settings | more)
     assert after.jobs > before.jobs
     assert after.hours > before.hours
 
 
-def test_estimate_counts_default_iterations() -> None:
+def test_estimate_counts_default_iterations():
     """By default, a tuner of all dense weights runs four iterations."""
     tuner = {"tuner": {"name": "kbest-mira"}}
     assert help_cost(held_out=tuner) == help_cost(held_out={**tuner, "iterations": 4}) is not None
@@ -162,14 +159,14 @@ def test_text_that_is_used_twice(refused):
         refused(command(config), where)
 
 
-def warnings(capsys: pytest.CaptureFixture[str], config: dict[str, Any]) -> list[str]:
+def warnings(capsys, config):
     assert check(config) == 0
     lines = capsys.readouterr().err.splitlines()
     assert all(line.startswith("config.yaml: warning: ") for line in lines)
     return [line.removeprefix("config.yaml: warning: ") for line in lines]
 
 
-def test_held_out_text_that_is_used_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_held_out_text_that_is_used_twice(capsys):
     """It may be meant: a warning for each file."""
     config = content()
     config["data"]["test"] = config["data"]["devtest"]
@@ -178,7 +175,7 @@ def test_held_out_text_that_is_used_twice(capsys: pytest.CaptureFixture[str]) ->
     assert warnings(capsys, config) == [*files, "5 pairs of test also in devtest"]
 
 
-def test_pairs_that_splits_share(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_that_splits_share(capsys):
     """Spaces and case make no difference; a pair of the same source and another target is not shared."""
     lines = {"source": "Source  sentence number train0\n", "target": "target sentence number train0\n"}
     for side, line in lines.items():
@@ -191,7 +188,7 @@ def test_pairs_that_splits_share(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, config) == [warning]
 
 
-def sizes_of(config: dict[str, Any]) -> list[int]:
+def sizes_of(config):
     """Return the numbers of sentences of train, dev, devtest and test."""
     sizes, _ = read_texts(read_config(config))
     assert sizes.keys() == SPLITS.keys()
@@ -211,12 +208,12 @@ def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused):
     refused(command(config), f"config key {message}")
 
 
-def write_text(**sides: list[str]) -> None:
+def write_text(**sides):
     for name, lines in sides.items():
         Path(name.replace("_", ".")).write_text("".join(f"{line}\n" for line in lines))
 
 
-def test_suspicious_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suspicious_text(capsys):
     config = content()
     assert warnings(capsys, config) == []
     words = [f"target sentence {number}" for number in range(9)]
@@ -244,7 +241,7 @@ def test_suspicious_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the tuner of experiment 'x' will fail" in warning
 
 
-def test_suspicious_languages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_suspicious_languages(capsys):
     config = content()
     config["data"] |= {"source_language": "ru", "target_language": "th"}
     cyrillic, thai = [[letter * 9 + f" {number}" for number in range(9)] for letter in "дก"]
@@ -258,7 +255,7 @@ def test_suspicious_languages(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, config) == [warning]
 
 
-def test_language_model_of_other_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_language_model_of_other_text(capsys):
     write_text(t_a=["Haus da"] * 9, t_b=["The House Is There"] * 9)
     config = content()
     config["data"]["train"] = {"source": "t.a", "target": "t.b"}
@@ -278,7 +275,7 @@ def test_language_model_of_other_text(capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
-def test_train_of_nothing_but_held_out_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_of_nothing_but_held_out_pairs(capsys):
     config = content()
     for side in ("source", "target"):
         Path(f"copy.{side}.gz").write_bytes(Path(f"train.{side}.gz").read_bytes())

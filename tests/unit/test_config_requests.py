@@ -4,21 +4,12 @@ import gzip
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from itersel.config import load_config, read_config
-from itersel.config.values import Config
 from itersel.plan import requests
-from itersel.plan.requests import (
-    DOWNLOAD_WORDS,
-    HELD_OUT_WORDS,
-    TextSizes,
-    decode_request,
-    rules_per_word,
-    text_sizes,
-)
+from itersel.plan.requests import TextSizes, decode_request, rules_per_word, text_sizes
 
 # 1.66 million pairs, and one of 2,290 shards; 100 MB of lists
 PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8)
@@ -28,7 +19,7 @@ MEASURED |= {"estimate_language_model": 640, "compile_language_model": 1360, "es
 MEASURED |= {"extract_shard": 4370, "train_shard": 4380}
 
 
-def config_of(folder: Path, train: dict[str, Any] | None = None, **more: Any) -> Config:
+def config_of(folder, train=None, **more):
     """Return a config whose texts are files of 1,000 pairs of three words."""
     text = {side: str(folder / f"{side}.txt") for side in ("source", "target")}
     for path in text.values():
@@ -39,7 +30,7 @@ def config_of(folder: Path, train: dict[str, Any] | None = None, **more: Any) ->
     return read_config({"name": "x", "data": data, "experiments": {"x": experiment}, **more})
 
 
-def requests_of_rules(root: Path, text: TextSizes) -> dict[str, dict[str, int]]:
+def requests_of_rules(root, text):
     """Return what rules request, as their source says."""
     source = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
     _, *parts = re.split(r"^ *(?:use )?rule .*?(\w+)(?: with)?:$", source, flags=re.MULTILINE)
@@ -52,14 +43,14 @@ def requests_of_rules(root: Path, text: TextSizes) -> dict[str, dict[str, int]]:
     return {name: eval(match[1], names) for name, match in written.items() if match}
 
 
-def test_requests_cover_what_was_measured(root: Path) -> None:
+def test_requests_cover_what_was_measured(root):
     asked = requests_of_rules(root, PAPER)
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 5 * memory, name
 
 
 @pytest.mark.parametrize("field", TextSizes._fields)
-def test_requests_grow_with_each_size(root: Path, field: str) -> None:
+def test_requests_grow_with_each_size(root, field):
     before = requests_of_rules(root, PAPER)
     after = requests_of_rules(root, PAPER._replace(**{field: 10 * getattr(PAPER, field)}))
     assert all(after[name]["mem_mb"] >= before[name]["mem_mb"] for name in before)
@@ -74,7 +65,7 @@ def test_requests_grow_with_each_size(root: Path, field: str) -> None:
         assert grown == {"model": models, "grammars": grammars, "lists": lists}[field]
 
 
-def test_sizes_follow_from_files(tmp_path: Path) -> None:
+def test_sizes_follow_from_files(tmp_path):
     assert text_sizes(config_of(tmp_path), "") == TextSizes(3000, 3000, 3000)
     assert text_sizes(config_of(tmp_path, decoder={"jobs": 6}), "") == TextSizes(3000, 3000, 1500)
     limited = config_of(tmp_path, data={"max_train": 40, "max_held_out": 20})
@@ -86,7 +77,7 @@ def test_sizes_follow_from_files(tmp_path: Path) -> None:
     assert sizes.grammars == sizes.train / 2
 
 
-def test_sizes_of_lists(tmp_path: Path) -> None:
+def test_sizes_of_lists(tmp_path):
     """Of the largest shard: here half of train, and one of the two files of devtest."""
     (tmp_path / "0").write_bytes(bytes(3000))
     (tmp_path / "1.gz").write_bytes(bytes(2000))
@@ -100,7 +91,7 @@ def test_sizes_of_lists(tmp_path: Path) -> None:
     assert decode_request(TextSizes(0, 0, 0, 1e9), 60)["mem_mb"] > 2000
 
 
-def test_text_of_the_language_model(tmp_path: Path) -> None:
+def test_text_of_the_language_model(tmp_path):
     more = tmp_path / "more"
     more.write_text("abcde\n" * 5000)
     config = config_of(tmp_path, data={"monolingual": [str(more)]})
@@ -111,10 +102,10 @@ def test_text_of_the_language_model(tmp_path: Path) -> None:
     assert text_sizes(config, "").model == 50_000
 
 
-def test_downloads_count_as_large_until_they_are_there(root: Path, tmp_path: Path) -> None:
+def test_downloads_count_as_large_until_they_are_there(root, tmp_path):
     config = config_of(tmp_path, {"mtdata": "Statmt-europarl-7-deu-eng"})
     sizes = text_sizes(config, str(tmp_path))
-    assert sizes.train == DOWNLOAD_WORDS
+    assert sizes.train == requests.DOWNLOAD_WORDS
     asked = requests_of_rules(root, sizes)
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 9000, name
@@ -124,17 +115,17 @@ def test_downloads_count_as_large_until_they_are_there(root: Path, tmp_path: Pat
     assert 0 < text_sizes(config, str(tmp_path)).train < 100
 
 
-def test_large_text_to_translate_in_one_piece(tmp_path: Path) -> None:
+def test_large_text_to_translate_in_one_piece(tmp_path):
     """The grammars of a held-out text can be larger than those of any shard."""
     config = config_of(tmp_path, data={"split": {"devtest": 3000}, "devtest": {}})
-    assert text_sizes(config, "").grammars == HELD_OUT_WORDS
-    rules = rules_per_word(3000 / 25) * HELD_OUT_WORDS / 1e6
+    assert text_sizes(config, "").grammars == requests.HELD_OUT_WORDS
+    rules = rules_per_word(3000 / 25) * requests.HELD_OUT_WORDS / 1e6
     assert rules_per_word(1.66e6) > 5 * rules_per_word(30_000)
     assert decode_request(text_sizes(config, ""), 60)["mem_mb"] >= max(2000, 150 * rules)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "experiments/europarl.yaml"])
-def test_configs_of_the_project(root: Path, name: str) -> None:
+def test_configs_of_the_project(root, name):
     config = load_config(root / name)
     asked = requests_of_rules(root, text_sizes(config, ""))
     assert all(2000 <= one["mem_mb"] <= 10_000 for one in asked.values())

@@ -1,7 +1,6 @@
 """Invalid input: exit status 1, one line that names file and line, and nothing written."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ CONTROLS = [
 ALIGNMENT, TASK, MORE = "--alignment={}/alignment", "--task={}/task", "--monolingual={}/more"
 
 
-def prepare(folder: Path, *options: str, how: tuple[str, ...] = TRAIN) -> list[str]:
+def prepare(folder, *options, how=TRAIN):
     """Return the command for two pairs of sentences, or other files; `{}` in an option is the folder."""
     for side, lines in (("source", "ein haus\ndas kleine haus\n"), ("target", "a house\nthe small house\n")):
         if not (folder / side).exists():
@@ -68,5 +67,5 @@ def test_bad_options(tmp_path, refused):
 
 
 @pytest.mark.parametrize("option", ["--max-length=0", "--max-ratio=nan", "--max-train=-1"])
-def test_invalid_bounds_are_usage_errors(tmp_path: Path, option: str) -> None:
+def test_invalid_bounds_are_usage_errors(tmp_path, option):
     assert main(prepare(tmp_path, option)) == 2

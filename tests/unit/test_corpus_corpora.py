@@ -1,7 +1,6 @@
 """Corpora of several files and formats: TSV, TMX, parts, names."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -22,36 +21,36 @@ BOTH, TABLE = "--source=s --target=t", "--corpus=b --file=f.tsv"
 BOMB = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(12))
 
 
-def variant(language: str, text: str) -> str:
+def variant(language, text):
     return f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>'
 
 
-def unit(source: str, target: str, languages: tuple[str, str] = ("de-DE", "EN_us")) -> str:
+def unit(source, target, languages=("de-DE", "EN_us")):
     return f"<tu>{variant(languages[0], source)}{variant(languages[1], target)}</tu>\n"
 
 
-def read(*corpora: Corpus, reading: Reading = READING) -> Bitext:
+def read(*corpora, reading=READING):
     return concatenate(corpus_blocks(corpora, reading))
 
 
-def tmx(folder: Path, content: str, encoding: str = "utf-8") -> Corpus:
+def tmx(folder, content, encoding="utf-8"):
     (folder / "memory.tmx").write_text(content, encoding)
     return Corpus(file=(str(folder / "memory.tmx"),))
 
 
-def tsv(folder: Path, content: str, **columns: int) -> Corpus:
+def tsv(folder, content, **columns):
     (folder / "pairs.tsv").write_text(content, encoding="utf-8", newline="")
     return Corpus(file=(str(folder / "pairs.tsv"),), columns=Columns(**columns))
 
 
-def parts(folder: Path, name: str, *texts: list[str], suffix: str = "") -> tuple[str, ...]:
+def parts(folder, name, *texts, suffix=""):
     paths = [folder / f"{name}.{number}{suffix}" for number in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         write_lines(path, text)
     return tuple(map(str, paths))
 
 
-def test_parts_are_joined_in_their_order(tmp_path: Path) -> None:
+def test_parts_are_joined_in_their_order(tmp_path):
     source = parts(tmp_path, "source", ["eins", "zwei"], ["drei"], suffix=".xz")
     target = parts(tmp_path, "target", ["one", "two"], ["three"], suffix=".zst")
     task = parts(tmp_path, "task", ["a", "b"], ["a"])
@@ -59,7 +58,7 @@ def test_parts_are_joined_in_their_order(tmp_path: Path) -> None:
     assert found == Bitext(["eins", "zwei", "drei"], ["one", "two", "three"], ["a", "b", "a"])
 
 
-def test_parts_must_match_one_by_one(tmp_path: Path) -> None:
+def test_parts_must_match_one_by_one(tmp_path):
     """The same total number of lines is not enough."""
     source = parts(tmp_path, "source", ["1", "2"], ["3"])
     target = parts(tmp_path, "target", ["1"], ["2", "3"])
@@ -72,7 +71,7 @@ def test_parts_must_match_one_by_one(tmp_path: Path) -> None:
             read(corpus)
 
 
-def test_names_are_labels_by_default(tmp_path: Path) -> None:
+def test_names_are_labels_by_default(tmp_path):
     news = Corpus("news", parts(tmp_path, "s", ["eins"]), parts(tmp_path, "t", ["one"]))
     law = tsv(tmp_path, "zwei\ttwo\tcivil\n", task=3)
     memory = tmx(tmp_path, HEAD + unit("drei", "three") + TAIL)
@@ -81,7 +80,7 @@ def test_names_are_labels_by_default(tmp_path: Path) -> None:
     assert found.task == ["news", "civil", "memory"]
 
 
-def test_labels_are_for_all_or_for_none(tmp_path: Path) -> None:
+def test_labels_are_for_all_or_for_none(tmp_path):
     table = tsv(tmp_path, "a\tb\tcivil\n").file
     memory = tmx(tmp_path, HEAD + unit("c", "d") + TAIL).file
     mixed = Corpus(file=table + memory, columns=Columns(task=3))
@@ -91,13 +90,13 @@ def test_labels_are_for_all_or_for_none(tmp_path: Path) -> None:
     assert read(replace(mixed, name="law")).task == ["civil", "law"]
 
 
-def test_tsv(tmp_path: Path) -> None:
+def test_tsv(tmp_path):
     text = 'id1\tone\teins "\tmore\r\nid2\t\tzwei\r\n'
     found = read(tsv(tmp_path, text, source=3, target=2))
     assert found == Bitext(['eins "', "zwei"], ["one", ""])
 
 
-def test_bad_tsv(tmp_path: Path) -> None:
+def test_bad_tsv(tmp_path):
     reading = READING._replace(tokenized=True, advice="; break it")
     for text, columns, message in (
         ("a\tb\nc\n", {}, "2: has 1 column, separated by tabs, but the target is column 2"),
@@ -113,7 +112,7 @@ def test_bad_tsv(tmp_path: Path) -> None:
             read(tsv(tmp_path, text, **columns), reading=reading)
 
 
-def test_tmx_elements(tmp_path: Path) -> None:
+def test_tmx_elements(tmp_path):
     """Only codes of the original format vanish; a placeholder between two words leaves a space."""
     for source, text in (
         ("Den <g id='1'>roten <b>Deckel</b></g> <mrk mtype='x'>auf</mrk>!", "Den roten Deckel auf!"),
@@ -127,19 +126,19 @@ def test_tmx_elements(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
-def test_tmx_encodings(tmp_path: Path, encoding: str) -> None:
+def test_tmx_encodings(tmp_path, encoding):
     name = encoding.removesuffix("-sig")
     text = f'<?xml version="1.0" encoding="{name}"?><tmx><body>{unit("größer", "larger")}</body></tmx>'
     assert read(tmx(tmp_path, text, encoding)) == Bitext(["größer"], ["larger"])
 
 
-def test_tmx_with_a_namespace_and_compressed(tmp_path: Path) -> None:
+def test_tmx_with_a_namespace_and_compressed(tmp_path):
     with open_output(tmp_path / "a.tmx.gz") as stream:
         stream.write(f'<tmx xmlns="http://www.lisa.org/tmx14"><body>{unit("ja", "yes")}</body></tmx>')
     assert read(Corpus(file=(str(tmp_path / "a.tmx.gz"),))) == Bitext(["ja"], ["yes"])
 
 
-def test_tmx_languages(tmp_path: Path) -> None:
+def test_tmx_languages(tmp_path):
     several = f"<tu>{variant('en-GB', 'colour')}{variant('fr', 'x')}{variant('en-US', 'color')}"
     text = HEAD + f"{several}{variant('de', 'Farbe')}</tu>" + unit("un", "one", ("fr", "en")) + TAIL
     corpus = tmx(tmp_path, text)
@@ -152,7 +151,7 @@ def test_tmx_languages(tmp_path: Path) -> None:
         read(corpus, reading=Reading("de", "en-au"))
 
 
-def test_skipped_tmx_units_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_skipped_tmx_units_are_counted(tmp_path, capsys):
     units = [
         unit("Farbe", "colour", ("de", "en-GB")),
         *[unit("Farbe", "color", ("de", "en-US"))] * 2,
@@ -171,21 +170,21 @@ def test_skipped_tmx_units_are_counted(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == ""
 
 
-def test_skipped_tmx_units_of_two_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_skipped_tmx_units_of_two_regions(tmp_path, capsys):
     """The side that is there is not the reason."""
     units = unit("a", "b", ("pt-BR", "pt-PT")) + unit("a", "c", ("pt-BR", "en"))
     assert read(tmx(tmp_path, HEAD + units + TAIL), reading=Reading("pt-br", "pt-pt")).size == 1
     assert capsys.readouterr().err.endswith("1 of 2 translation units skipped, not in pt-br and pt-pt\n")
 
 
-def test_language_codes() -> None:
+def test_language_codes():
     for code, language in ("EN-US", "en"), ("en_US", "en-us"), ("en", "en-us"), ("zh-Hant-TW", "zh-hant"):
         assert matches(code, language), code
     for code, language in ("en-GB", "en-us"), ("eng", "en"), ("de", "den"):
         assert not matches(code, language), code
 
 
-def test_bad_tmx(tmp_path: Path) -> None:
+def test_bad_tmx(tmp_path):
     reading = READING._replace(tokenized=True, advice="; break it")
     for text, message in (
         ("", ": not XML: no element found"),
@@ -210,7 +209,7 @@ def test_bad_tmx(tmp_path: Path) -> None:
         read(tmx(tmp_path, HEAD + unit("\xff", "b") + TAIL, "latin-1"))
 
 
-def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
+def test_tmx_entities_are_not_expanded(tmp_path):
     """Neither endlessly growing entities nor those that read other files."""
     for declared, version, message in (
         ('<!ENTITY e "x">', "1", "declares the entity 'e'; replace entities by their text"),
@@ -224,7 +223,7 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
             read(tmx(tmp_path, text))
 
 
-def test_blocks_of_long_lines_are_small(tmp_path: Path) -> None:
+def test_blocks_of_long_lines_are_small(tmp_path):
     path = tmp_path / "long.tsv"
     path.write_text("".join(f"{'a ' * 100_000}\t{'b ' * 100_000}\n" for _ in range(9)))
     sizes = [block.size for block in corpus_blocks([Corpus(file=(str(path),))], READING)]
@@ -232,7 +231,7 @@ def test_blocks_of_long_lines_are_small(tmp_path: Path) -> None:
     assert max(sizes) < 5
 
 
-def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tmx_of_any_size_takes_little_memory(tmp_path, monkeypatch):
     """A tree of all units would take 60 MB."""
     monkeypatch.setattr(records, "_MAX_PAIRS", 1000)
     path = tmp_path / "large.tmx"
@@ -248,17 +247,17 @@ def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest
     assert max(peaks) - before < 15_000_000
 
 
-def test_an_endless_unit_is_rejected(tmp_path: Path) -> None:
+def test_an_endless_unit_is_rejected(tmp_path):
     with pytest.raises(InputError, match="no translation unit ends within 8,388,608 bytes; split the file"):
         read(tmx(tmp_path, HEAD + "<tu>" + "<note/>" * 1_250_000 + "</tu>" + TAIL))
 
 
-def prepare(folder: Path, *options: str) -> list[str]:
+def prepare(folder, *options):
     languages = ["--source-language=de", "--target-language=en"]
     return ["corpus", "prepare", *languages, *options, f"--output={folder / 'out'}"]
 
 
-def test_several_corpora_are_prepared(tmp_path: Path) -> None:
+def test_several_corpora_are_prepared(tmp_path):
     [source], [target] = parts(tmp_path, "s", ["Eins"]), parts(tmp_path, "t", ["One"])
     table = tsv(tmp_path, "Two\tZwei\n").file[0]
     memory = tmx(tmp_path, HEAD + unit("Drei", "Three") + TAIL).file[0]
@@ -288,7 +287,7 @@ def test_conflicting_arguments(tmp_path, refused):
         refused(prepare(tmp_path, "--split=train", *options.split()), message)
 
 
-def test_usage_errors(tmp_path: Path) -> None:
+def test_usage_errors(tmp_path):
     columns = [f"--columns={columns}" for columns in ("1", "1,x", "0,1", "1,1001", "2,2")]
     for options in (*columns, "--corpus=a/b", "--corpus=a --file=x.tsv --corpus=a"):
         assert main(prepare(tmp_path, "--file=f.tsv", *options.split())) == 2, options

@@ -10,10 +10,7 @@ import logging
 import socket
 import sys
 import types
-from collections.abc import Sequence
 from hashlib import md5
-from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -31,15 +28,13 @@ LANGUAGES = ["--source-language=de", "--target-language=en-us"]
 
 
 @pytest.fixture(autouse=True)
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Block access to the network."""
-
+def offline(monkeypatch):
     error = socket.gaierror(-2, "Name or service not known")
     monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=error))
 
 
 @pytest.fixture(scope="module")
-def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def mtdata_folder(tmp_path_factory):
     """Return mtdata's folder, with an index of only the WMT datasets, created by mtdata."""
     pytest.importorskip("mtdata", reason="needs mtdata: pip install 'itersel[mtdata]'")
     folder = tmp_path_factory.mktemp("mtdata")
@@ -60,15 +55,15 @@ def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield folder
 
 
-def fetch(folder: Path, *options: str, languages: Sequence[str] = LANGUAGES) -> list[str]:
+def fetch(folder, *options, languages=LANGUAGES):
     return ["corpus", "fetch", *options, *languages, f"--output={folder / 'out'}"]
 
 
-def fetched(folder: Path, *columns: str) -> list[list[str]]:
+def fetched(folder, *columns):
     return [read_lines(folder / f"out/{column}.gz") for column in columns]
 
 
-def keep(folder: Path, name: str, content: bytes) -> Path:
+def keep(folder, name, content):
     """Put a file where mtdata stores the download of a dataset."""
     data = importlib.import_module("mtdata.data")
     entry = data.INDEX[data.DatasetId.parse(name)]
@@ -80,7 +75,7 @@ def keep(folder: Path, name: str, content: bytes) -> Path:
     return path
 
 
-def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_datasets_are_joined(tmp_path, mtdata_folder, capsys):
     """A TSV file and an archive of parallel files; unusable pairs are counted."""
     tsv = "Ein  Haus\tA house\nNur hier\t\nEine\x0bTür\tA door\n"
     keep(mtdata_folder, "Statmt-news_commentary-16-deu-eng", gzip.compress(tsv.encode()))
@@ -99,7 +94,7 @@ def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest
     assert logging.root.manager.disable == logging.NOTSET
 
 
-def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
+def test_reversed_languages(tmp_path, mtdata_folder):
     keep(mtdata_folder, "Statmt-news_commentary-15-deu-eng", gzip.compress(b"Haus\thouse\n"))
     languages = ["--source-language=en", "--target-language=de"]
     assert main(fetch(tmp_path, "--mtdata=Statmt-news_commentary-15-deu-eng", languages=languages)) == 0
@@ -140,7 +135,7 @@ def test_missing_package(tmp_path, refused, monkeypatch):
 
 
 @pytest.fixture
-def sacrebleu_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def sacrebleu_folder(tmp_path_factory, monkeypatch):
     """Return sacrebleu's folder, the path of which its test sets also store."""
     folder = tmp_path_factory.mktemp("sacrebleu")
     monkeypatch.setattr(utils, "SACREBLEU_DIR", str(folder))
@@ -166,14 +161,13 @@ def test_a_test_set(tmp_path, sacrebleu_folder, capsys, monkeypatch):
     assert capsys.readouterr() == ("2 pairs\n", "")
 
 
-def write_fields(folder: Path, name: str, **fields: str) -> None:
-    """Write the text of a test set, by field."""
+def write_fields(folder, name, **fields):
     (folder / name).mkdir(parents=True)
     for field, text in fields.items():
         (folder / name / f"{name.replace('/', '_')}.de-en.{field.replace('_', '-')}").write_text(text)
 
 
-def test_several_references(tmp_path: Path, sacrebleu_folder: Path) -> None:
+def test_several_references(tmp_path, sacrebleu_folder):
     fields = dict.fromkeys(("docid", "genre", "origlang"), "x\n")
     fields |= {"src": "Haus\n", "ref_0": "house\n", "ref_1": "building\n"}
     write_fields(sacrebleu_folder, "wmt20/tworefs", **fields)
@@ -197,7 +191,7 @@ def test_unavailable_test_sets(tmp_path, sacrebleu_folder, refused):
         refused(fetch(tmp_path, "--sacrebleu", name), message)
 
 
-def test_numbers_of_references_are_known_beforehand() -> None:
+def test_numbers_of_references_are_known_beforehand():
     """Planning needs them before the download; sets from 2021 on have several, not all of them used."""
     assert count_references("wmt11", "de", "en-us") == 1
     assert count_references("wmt20/tworefs", "de", "en") == 2
@@ -206,7 +200,7 @@ def test_numbers_of_references_are_known_beforehand() -> None:
 
 
 @pytest.mark.parametrize("name", ["europarl", "news-commentary"])
-def test_datasets_of_the_experiments_exist(root: Path, mtdata_folder: Path, name: str) -> None:
+def test_datasets_of_the_experiments_exist(root, mtdata_folder, name):
     config = load_config(root / f"experiments/{name}.yaml")
     datasets = [one for corpus in config.data.train.values() for one in corpus.mtdata]
     assert datasets

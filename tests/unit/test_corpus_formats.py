@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import polib
 import pyarrow
@@ -18,14 +17,18 @@ from itersel.storage.files import open_output, read_lines
 
 READING = Reading("de", "en")
 MARKUP = ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", "<doc a="]
+RECORDS = [
+    {"translation": {"de": "ja", "en": "yes"}, "from": "x"},
+    {"translation": {"de": "ein\nHaus", "en": "a house"}},
+]
 BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
 
 
-def read(path: Path, reading: Reading = READING, **how: object) -> Bitext:
+def read(path, reading=READING, **how):
     return concatenate(corpus_blocks([Corpus(file=(str(path),), **how)], reading))
 
 
-def write(path: Path, text: str) -> Path:
+def write(path, text):
     with open_output(path) as stream:
         stream.write(text)
     return path
@@ -64,7 +67,7 @@ msgstr "Zwei\\nZeilen"
 
 @pytest.mark.parametrize("name", ["a.po", "a.po.gz", "a.mo"])
 @pytest.mark.parametrize("language", ["de", "de_AT.UTF-8", "en_GB"])
-def test_catalogues(tmp_path: Path, name: str, language: str) -> None:
+def test_catalogues(tmp_path, name, language):
     """Messages are in the other language; plural forms and what is not translated are left out."""
     path = tmp_path / name
     if name.endswith(".mo"):
@@ -101,7 +104,7 @@ XLIFF_2 = """<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" 
     ("text", "german", "english"),
     [(XLIFF_1, "Den Deckel öffnen", "Open the lid"), (XLIFF_2, "Auf damit", "Open it")],
 )
-def test_xliff(tmp_path: Path, text: str, german: str, english: str) -> None:
+def test_xliff(tmp_path, text, german, english):
     path = write(tmp_path / "a.xlf", text)
     assert read(path) == Bitext([german, "Ja"], [english, "Yes"])
     assert read(path, Reading("en", "de")) == Bitext([english, "Yes"], [german, "Ja"])
@@ -109,7 +112,7 @@ def test_xliff(tmp_path: Path, text: str, german: str, english: str) -> None:
         read(path, Reading("fr", "en"))
 
 
-def test_csv(tmp_path: Path) -> None:
+def test_csv(tmp_path):
     path = write(tmp_path / "a.csv", 'label,de,en\nx,"ein, ""Haus""","a\nhouse"\ny,ja,yes\n')
     found = read(path, fields=Fields("de", "en", "label"))
     assert found == Bitext(['ein, "Haus"', "ja"], ["a house", "yes"], ["x", "y"])
@@ -122,14 +125,8 @@ def test_csv(tmp_path: Path) -> None:
         read(path, columns=Columns(4, 2))
 
 
-RECORDS = [
-    {"translation": {"de": "ja", "en": "yes"}, "from": "x"},
-    {"translation": {"de": "ein\nHaus", "en": "a house"}},
-]
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.xz", "a.parquet"])
-def test_records(tmp_path: Path, name: str) -> None:
+def test_records(tmp_path, name):
     path = tmp_path / name
     if name.endswith(".parquet"):
         parquet.write_table(pyarrow.Table.from_pylist(RECORDS), path)
@@ -143,13 +140,12 @@ def test_records(tmp_path: Path, name: str) -> None:
         read(path, fields=Fields("translation.de", "translation.en", "from"))
 
 
-def command(folder: Path, *files: str) -> list[str]:
+def command(folder, *files):
     languages = ["--source-language=de", "--target-language=en", "--split=test"]
     return ["corpus", "prepare", *languages, *files, f"--output={folder / 'out'}"]
 
 
-def prepare(folder: Path, *files: str) -> Path:
-    """Prepare a test set, and return the folder of the output."""
+def prepare(folder, *files):
     assert main(command(folder, *files)) == 0
     return folder / "out"
 
@@ -161,7 +157,7 @@ SGML = """<{kind}set setid="x"><DOC docid="1">
 """
 
 
-def test_sgml(tmp_path: Path) -> None:
+def test_sgml(tmp_path):
     """As in WMT, entities stand for characters; a segment may have line breaks."""
     source = write(tmp_path / "src.sgm.gz", SGML.format(kind="src", one="Haus &amp; Hof", two="ja"))
     target = write(tmp_path / "ref.sgm", SGML.format(kind="ref", one="house", two="yes &lt;3"))
@@ -184,7 +180,7 @@ def test_bad_sgml(tmp_path, refused):
 
 
 @pytest.mark.parametrize("beginning", ["<html> and <body>", "<!-- no comment -->", "<doc> is a tag"])
-def test_text_about_markup(tmp_path: Path, beginning: str) -> None:
+def test_text_about_markup(tmp_path, beginning):
     path = write(tmp_path / "a.de", f"{beginning}\nja\n")
     out = prepare(tmp_path, f"--source={path}", f"--target={path}")
     assert read_lines(out / "test.raw.gz") == [beginning, "ja"]
@@ -197,7 +193,7 @@ XML = """<?xml version="1.0"?><dataset id="x"><collection id="g">
 <hyp lang="en" system="S"><p><seg id="1">x</seg></p></hyp></doc></collection></dataset>"""
 
 
-def test_wmt_xml(tmp_path: Path) -> None:
+def test_wmt_xml(tmp_path):
     path = write(tmp_path / "a.xml", XML)
     assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"])
     with pytest.raises(InputError, match="has no document with a source and a reference in de and fr"):
@@ -236,14 +232,14 @@ JSON = '{"source": "a", "target": "b"}\n'
         ("a.xml", "<tmx/>", "its root is <tmx>, not <dataset>"),
     ],
 )
-def test_bad_files(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_bad_files(tmp_path, name, text, message):
     how = {"fields": Fields(task="from")} if '"from"' in text else {}
     with pytest.raises(InputError, match=re.escape(message)):
         read(write(tmp_path / name, text), **how)
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", ""])
-def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_invalid_pairs(tmp_path, capsys, name):
     """All are listed, or dropped and counted; only tokenised text has reserved words."""
     files = [f"--file={tmp_path / name}"]
     if name == "a.tsv":
@@ -264,13 +260,13 @@ def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name:
         assert statistics["splits"]["test"]["dropped"] == {"invalid": dropped}
 
 
-def test_at_most_ten_bad_lines_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_at_most_ten_bad_lines_are_listed(tmp_path, capsys):
     path = write(tmp_path / "a.tsv", "ja\tyes\n" + "a ||| b\tc\n" * 20)
     assert main(command(tmp_path, f"--file={path}")) == 1
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[2] for line in lines] == [str(number) for number in range(2, 12)]
 
 
-def test_line_separators_do_not_end_lines_of_catalogues(tmp_path: Path) -> None:
+def test_line_separators_do_not_end_lines_of_catalogues(tmp_path):
     text = PO.format(language="de") + '# a\u2028b\nmsgid "new\u2028line"\nmsgstr "neue\u0085Zeile"\n'
     assert read(write(tmp_path / "a.po", text)).source[-1].split() == ["neue", "Zeile"]

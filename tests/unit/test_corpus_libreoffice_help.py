@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.archives import archive
@@ -60,8 +59,7 @@ PAIRS = [("Ein Bild einfügen", "Add an image"), ("Drücken Sie Strg+F & warten 
 PAIRS += [("Nur Zellen.", "Only cells."), ("Gleich", "Equal"), ("Eins", "One"), ("Zwei", "Two")]
 
 
-def write_help(folder: Path, language: str, **contents: str) -> None:
-    """Write a page for each module, of the same name."""
+def write_help(folder, language, **contents):
     for module, content in contents.items():
         path = folder / language / f"text/{module}/01/{module}.html"
         path.parent.mkdir(parents=True)
@@ -70,21 +68,20 @@ def write_help(folder: Path, language: str, **contents: str) -> None:
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> Path:
+def pages(tmp_path):
     folder = tmp_path / "usr/share/libreoffice/help"
     write_help(folder, "de", swriter=GERMAN, scalc='<p id="sum">Summe</p>')
     write_help(folder, "en-US", swriter=ENGLISH, scalc='<p id="sum">sum</p>')
     return tmp_path
 
 
-def command(folder: Path, *options: str, target: str = "en-us") -> list[str]:
+def command(folder, *options, target="en-us"):
     """Return the command that writes to `out`; without options, it takes the pages from the folder."""
     languages = ["--source-language=de", f"--target-language={target}", f"--output={folder / 'out'}"]
     return ["corpus", "libreoffice-help", *languages, *(options or [f"--from={folder}"])]
 
 
-def check_pairs(output: Path) -> dict[str, Any]:
-    """Check the text, and return the statistics."""
+def check_pairs(output):
     pairs = list(zip(read_lines(output / "source.gz"), read_lines(output / "target.gz"), strict=True))
     # Pages are sorted by name: scalc before swriter.
     assert pairs == [("Summe", "sum"), *PAIRS]
@@ -92,7 +89,7 @@ def check_pairs(output: Path) -> dict[str, Any]:
     return dict(json.loads((output / "statistics.json").read_text()))
 
 
-def test_unpacked_folder(pages: Path) -> None:
+def test_unpacked_folder(pages):
     assert main(command(pages)) == 0
     found = check_pairs(pages / "out")
     # with text: h1, par_1 to par_5, par_6 and par_7 twice, par_8, and the total
@@ -101,7 +98,7 @@ def test_unpacked_folder(pages: Path) -> None:
     assert found == {"packages": {}, "pairs": 7, "pages": 2, **left_out}
 
 
-def test_page_by_id_and_occurrence(pages: Path) -> None:
+def test_page_by_id_and_occurrence(pages):
     page = read_page(pages / "usr/share/libreoffice/help/de/text/swriter/01/swriter.html")
     assert [page["par_6", 0], page["par_6", 1], page["par_9", 0]] == ["Eins", "Zwei", ""]
     assert ("outside", 0) not in page
@@ -121,12 +118,12 @@ def test_pages_that_change_while_they_are_read(pages, monkeypatch, refused):
     refused(command(pages), f": {page.parents[2] / 'gone.html'}: No such file or directory\n")
 
 
-def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_language_code(tmp_path, capsys):
     assert main(command(tmp_path, target="../en")) == 2
     assert "'../en' is not a language code" in capsys.readouterr().err
 
 
-def package_of(files: dict[str, bytes], packing: str = "xz") -> bytes:
+def package_of(files, packing="xz"):
     """Return a .deb in the format of ``ar``: padded member names, and content at even positions."""
     control = b"Package: x\nVersion: 4:1.0\nDescription: x\n"
     members = {
@@ -141,7 +138,7 @@ def package_of(files: dict[str, bytes], packing: str = "xz") -> bytes:
     return content
 
 
-def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
+def build_packages(pages, folder, packing="xz"):
     """Create the two .deb files that Debian would have."""
     folder.mkdir(parents=True)
     for language in ("de", "en-US"):
@@ -152,14 +149,14 @@ def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
 
 
 @pytest.mark.parametrize("packing", ["xz", "gz"])
-def test_folder_of_packages(pages: Path, packing: str) -> None:
+def test_folder_of_packages(pages, packing):
     build_packages(pages, pages / "packages", packing)
     assert main(command(pages, f"--from={pages / 'packages'}")) == 0
     versions = check_pairs(pages / "out")["packages"]
     assert versions == {"libreoffice-help-de": "4:1.0", "libreoffice-help-en-us": "4:1.0"}
 
 
-def test_packages_of_dpkg(pages: Path, tmp_path: Path) -> None:
+def test_packages_of_dpkg(pages, tmp_path):
     if shutil.which("dpkg-deb") is None:
         missing("the program dpkg-deb is not there")
     (pages / "DEBIAN").mkdir()
@@ -194,7 +191,7 @@ def test_bad_packages(content, reason, pages, refused):
     refused(command(pages, f"--from={packages}"), f": {blamed}: {reason}")
 
 
-def build_mirror(pages: Path, release: str = "bookworm") -> str:
+def build_mirror(pages, release="bookworm"):
     """Create a mirror with the two packages, and an index that also has other packages; return its URL."""
     folder = pages / "mirror"
     build_packages(pages, folder / "pool/help")
@@ -209,7 +206,7 @@ def build_mirror(pages: Path, release: str = "bookworm") -> str:
     return folder.as_uri()
 
 
-def test_mirror(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mirror(pages, monkeypatch):
     """No other program is called, in particular not apt or dpkg."""
     mirror = build_mirror(pages, "trixie")
     monkeypatch.setenv("PATH", str(pages))

@@ -2,8 +2,6 @@
 
 import json
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +20,7 @@ from itersel.storage.files import read_lines, write_lines
 LANGUAGES = ("--source-language=de", "--target-language=en")
 
 
-def test_raw_text() -> None:
+def test_raw_text():
     for language, raw, tokens in (
         # output of Moses, checked by hand: quotes, abbreviations, apostrophes by language, nothing escaped
         ("de", "Er sagte: „Z.B. 3,5 % & <B>“.", 'er sagte : " z.b. 3,5 ▁% & <B> " .'),
@@ -37,7 +35,7 @@ def test_raw_text() -> None:
     assert tokenized.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
-def test_no_warning_in_a_container_without_shared_memory() -> None:
+def test_no_warning_in_a_container_without_shared_memory():
     """There is no semaphore for joblib there, which sacremoses imports."""
     refuse = "def refuse(*_, **__): raise OSError(38, 'Function not implemented')"
     code = f"{refuse}\nimport _multiprocessing\n_multiprocessing.SemLock = refuse\n"
@@ -46,8 +44,7 @@ def test_no_warning_in_a_container_without_shared_memory() -> None:
     assert (done.stdout, done.stderr) == ("Ja .\n", "")
 
 
-def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
-    """Return the command that prepares texts, by option."""
+def command(folder, *options, **texts):
     folder.mkdir(exist_ok=True)
     for name, lines in texts.items():
         write_lines(folder / name, lines)
@@ -55,13 +52,12 @@ def command(folder: Path, *options: str, **texts: list[str]) -> list[str]:
     return ["corpus", "prepare", *files, *LANGUAGES, f"--output={folder / 'out'}", *options]
 
 
-def prepare(folder: Path, *options: str, **texts: list[str]) -> Path:
-    """Prepare texts, and return the folder of the output."""
+def prepare(folder, *options, **texts):
     assert main(command(folder, *options, **texts)) == 0
     return folder / "out"
 
 
-def prepare_train(folder: Path, lines: list[tuple[str, str]], *options: str) -> dict[str, list[Any]]:
+def prepare_train(folder, lines, *options):
     """Prepare train from pairs, and return the pairs of all splits that are written."""
     source, target = [source for source, _ in lines], [target for _, target in lines]
     out = prepare(folder, "--split=train", *options, source=source, target=target)
@@ -69,13 +65,13 @@ def prepare_train(folder: Path, lines: list[tuple[str, str]], *options: str) -> 
     return {split: read_split(out, split, "source", "target") for split in splits}
 
 
-def read_split(folder: Path, split: str, *columns: str) -> list[Any]:
+def read_split(folder, split, *columns):
     """Return the pairs of a split, as tuples of source, target and task, or of other columns."""
     texts = (read_lines(folder / f"{split}.{name}.gz") for name in columns or ("source", "target", "task"))
     return list(zip(*texts, strict=True))
 
 
-def statistics(folder: Path, name: str = "statistics.json") -> dict[str, Any]:
+def statistics(folder, name="statistics.json"):
     return dict(json.loads((folder / name).read_text())["splits"])
 
 
@@ -96,7 +92,7 @@ def test_preparation_file(tmp_path, refused):
 
 
 @pytest.mark.parametrize(("by", "kept"), [("", "abd"), ("pairs", "abd"), ("source", "ad"), ("none", "abcde")])
-def test_duplicates_in_train(tmp_path: Path, by: str, kept: str) -> None:
+def test_duplicates_in_train(tmp_path, by, kept):
     """The first of each stays, with its label; case and compounds do not make a difference."""
     source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
     target = ["the house", "this house", "The house", "a door", "a door"]
@@ -108,13 +104,13 @@ def test_duplicates_in_train(tmp_path: Path, by: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--split-compounds",)])
-def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path, options):
     lines = [("ein haus", ""), ("ein haus", "a " * 40), ("ein haus", "a house")]
     found = prepare_train(tmp_path, lines, "--deduplicate=source", *options)
     assert found["train"] == [("ein haus", "a house")]
 
 
-def test_several_processes_prepare_the_same_text(tmp_path: Path) -> None:
+def test_several_processes_prepare_the_same_text(tmp_path):
     """There are more blocks than processes."""
     lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(6000)]
     lines[7] = ("", "")
@@ -132,7 +128,7 @@ def test_a_bad_line_in_several_processes(tmp_path, refused):
 
 
 @given(st.data())
-def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_sets_that_are_cut_from_train(tmp_path_factory, data):
     """The same sentences in whatever order, one pair of each; train has none of their sources."""
     folder = tmp_path_factory.mktemp("cut")
     lines = [(f"satz {n // 2}", f"sentence {n}") for n in range(40)] + [("leer", ""), ("", "empty")]
@@ -151,7 +147,7 @@ def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, 
         assert read_lines(folder / f"a/out/test.{column}.gz") == [pair[side] for pair in one["test"]]
 
 
-def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:
+def test_a_set_that_grows_keeps_its_sentences(tmp_path):
     lines = [(f"satz {number}", f"sentence {number}") for number in range(20)]
     small, large = (prepare_train(tmp_path / size, lines, "--cut", f"dev={size}") for size in ("3", "5"))
     assert large["dev"][:3] == small["dev"]
@@ -163,7 +159,7 @@ def test_too_few_sentences_to_cut(tmp_path, refused):
     refused(command(tmp_path, *options, **texts), message)
 
 
-def test_pairs_of_held_out_sets_are_not_in_train(tmp_path: Path) -> None:
+def test_pairs_of_held_out_sets_are_not_in_train(tmp_path):
     """With any of their references; the first set that has a pair is named."""
     write_lines(tmp_path / "dev", ["Das Haus", "Der Hund"])
     write_lines(tmp_path / "dev.0", ["the cottage", "the dog"])
@@ -189,7 +185,7 @@ def test_pairs_of_held_out_sets_are_not_in_train(tmp_path: Path) -> None:
     ]
 
 
-def test_splits_by_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_splits_by_hash(tmp_path, capsys):
     """No source is in two splits, and no pair is lost; statistics are those of the files."""
     # each source occurs twice, with different targets; at the end a lowercased copy of Satz 1 / Sentence 2
     source = [f"Satz {number // 2}" for number in range(1000)] + ["satz 1"]
@@ -243,7 +239,7 @@ def test_held_out_modules_are_test_sets(tmp_path, refused):
 
 
 @pytest.mark.parametrize("last", [["calc", "basic"], ["basic", "calc"]])
-def test_shared_pairs_are_not_held_out(tmp_path: Path, last: list[str]) -> None:
+def test_shared_pairs_are_not_held_out(tmp_path, last):
     """Regardless of which module comes first."""
     source = [f"Satz {number}" for number in range(400)] + ["Hilfe", "Hilfe"]
     target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
@@ -270,7 +266,7 @@ def test_several_references_stay_parallel(tmp_path, refused):
     refused(test, f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}")
 
 
-def test_split_is_md5_modulo_1000() -> None:
+def test_split_is_md5_modulo_1000():
     # echo -n 'hilfe zu dieser hilfe' | md5sum: a 128-bit number, 15 modulo 1000, which is below 28.
     assert int("6c947b66a50508529f6d98e362086a5f", 16) % 1000 == 15
     assert split_of("hilfe zu dieser hilfe") == "dev"
@@ -280,7 +276,7 @@ def test_split_is_md5_modulo_1000() -> None:
         assert abs(counts[split] - expected) < 5 * expected**0.5
 
 
-def test_filters_count_what_they_drop_and_why() -> None:
+def test_filters_count_what_they_drop_and_why():
     source = ["a", "", "a b c d", "a b c d e f", "a", "a b"]
     target = ["x", "x", "x y", "x", "x y z v w", ""]
     kept, dropped = trainable(Bitext(source, target), max_length=5, max_ratio=3.0)
@@ -288,13 +284,13 @@ def test_filters_count_what_they_drop_and_why() -> None:
     assert dropped == {"empty": 2, "too long": 1, "length ratio": 1}
 
 
-def test_only_train_is_filtered(tmp_path: Path) -> None:
+def test_only_train_is_filtered(tmp_path):
     out = prepare(tmp_path, "--split=test", "--max-length=1", source=["a b c", ""], target=["x", "y"])
     assert read_lines(out / "test.source.gz") == ["a b c", ""]
     assert not (out / "preparation.json").exists()
 
 
-def test_modules_and_bounds(tmp_path: Path) -> None:
+def test_modules_and_bounds(tmp_path):
     source = [f"satz {number}" for number in range(300)]
     options = ["--max-train=50", "--max-held-out=2", "--modules=swriter,smath"]
     task = ["swriter", "scalc", "smath"] * 100
@@ -306,7 +302,7 @@ def test_modules_and_bounds(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text("abxy", max_size=3), max_size=20), st.integers(0, 25))
-def test_samples_are_nested_and_in_order(source: list[str], count: int) -> None:
+def test_samples_are_nested_and_in_order(source, count):
     bitext = Bitext(source, source[::-1])
     chosen = sample(bitext, count)
     assert len(chosen) == min(count, len(source))
@@ -314,7 +310,7 @@ def test_samples_are_nested_and_in_order(source: list[str], count: int) -> None:
     assert set(chosen) <= set(sample(bitext, count + 1))
 
 
-def test_alignment_and_monolingual_text(tmp_path: Path) -> None:
+def test_alignment_and_monolingual_text(tmp_path):
     texts = {
         "source": ["Ein Haus", "a " * 81, "Haus"],
         "target": ["A house", "x " * 80, "House"],
@@ -328,7 +324,7 @@ def test_alignment_and_monolingual_text(tmp_path: Path) -> None:
     assert document["monolingual"] == {"sentences": 2, "tokens": 4, "types": 3, "dropped": {"empty": 1}}
 
 
-def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:
+def test_split_compounds_do_not_put_a_source_into_two_splits():
     """The hash may put `türhaus` and `tür haus`, which are equal once split, into different splits."""
     first, last = ("tür", "baum", "wand", "dach"), ("haus", "bild", "stein", "licht")
     words = [f"{a}{b}" for a in first for b in last]

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
 
 import pytest
 from hypothesis import given
@@ -23,6 +22,7 @@ QUOTED = '" He said it . " " Then ( it ) . ( The menu is . ) Then ( it ) " yes "
 # Koehn & Knight 2003, section 3.2.
 PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
 ENDS = {"haus": 5, "tür": 5, "jahr": 5, "zeit": 5}
+words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
 
 
 def test_neighbours_decide():
@@ -65,9 +65,6 @@ def test_only_words_with_case_are_kept():
     assert not any(key.split()[-1] == "berlin" for key in recaser.left)
     assert learn_recaser([["我", "们"], ["你"]]) == Recaser({}, {}, {}, False)
     assert Recaser({}, {}, {}, False).recase(["你", "们"]) == ["你", "们"]
-
-
-words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
 
 
 @given(st.lists(words, max_size=5), words)
@@ -128,7 +125,7 @@ def test_command(tmp_path, text_file, capsys, refused):
     refused([*arguments, f"--output={tmp_path / 'new'}"], "recaser.json: is not a recaser.json")
 
 
-def test_split() -> None:
+def test_split():
     for frequency, word, parts in (
         # Geometric means: aktionsplan 852; aktion-plan 825.6; aktions-plan 59.6; akt-ion-plan 54.2.
         (PAPER, "aktionsplan", "aktionsplan"),
@@ -149,7 +146,7 @@ def test_split() -> None:
         assert CompoundSplitter(frequency).split(word) == tuple(parts.split())
 
 
-def test_long_words_and_those_with_other_characters_stay_whole() -> None:
+def test_long_words_and_those_with_other_characters_stay_whole():
     """Splitting 5,000 letters took 8 s, 100,000 letters hours."""
     splitter = CompoundSplitter(ENDS)
     assert splitter.split("haus" * (MAXIMUM_LENGTH // 4)) == ("haus",) * (MAXIMUM_LENGTH // 4)
@@ -157,7 +154,7 @@ def test_long_words_and_those_with_other_characters_stay_whole() -> None:
     assert splitter.split_sentence("haustür haus-tür haus2tür") == "haus tür haus-tür haus2tür"
 
 
-def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+def all_splits(word, frequency):
     """Yield all ways to split a word into known parts."""
     if frequency.get(word, 0) and len(word) >= 3:
         yield (word,)
@@ -173,8 +170,8 @@ def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, .
     st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),
     st.text("aes", min_size=1, max_size=12),
 )
-def test_no_split_has_a_greater_mean(frequency: dict[str, int], word: str) -> None:
-    def mean(parts: tuple[str, ...]) -> float:
+def test_no_split_has_a_greater_mean(frequency, word):
+    def mean(parts):
         return math.prod(frequency.get(part, 0) for part in parts) ** (1 / len(parts))
 
     chosen = CompoundSplitter(frequency).split(word)

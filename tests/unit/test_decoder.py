@@ -1,7 +1,6 @@
 """The decoder compared with the naive one, edge cases, derivations as trees, and its heap."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from tests.examples import MANY
 from tests.naive.strategies import features_of, load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.decoder import Decoder
 from itersel.decode.output import kbest_lines, text_of
 from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.decode.trees import derive_all
@@ -20,10 +19,8 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.jit import kernel
 from itersel.vectors.weights import make_weights
 
-ARPA = [
-    *("\\data\\", "ngram 1=5", "", "\\1-grams:"),
-    *("-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty", "\\end\\"),
-]
+ARPA = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty"]
+ARPA += ["\\end\\"]
 BIGRAMS = [
     *("\\data\\", "ngram 1=5", "ngram 2=3", "", "\\1-grams:"),
     *("-3\t<unk>\t0", "-9\t<s>\t0", "-1\t</s>", "-1\tx\t0", "-1\ty\t0", "", "\\2-grams:"),
@@ -31,11 +28,11 @@ BIGRAMS = [
 ]
 
 
-def decode(decoder: Decoder, weights: dict[str, float], sentence: int = 0, k: int = 100) -> KBest:
+def decode(decoder, weights, sentence=0, k=100):
     return decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=k)
 
 
-def texts_of(decoder: Decoder, found: KBest) -> list[str]:
+def texts_of(decoder, found):
     words = decoder.shard.vocabulary.to_list()
     return [text_of(found, rank, words) for rank in range(found.score.shape[0])]
 
@@ -113,7 +110,7 @@ def test_dense_features_exclude_sparse_ones(tmp_path):
     assert found.score.tolist() == [0.0, -1.0]
 
 
-def test_bad_input(tmp_path: Path) -> None:
+def test_bad_input(tmp_path):
     for length, category, k, message in (
         (1, "X", 0, "0 best translations are out of bounds; choose 1 to "),
         (1, "X", 10**9, "best translations are out of bounds"),

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +14,13 @@ from itersel.storage.strings import StringTable, concatenate, offsets_of, string
 texts = st.lists(st.text(max_size=4), max_size=6)
 
 
-def on_disk(values: list[int] | np.ndarray, dtype: str = "i8") -> DiskArray:
+def on_disk(values, dtype="i8"):
     array = DiskArray(dtype)
     array.append(np.array(values, dtype))
     return array
 
 
-def test_blocks_and_parts() -> None:
+def test_blocks_and_parts():
     array = on_disk([0, 1, 2, 3, 4])
     assert [block.tolist() for block in array.blocks(2)] == [[0, 1], [2, 3], [4]]
     assert [block.tolist() for block in on_disk([]).blocks(2)] == []
@@ -35,14 +34,14 @@ def test_blocks_and_parts() -> None:
     assert array.size == 7
 
 
-def test_values_are_converted_and_may_be_strided() -> None:
+def test_values_are_converted_and_may_be_strided():
     array = on_disk([], "i4")
     array.append(np.arange(6)[::2])
     assert array.read().tolist() == [0, 2, 4]
     assert array.read().dtype == np.int32
 
 
-def test_file_has_no_name_and_is_closed_with_the_array(tmp_path: Path) -> None:
+def test_file_has_no_name_and_is_closed_with_the_array(tmp_path):
     before, folder = len(os.listdir("/proc/self/fd")), tmp_path / "deep" / "folder"
     array = DiskArray("f8", folder)
     array.append(np.ones(1000))
@@ -52,15 +51,15 @@ def test_file_has_no_name_and_is_closed_with_the_array(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_partial_writes_are_continued(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partial_writes_are_continued(monkeypatch):
     write, read = os.pwrite, os.preadv
     monkeypatch.setattr(os, "pwrite", lambda file, data, place: write(file, data[:5], place))
     monkeypatch.setattr(os, "preadv", lambda file, data, place: read(file, [data[0][:3]], place))
     assert on_disk([1, -2, 3]).read().tolist() == [1, -2, 3]
 
 
-def test_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> int:
+def test_full_disk_names_the_folder(tmp_path, monkeypatch):
+    def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     array = DiskArray("i8", tmp_path)
@@ -71,7 +70,7 @@ def test_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @given(st.data(), st.integers(1, 20), st.integers(1, 7), st.integers(1, 25))
-def test_gather_and_tally(data: st.DataObject, size: int, length: int, in_memory: int) -> None:
+def test_gather_and_tally(data, size, length, in_memory):
     index = data.draw(st.lists(st.integers(0, size - 1), max_size=50))
     table = np.random.default_rng(size).random(size)
     found = gather(on_disk(table, "f8"), on_disk(index), length, in_memory)
@@ -81,7 +80,7 @@ def test_gather_and_tally(data: st.DataObject, size: int, length: int, in_memory
 
 
 @given(texts, st.data(), st.sampled_from([np.int32, np.int64]))
-def test_take(names: list[str], data: st.DataObject, dtype: type) -> None:
+def test_take(names, data, dtype):
     table = string_table(names)
     rows = data.draw(st.lists(st.integers(0, len(names) - 1), max_size=8)) if names else []
     taken = table.take(np.array(rows, dtype))
@@ -90,21 +89,21 @@ def test_take(names: list[str], data: st.DataObject, dtype: type) -> None:
     assert taken.offset[0] == 0
 
 
-def test_take_from_read_only_arrays() -> None:
+def test_take_from_read_only_arrays():
     data, offset = np.frombuffer(b"aabb", np.uint8), np.array([0, 2, 4])
     offset.flags.writeable = False
     assert StringTable(data, offset).take(np.array([1, 0])[::-1]).to_list() == ["aa", "bb"]
 
 
 @given(st.lists(texts, min_size=1, max_size=4))
-def test_concatenate(lists: list[list[str]]) -> None:
+def test_concatenate(lists):
     joined = concatenate([string_table(names) for names in lists])
     assert joined.to_list() == [name for names in lists for name in names]
     assert joined.count == sum(map(len, lists))
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [3, 0, 2], [True, False, True]])
-def test_offsets(lengths: list[int]) -> None:
+def test_offsets(lengths):
     expected = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
     for given_lengths in (lengths, np.array(lengths), np.array(lengths, np.uint8)):
         found = offsets_of(given_lengths)

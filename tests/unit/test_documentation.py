@@ -5,10 +5,7 @@ import re
 import runpy
 import shlex
 import subprocess
-from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -36,25 +33,25 @@ MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": c
 MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
 
 
-def sections_of(page: str, heading: str = "## ") -> dict[str, str]:
+def sections_of(page, heading="## "):
     """Return the sections of a page by title."""
     parts = re.split(rf"^{heading}(.*)\n", page, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 @pytest.fixture(scope="module")
-def formats_page(root: Path) -> dict[str, str]:
+def formats_page(root):
     return sections_of((root / "docs/formats.md").read_text())
 
 
-def tables(text: str) -> Iterator[list[list[str]]]:
+def tables(text):
     """Yield the tables of arrays: rows of name, type, shape."""
     for table in re.findall(r"^\| array \|.*\n\| ---.*\n((?:\|.*\n)+)", text, flags=re.M):
         yield [[cell.strip(" `") for cell in row.split("|")[1:4]] for row in table.splitlines()]
 
 
 @pytest.mark.parametrize("heading", MODULES)
-def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) -> None:
+def test_formats_are_those_declared(formats_page, heading):
     declared = [MODULES[heading].FORMAT.arrays, *([state.STATE.arrays] if heading == "Weights" else [])]
     assert list(tables(formats_page[heading])) == [
         [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
@@ -62,7 +59,7 @@ def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) 
     ]
 
 
-def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
+def test_formats_of_matrices_and_bundles(formats_page):
     """The table of the matrix has no shapes, that of the bundle only parts of names."""
     (rows,) = tables(formats_page["Selection"])
     assert {name: dtype for name, dtype, _ in rows} == {
@@ -73,7 +70,7 @@ def test_formats_of_matrices_and_bundles(formats_page: dict[str, str]) -> None:
     assert set(rows) == {name.split("/")[0] for name in system.FORMAT.arrays}
 
 
-def test_every_format_is_on_the_page() -> None:
+def test_every_format_is_on_the_page():
     """A new format needs a table."""
     names = {
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
@@ -84,7 +81,7 @@ def test_every_format_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
-def test_every_learner_is_on_one_page(root: Path, name: str) -> None:
+def test_every_learner_is_on_one_page(root, name):
     """With its formula (which is indented), source, keys, cost, and when to use it."""
     sections = sections_of((root / "docs/learning.md").read_text(), "##+ ")
     [section] = [text for title, text in sections.items() if f"`{name}`" in title]
@@ -100,19 +97,19 @@ def test_every_learner_is_on_one_page(root: Path, name: str) -> None:
     assert all(f"`{key}" in sections["Shared by all learners"] for key in shared)
 
 
-def test_pages_and_rules_are_listed(root: Path) -> None:
+def test_pages_and_rules_are_listed(root):
     readme, workflow = (root / "README.md").read_text(), (root / "docs/workflow.md").read_text()
     assert [page.name for page in root.glob("docs/*.md") if f"- [docs/{page.name}]" not in readme] == []
     assert [file.name for file in root.glob("workflow/rules/*.smk") if f"`{file.name}`" not in workflow] == []
 
 
 @pytest.fixture(scope="module")
-def site(root: Path) -> dict[str, dict[str, Any]]:
+def site(root):
     """Return what the modules of docs/site that work without MkDocs define."""
     return {name: runpy.run_path(str(root / f"docs/site/{name}.py")) for name in ("commands", "links")}
 
 
-def test_command_reference_has_every_option(site: dict[str, dict[str, Any]]) -> None:
+def test_command_reference_has_every_option(site):
     sections = sections_of(site["commands"]["command_reference"](), "## itersel ")
     assert list(sections) == list(STEPS)
     parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
@@ -132,7 +129,7 @@ def test_command_reference_has_every_option(site: dict[str, dict[str, Any]]) -> 
     assert "### itersel grammar extract" in sections["grammar"]
 
 
-def commands_in_blocks(page: str) -> list[str]:
+def commands_in_blocks(page):
     """Return the commands of itersel in a page's blocks of code, which are indented or fenced."""
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S)
     blocks += re.findall(r"^ {4}(.*\n)", page, flags=re.M)
@@ -140,7 +137,7 @@ def commands_in_blocks(page: str) -> list[str]:
     return re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
 
 
-def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+def usage_error(command, capsys):
     """Return what the parser says against a command; arguments of Snakemake are not its business."""
     words = shlex.split(command, comments=True)[1:]
     end = next((place for place, word in enumerate(words) if word in ("|", "<", ">")), len(words))
@@ -153,7 +150,7 @@ def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return ""
 
 
-def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
+def test_comparison_with_cdec(root, tmp_path):
     """Its commands can be parsed; run with a command in place of itersel that only makes its output."""
     for side in ("source", "target"):
         write_lines(tmp_path / f"results/shards/dev/1/text/0.{side}.gz", [f"{side} {i}" for i in range(600)])
@@ -185,7 +182,7 @@ def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
     assert {"the output/model-alone", "the output/partly-wrong", "the output/mert/weights.5.h5"} <= {*starts}
 
 
-def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_commands_can_be_parsed(root, capsys):
     pages = [*root.glob("*.md"), *root.glob("docs/*.md"), root / "benchmarks/README.md"]
     in_blocks = {(page.name, command) for page in pages for command in commands_in_blocks(page.read_text())}
     # in running text they may be abbreviated
@@ -200,7 +197,7 @@ def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixtur
         assert not error or any(text in error for text in incomplete), (page, command, error)
 
 
-def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+def test_link_check(site, tmp_path):
     (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
     for body, fault in (
         ('<a href="other.html#there">x</a> <a href="https://a.example/">x</a> <a href="#here">x</a>', None),
@@ -216,7 +213,7 @@ def test_link_check(site: dict[str, dict[str, Any]], tmp_path: Path) -> None:
         assert all(found.startswith(f"index.html: {fault}") for found in faults)
 
 
-def test_workflow_catalog(root: Path) -> None:
+def test_workflow_catalog(root):
     """The keys that the catalog reads."""
     catalog = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
     assert set(catalog) == {"usage"}

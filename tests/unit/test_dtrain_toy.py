@@ -14,8 +14,6 @@ saw a little shell", the only one besides the reference whose BLEU is not 0. All
 After that, the four translations from the grammar have the scores 5, 2, 0 and -3: none is ranked wrongly.
 """
 
-from pathlib import Path
-
 import h5py
 import pytest
 from tests.systems import itersel
@@ -54,7 +52,7 @@ DTRAIN_EPOCHS = [(0.5, 4, 1.5), (1, 5, 0)]
 
 
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def toy(tmp_path_factory):
     """Return a folder with the shard and the language model."""
     folder = tmp_path_factory.mktemp("toy")
     for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
@@ -65,7 +63,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, float, float]]:
+def train(folder, epoch):
     """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
     files = ("--shard", folder / "shard.h5", "--model", folder / "lm", "--output", output)
@@ -77,6 +75,6 @@ def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, floa
     return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means
 
 
-def test_weights_equal_dtrain(toy: Path) -> None:
+def test_weights_equal_dtrain(toy):
     for epoch, means in enumerate(DTRAIN_EPOCHS, 1):
         assert train(toy, epoch) == (DTRAIN, means)

@@ -1,7 +1,6 @@
 """Compiled checks of rules and positions compared with plain Python."""
 
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +14,9 @@ from itersel.grammar.template_kernels import Rules
 from itersel.storage.strings import offsets_of, string_table
 
 
-def find(rules: list[tuple[int, list[int], list[int], Any]], category: Any, ranks: Any) -> tuple[int, int]:
+def find(rules, category, ranks):
     """Check rules given by kind, source side, target side and alignment; `category` may have no rows."""
-    arrays: list[Any] = []
+    arrays = []
     for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
         rows = [rule[column] for rule in rules]
         flat = np.array([value for row in rows for value in row], dtype)
@@ -37,7 +36,7 @@ RANKS = (1, 2, 0)  # of X, S and a category that X can be derived from
 
 @pytest.mark.parametrize("has_categories", [False, True])
 @given(st.data(), st.booleans())
-def test_rules_equal_plain_python(has_categories: bool, data: st.DataObject, glue: bool) -> None:
+def test_rules_equal_plain_python(has_categories, data, glue):
     rule = st.tuples(st.integers(0, 3), symbols, symbols, points)
     if has_categories:
         rule |= st.tuples(st.just(0), st.just([-1]), st.just([-1]), st.just([]))
@@ -55,7 +54,7 @@ def test_rules_equal_plain_python(has_categories: bool, data: st.DataObject, glu
 
 
 @given(st.data())
-def test_positions_equal_plain_python(data: st.DataObject) -> None:
+def test_positions_equal_plain_python(data):
     """An index with at most one changed number: both checks agree."""
     lengths = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
     sentences = [[1] * length + [0] for length in lengths]

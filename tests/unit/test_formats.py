@@ -2,11 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -35,7 +32,7 @@ LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     """Return a folder with shards, weights, a language model and an index."""
     folder = tmp_path_factory.mktemp("made")
     rules = [Rule(("a",), (word,), {"CountEF": 1.0, "Class:x": 2.0}, ((0, 0),)) for word in "xyz"]
@@ -59,13 +56,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of the folder."""
+def files(made, tmp_path):
     return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
-def reading(folder: Path, file: str, step: str = "train") -> list[str]:
-    """Return a command that reads a file."""
+def reading(folder, file, step="train"):
     read = {"index": folder / "index", "input": folder / "text"}
     if file == "index":
         step = "extract"
@@ -77,7 +72,7 @@ def reading(folder: Path, file: str, step: str = "train") -> list[str]:
 
 
 # a value of an array, and what is said about the array
-VALUES: list[tuple[str, str, Any, Any, str]] = [
+VALUES = [
     ("shard.h5", "rule_feature", 1, 2**31 - 1, "holds 2147483647 in row 1"),
     ("shard.h5", "rule_feature", 1, -(10**9), "holds -1000000000 in row 1"),
     ("shard.h5", "rule_feature_offset", -1, 2**40, "runs from 0 to 1099511627776"),
@@ -147,14 +142,14 @@ def test_values(files, refused, file, name, place, value, said):
     refused(reading(files, file), f": {files / file}: damaged: array '{name}' {said}")
 
 
-def dense_names(*names: object) -> Callable[[Path], None]:
+def dense_names(*names):
     return set_attributes(dense_names=json.dumps(names))
 
 
-def format_name(value: str | None) -> Callable[[Path], None]:
+def format_name(value):
     """Return a function that changes the name of the format, or removes it."""
 
-    def change(path: Path) -> None:
+    def change(path):
         with h5py.File(path, "r+") as stream:
             del stream.attrs["format"]
             if value is not None:
@@ -163,7 +158,7 @@ def format_name(value: str | None) -> Callable[[Path], None]:
     return change
 
 
-def without_rules(path: Path) -> None:
+def without_rules(path):
     replaced("grammar_rule", lambda array: array[:0])(path)
     replaced("grammar_dense", lambda array: array[:0])(path)
     put("grammar_offset", ..., 0)(path)
@@ -248,7 +243,7 @@ def test_a_flipped_bit(files, refused, name, file):
 
 @pytest.mark.parametrize("name", ["model", "index"])
 @pytest.mark.parametrize("place", [20, 0.5, 0.8])
-def test_a_flipped_bit_of_an_array_file(files: Path, name: str, place: float) -> None:
+def test_a_flipped_bit_of_an_array_file(files, name, place):
     content = bytearray((files / name).read_bytes())
     content[place if isinstance(place, int) else int(place * len(content))] ^= 16
     (files / name).write_bytes(content)
@@ -289,7 +284,7 @@ def test_inconsistent_features_are_reported_with_both_files(files, refused):
 
 
 # values in the header, by their path; None if it is missing
-HEADERS: dict[str, tuple[Any, ...]] = {
+HEADERS = {
     "kind": (None, "grammar-index"),
     "format": (None, 99),
     "size": (None, "x"),
@@ -313,7 +308,7 @@ SAID = {
 
 @pytest.mark.parametrize(("place", "value"), [(place, one) for place in HEADERS for one in HEADERS[place]])
 def test_headers_of_array_files(files, refused, place, value):
-    def change(header: dict[str, Any]) -> None:
+    def change(header):
         *outer, last = place.split(".")
         reduce(dict.__getitem__, outer, header)[last] = value
         if value is None:
@@ -339,13 +334,13 @@ def test_index(files, refused):
     refused(reading(files, "index"), "holds a word twice")
 
 
-def test_valid_files_are_accepted(files: Path) -> None:
+def test_valid_files_are_accepted(files):
     for file, step in (("shard.h5", "train"), ("shard.h5", "decode"), ("index", "extract")):
         assert main(reading(files, file, step)) == 0
     assert load_model(files / "model").order == 3
 
 
-def test_a_declaration_names_sizes_once() -> None:
+def test_a_declaration_names_sizes_once():
     """Sizes come from the first array that has them, whatever the order of names in a shape."""
     shapes = {"a": Array("<i4", ("N", 2)), "b": Array("<i8", ("N+1",), into="M"), "c": Array("|u1", ("M",))}
     declared = FileFormat("x", 1, "x", shapes)

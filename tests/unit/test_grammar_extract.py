@@ -1,8 +1,5 @@
 """Grammar extraction compared with the naive extractor, worked examples, and invalid input."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import h5py
 import numpy as np
 import pytest
@@ -18,7 +15,7 @@ from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import extract_shard
-from itersel.grammar.shard import Shard, read_shard, write_shard
+from itersel.grammar.shard import read_shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.storage.strings import StringTable
@@ -27,13 +24,13 @@ SOURCE_WORDS = "abc"
 TARGET_WORDS = "xyz"
 
 
-def index_corpus(folder: Path, corpus: Sequence[naive.SentencePair]) -> Path:
+def index_corpus(folder, corpus):
     source, target = ([" ".join(pair[side]) for pair in corpus] for side in (0, 1))
     links = [" ".join(f"{i}-{j}" for i, j in sorted(pair.links)) for pair in corpus]
     return index_lines(folder, source, target, links)
 
 
-def extract(folder: Path, sentences, own=None, chosen: Grammar | None = None) -> Shard:
+def extract(folder, sentences, own=None, chosen=None):
     """Extract the grammars of some sentences, each without its own pairs, from the index in `folder`."""
     text = write(folder / "input", *map(" ".join, sentences))
     ids = own and write(folder / "ids", *(" ".join(map(str, numbers)) for numbers in own))
@@ -42,7 +39,7 @@ def extract(folder: Path, sentences, own=None, chosen: Grammar | None = None) ->
 
 
 @st.composite
-def sentence_pairs(draw: st.DrawFn) -> naive.SentencePair:
+def sentence_pairs(draw):
     """Draw a sentence and a word-for-word translation, with some words moved, added, dropped or relinked.
 
     Links drawn independently would yield hardly any rules with nonterminals.
@@ -65,7 +62,7 @@ def sentence_pairs(draw: st.DrawFn) -> naive.SentencePair:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple:
+def problems(draw):
     """Draw a corpus, sentences to extract for, what to leave out for each or None, and settings."""
     corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
     # copies, some of which are left out
@@ -88,12 +85,12 @@ def problems(draw: st.DrawFn) -> tuple:
     return corpus, draw(st.lists(words, min_size=1, max_size=2)), None, chosen
 
 
-def example(source: str, target: str, links: str) -> naive.SentencePair:
+def example(source, target, links):
     points = [tuple(map(int, point.split("-"))) for point in links.split()]
     return naive.SentencePair(tuple(source.split()), tuple(target.split()), frozenset(points))
 
 
-def about(sentence: str, *corpus: naive.SentencePair) -> tuple:
+def about(sentence, *corpus):
     """Return a problem: one sentence, with nothing left out."""
     return [*corpus], [tuple(sentence.split())], None, Grammar()
 
@@ -112,7 +109,7 @@ UNALIGNED = example("a b", "z w", "1-0")
 @explicit(about("a b", CROSSED, STRAIGHT, CROSSED))
 @explicit(about("a b", CROSSED, STRAIGHT))
 @explicit(about("a b", example("a b", "x x", "0-0 0-1 1-1"), STRAIGHT))
-def test_equals_the_naive_extractor(tmp_path, problem) -> None:
+def test_equals_the_naive_extractor(tmp_path, problem):
     corpus, sentences, own, chosen = problem
     index_corpus(tmp_path, corpus)
     shard = extract(tmp_path, sentences, own, chosen)
@@ -134,7 +131,7 @@ CHIANG = example(
 )
 
 
-def test_rules_of_chiang(tmp_path: Path) -> None:
+def test_rules_of_chiang(tmp_path):
     """The rules in Chiang 2007, section 2."""
     index_corpus(tmp_path, [CHIANG])
     rules = grammar_of(extract(tmp_path, [CHIANG.source]), 0)
@@ -153,7 +150,7 @@ def test_rules_of_chiang(tmp_path: Path) -> None:
     assert not any(np.signbit(entry.features).any() for entry in rules.values())
 
 
-def test_copies_are_left_out_wherever_they_are_listed(tmp_path: Path) -> None:
+def test_copies_are_left_out_wherever_they_are_listed(tmp_path):
     index_lines(tmp_path, ["a"] * 2, ["x"] * 2, ["0-0"] * 2)
     shard = extract(tmp_path, ["a", "a"], [[0, 1], [1, "@1"]])
     assert shard.attributes["leave_one_out"]
@@ -161,7 +158,7 @@ def test_copies_are_left_out_wherever_they_are_listed(tmp_path: Path) -> None:
 
 
 @given(problems(), st.randoms(use_true_random=False))
-def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, random) -> None:
+def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, random):
     """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
     corpus, sentences, own, chosen = problem
     index_corpus(tmp_path, corpus)
@@ -172,14 +169,14 @@ def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, ran
         assert rows_of(part, place) == rows_of(whole, number)
 
 
-def test_unknown_words_pass_through_in_the_order_of_the_sentence(tmp_path: Path) -> None:
+def test_unknown_words_pass_through_in_the_order_of_the_sentence(tmp_path):
     """Word numbers follow the order of the shard, where `b` precedes `c`."""
     index_lines(tmp_path, ["a"], ["x"], ["0-0"])
     rows = rows_of(extract(tmp_path, ["b", "cabc"]), 1)
     assert [rule[0] for kind, rule, _ in rows if kind == PASS_THROUGH] == [("a",), ("c",), ("b",)]
 
 
-def test_layout_of_the_shard(tmp_path: Path) -> None:
+def test_layout_of_the_shard(tmp_path):
     index_lines(tmp_path, ["a b a c", "c a"], ["x y x z", "x z"], ["0-0 1-1 2-2 3-3", "0-1 1-0"])
     references = write(tmp_path / "references", "x unseen", "", "y")
     sentences = write(tmp_path / "input", "a b a q", "", "c a")
@@ -208,7 +205,7 @@ def test_layout_of_the_shard(tmp_path: Path) -> None:
     assert "RBS:<r>_a" in shard.feature_name.to_list()
 
 
-def test_tables_grow(tmp_path: Path) -> None:
+def test_tables_grow(tmp_path):
     """Tables start with 1024 rows; rows, rules, symbols and points must survive their growth."""
     texts = [[f"{letter}{i}" for letter in "abcdefgh"] for i in range(10)]
     links = frozenset((i, i) for i in range(8))
@@ -221,11 +218,11 @@ def test_tables_grow(tmp_path: Path) -> None:
         assert grammar_of(shard, sentence) == grammar_of(alone, 0)
 
 
-def test_bad_files(tmp_path: Path) -> None:
+def test_bad_files(tmp_path):
     index_lines(tmp_path, ["a b", "b"], ["x", "x"], ["0-0", "0-0"])
     output, ids, sentences = tmp_path / "never.h5", tmp_path / "ids", write(tmp_path / "input", "b", "a b")
 
-    def message(*lines: str) -> str:
+    def message(*lines):
         write(ids, *lines)
         with pytest.raises(InputError) as error:
             extract_shard(tmp_path / "index", sentences, output, leave_one_out=ids)
@@ -250,7 +247,7 @@ def test_bad_files(tmp_path: Path) -> None:
 
 
 @given(problems())
-def test_all_templates_for_every_sentence(tmp_path, problem) -> None:
+def test_all_templates_for_every_sentence(tmp_path, problem):
     """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
     corpus, sentences, own, _ = problem
     index_corpus(tmp_path, corpus)
@@ -283,7 +280,7 @@ def test_all_templates_for_every_sentence(tmp_path, problem) -> None:
         assert left[one] == right[other]
 
 
-def test_templates_that_a_shard_lacks(tmp_path: Path) -> None:
+def test_templates_that_a_shard_lacks(tmp_path):
     index_lines(tmp_path, ["a"], ["x"], ["0-0"])
     shard = extract(tmp_path, [("a",)], chosen=Grammar(templates=("RBS", "Lex")))
     assert shard.templates == ("RBS", "Lex")
@@ -297,7 +294,7 @@ def test_templates_that_a_shard_lacks(tmp_path: Path) -> None:
         extract(tmp_path, [("a",)], chosen=Grammar(templates=("R", "R")))
 
 
-def test_only_listed_features_are_stored(tmp_path: Path) -> None:
+def test_only_listed_features_are_stored(tmp_path):
     listed, computed = {"Class:y": 2.0, "Lex:a_x": 3.0}, {"RBS:<r>_a": 1.0, "RBS:a_</r>": 1.0}
     made = make_shard([("a",)], None, [[Rule(("a",), ("x",), listed, ((0, 0),))]], templates=("RBS",))
     assert made.templates == ("RBS", "Lex")

@@ -3,8 +3,6 @@
 import gzip
 import itertools
 import re
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,32 +15,26 @@ from tests.unit.test_grammar_extract import index_corpus
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
+from itersel.grammar import index_kernels
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import lexical_table, load_index, sort_suffixes
-from itersel.grammar.index_kernels import (
-    BEGINS,
-    COLUMNS,
-    ENDS,
-    LINK_BEGIN,
-    LINK_HIGH,
-    LINK_LOW,
-    SPAN_LIMIT,
-    parse_alignments,
-)
+from itersel.grammar.index_kernels import LINK_BEGIN, LINK_HIGH, LINK_LOW, SPAN_LIMIT, parse_alignments
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
 from itersel.storage import files
 
+POINTS = "@alignment:2: expected alignment points"
+
 
 @given(st.lists(st.integers(0, 3), max_size=30))
-def test_suffixes_are_sorted(text: list[int]) -> None:
+def test_suffixes_are_sorted(text):
     expected = sorted(range(len(text)), key=lambda position: text[position:])
     assert sort_suffixes(np.array(text, np.int32)).tolist() == expected
 
 
-def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[list[int]]]]:
+def parse_slowly(lines):
     """Return the first bad line, or -1, and the points of all lines."""
     points = []
     for number, line in enumerate(lines):
@@ -53,7 +45,7 @@ def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[list[int]]]]:
 
 
 @given(st.lists(st.one_of(st.from_regex(r"\A(\d{1,3}-\d{1,3} ?)*\Z"), st.text("0123- x", max_size=8))))
-def test_alignments_are_parsed(lines: list[str]) -> None:
+def test_alignments_are_parsed(lines):
     lines = [line for line in lines if line.isascii()]
     text = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
     links = np.empty((int((text == ord("-")).sum()), 2), np.int32)
@@ -65,7 +57,7 @@ def test_alignments_are_parsed(lines: list[str]) -> None:
 
 
 @st.composite
-def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
+def linked_pairs(draw):
     """Draw a sentence pair in which most words have a link near the diagonal."""
     source = draw(st.lists(st.sampled_from("abc"), max_size=6))
     target = draw(st.lists(st.sampled_from("xyz"), max_size=6))
@@ -75,7 +67,7 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 
 
 @given(st.lists(linked_pairs(), min_size=1, max_size=4))
-def test_phrases_and_links(tmp_path, corpus) -> None:
+def test_phrases_and_links(tmp_path, corpus):
     """Exactly the source sides of tight initial phrases are marked, with the links of all words."""
     index = load_index(index_corpus(tmp_path, corpus))
     arrays, words = index.arrays, index.words.to_list()
@@ -86,7 +78,7 @@ def test_phrases_and_links(tmp_path, corpus) -> None:
         assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
         phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
         for i in range(len(pair.source) + 1):
-            begins, ends = arrays.position[origin + i, [BEGINS, ENDS]].tolist()
+            begins, ends = arrays.position[origin + i, [index_kernels.BEGINS, index_kernels.ENDS]].tolist()
             for length in range(SPAN_LIMIT + 1):
                 assert bool(begins >> length & 1) == ((i, i + length) in phrases)
                 assert bool(ends >> length & 1) == ((i - length, i) in phrases)
@@ -99,14 +91,11 @@ def test_phrases_and_links(tmp_path, corpus) -> None:
         target_begin = end_of_targets
 
 
-def test_points_listed_twice_and_long_sentences(tmp_path: Path) -> None:
+def test_points_listed_twice_and_long_sentences(tmp_path):
     arrays = load_index(index_lines(tmp_path, ["w " * 400], ["x"], ["0-0 0-0 399-0"])).arrays
     assert arrays.link.tolist() == [0, 0]
     assert arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
     assert arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
-
-
-POINTS = "@alignment:2: expected alignment points"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +111,7 @@ POINTS = "@alignment:2: expected alignment points"
         *(("a|b c", "x|y", f"0-0|{bad}", POINTS) for bad in ("0-0 1", "0:0", "-1-0", "0-0-0", "0-")),
     ],
 )
-def test_bad_corpora(tmp_path, source, target, alignment, message) -> None:
+def test_bad_corpora(tmp_path, source, target, alignment, message):
     """Lines are separated by |, None is an empty file."""
     texts = ([] if text is None else text.split("|") for text in (source, target, alignment))
     with pytest.raises(InputError, match="^" + message.replace("@", f"{tmp_path}/")):
@@ -130,7 +119,7 @@ def test_bad_corpora(tmp_path, source, target, alignment, message) -> None:
     assert not (tmp_path / "index").exists()
 
 
-def test_an_empty_input_makes_an_empty_shard(tmp_path: Path) -> None:
+def test_an_empty_input_makes_an_empty_shard(tmp_path):
     index, output = index_lines(tmp_path, ["a b"], ["x"], ["0-0"]), tmp_path / "shard.h5"
     empty = write(tmp_path / "input")
     extract_shard(index, empty, output)
@@ -143,7 +132,7 @@ def test_an_empty_input_makes_an_empty_shard(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad", ["x|||y", "|||", "\x01", "a\tb", "\x85", "[X,1]", "[X,2]", "[S,7]", "<s>", "</s>", "<unk>", "<S>"]
 )
-def test_invalid_characters_in_words(tmp_path: Path, bad: str) -> None:
+def test_invalid_characters_in_words(tmp_path, bad):
     """Every step that reads tokenised text names file and line."""
     good, wrong = ["a", "b"], ["a", f"a {bad} b"]
     index, text = index_lines(tmp_path, good, good, ["", ""]), write(tmp_path / "input", *wrong)
@@ -160,7 +149,7 @@ def test_invalid_characters_in_words(tmp_path: Path, bad: str) -> None:
             read()
 
 
-def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_unpacks_to_more_than_text(tmp_path, monkeypatch):
     """All words are kept in memory, so a small file must not unpack to any number of them."""
     path = tmp_path / "text.gz"
     path.write_bytes(gzip.compress(b"a b\n" * 400_000))
@@ -175,7 +164,7 @@ def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pyte
     st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
     st.lists(st.sampled_from("xyzX"), min_size=1, max_size=4),
 )
-def test_costs_of_a_rule(tmp_path, corpus, source, target) -> None:
+def test_costs_of_a_rule(tmp_path, corpus, source, target):
     """Both costs follow the definition; nonterminals (X) are ignored."""
     index = load_index(index_corpus(tmp_path, corpus))
     words = index.words.to_list()
@@ -195,11 +184,11 @@ def test_costs_of_a_rule(tmp_path, corpus, source, target) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
-def test_more_pairs_of_words_than_the_first_table_holds() -> None:
+def test_more_pairs_of_words_than_the_first_table_holds():
     """Every other word is linked to itself."""
     words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
     linked = np.arange(0, words.shape[0], 2, dtype=np.int32)
-    position = np.full((words.shape[0], COLUMNS), -1, np.int32)
+    position = np.full((words.shape[0], index_kernels.COLUMNS), -1, np.int32)
     position[linked, LINK_LOW] = linked
     position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(words.shape[0]))
     spans = position[:, LINK_LOW:LINK_BEGIN].copy()

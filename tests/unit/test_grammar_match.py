@@ -1,7 +1,5 @@
 """Occurrences of patterns: kernels compared with plain Python, for any batch size; sorting."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,14 +7,14 @@ from hypothesis import strategies as st
 from tests.naive import extractor as naive
 from tests.text_grammars import index_lines, write
 
-from itersel.corpus.numbers import Side, read_side
+from itersel.corpus.numbers import read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
-from itersel.grammar.index import GrammarIndex, load_index
+from itersel.grammar.index import load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.rules import RuleTable, extract_rule_table, find_patterns, leave_nothing_out
+from itersel.grammar.rules import extract_rule_table, find_patterns, leave_nothing_out
 
 WORDS = "abc"
 
@@ -24,7 +22,7 @@ sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 
 
 @given(st.lists(st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1.0, np.inf]), max_size=5 * RUN), st.data())
-def test_sort_stably(keys: list[float], data: st.DataObject) -> None:
+def test_sort_stably(keys, data):
     """Rows beyond the size stay as they are."""
     rows = data.draw(st.permutations(range(len(keys))))
     size = len(keys) // 4 * 4
@@ -34,21 +32,21 @@ def test_sort_stably(keys: list[float], data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 63, 64, 5000])
-def test_positions_are_sorted(size: int) -> None:
+def test_positions_are_sorted(size):
     positions = np.random.default_rng(1).integers(0, 2**31, size).astype(np.int32)
     before = positions.copy()
     assert np.array_equal(sort_positions(positions), np.sort(positions))
     assert np.array_equal(positions, before)
 
 
-def indexed(folder: Path, corpus: list[str], text: list[str]) -> tuple[GrammarIndex, Side]:
+def indexed(folder, corpus, text):
     """Index sentences that are aligned word by word, and read the input text."""
     diagonals = [" ".join(f"{i}-{i}" for i in range(len(line.split()))) for line in corpus]
     index = load_index(index_lines(folder, corpus, corpus, diagonals))
     return index, read_side(write(folder / "text", *text), index.word_numbers())
 
 
-def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
+def occurrences(corpus, blocks, limits):
     """List the begins of consecutive blocks with gaps between them, in ascending order."""
     found, origin = [], 0
     for line in corpus:
@@ -60,14 +58,14 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
 
 
 @given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
-def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples) -> None:
+def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples):
     index, side = indexed(tmp_path, corpus, text)
     words = index.words.to_list()
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
     own = leave_nothing_out(len(text))
     patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, own, limits)
 
-    def words_of(block: int) -> list[str]:
+    def words_of(block):
         begin = index.arrays.suffix[blocks.low[block]]
         return [words[word] for word in index.arrays.source[begin : begin + blocks.length[block]]]
 
@@ -95,26 +93,26 @@ def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap,
     assert not blocks.longer.any()
 
 
-def left_out(starts: np.ndarray) -> Own:
+def left_out(starts):
     """Return that each sentence is left out of its own grammar."""
     numbers = np.arange(starts.shape[0] - 1)
     return Own(np.stack([starts[:-1], starts[1:]], axis=1), np.stack([numbers, numbers + 1], axis=1))
 
 
 @given(sentences, st.integers(1, 7), st.booleans())
-def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out) -> None:
+def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out):
     index, side = indexed(tmp_path, corpus, corpus)
     starts = index.arrays.source_offset
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
-    def extract(size: int) -> RuleTable:
+    def extract(size):
         return extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 3), size)
 
     for small, large in zip(extract(batch), extract(1 << 20), strict=True):
         assert np.array_equal(small, large)
 
 
-def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
+def test_a_frequent_pattern_of_a_single_sentence(tmp_path):
     """More occurrences than samples, all left out: the last occurrence decides, not the last sample."""
     corpus = ["a b a b a b a b a b a b", "c a"]
     index, side = indexed(tmp_path, corpus, corpus)
@@ -126,7 +124,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
         assert not samples or (source > 0).sum() == 1
 
 
-def test_the_same_shard_twice_is_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_shard_twice_is_the_same_bytes(tmp_path):
     random = np.random.default_rng(3)
     corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
     indexed(tmp_path, corpus, corpus[:100])

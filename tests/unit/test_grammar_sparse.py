@@ -21,6 +21,7 @@ from itersel.storage.strings import string_table
 from itersel.vectors.features import EXPLANATIONS, feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
+words = st.text("ab=;_ü漢", min_size=1, max_size=4)
 
 
 def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
@@ -55,9 +56,6 @@ def test_separators_are_escaped_and_equal_names_are_one_feature() -> None:
     assert first == second
     assert first["R:X:a__a_:__"] == 1
     assert features.feature_name.count == 7
-
-
-words = st.text("ab=;_ü漢", min_size=1, max_size=4)
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +27,13 @@ RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
 
 # of extracted grammars; imported ones have dense features instead
 COUNTS = ("grammar_dense", "grammar_samples", "grammar_count", "grammar_singleton", "rule_cost")
+texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
+# the largest single-precision number within the bounds of features
+LARGEST = 999999995904.0
+values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 
-def assert_equal(first: Shard, second: Shard) -> None:
+def assert_equal(first, second):
     assert first.dense().tobytes() == second.dense().tobytes()
     for item in fields(Shard):
         if item.name in COUNTS:
@@ -45,14 +48,13 @@ def assert_equal(first: Shard, second: Shard) -> None:
             assert a == b, item.name
 
 
-def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
-    """Import one sentence with a grammar consisting of these lines."""
+def import_one(folder, *lines, text="a b"):
     write(folder / "g" / "grammar.0", *lines)
     import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
     return read_shard(folder / "shard.h5")
 
 
-def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
+def listed_rules(shard, sentence=0):
     """Return the kind, source and target side of the rules of a sentence, as words."""
     return [(kind, *sides) for kind, sides, _ in rows_of(shard, sentence)]
 
@@ -71,7 +73,7 @@ def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
         ("[X] ||| a\u00a0b\tc ||| x ||| ", Rule(("a\u00a0b", "c"), ("x",))),
     ],
 )
-def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
+def test_a_rule_is_parsed(line, rule):
     assert parse_rule(line) == rule
 
 
@@ -115,13 +117,13 @@ def test_a_rule_is_parsed(line: str, rule: Rule) -> None:
         ("[X] ||| a ||| x ||| A=1 ||| 1-0", "alignment point 1-0 is outside"),
     ],
 )
-def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path, line, message):
     with pytest.raises(InputError, match=f"^{tmp_path}/g/grammar.0:2: .*{message}"):
         import_one(tmp_path, RULE, line, RULE)
     assert sorted(os.listdir(tmp_path)) == ["g", "text"]
 
 
-def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path: Path) -> None:
+def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path):
     sides = "b ||| y", "a b ||| z", "b ||| x", "a b ||| y"
     shard = import_one(tmp_path, *(f"[X] ||| {both} ||| " for both in sides), text="b a b")
     assert listed_rules(shard) == [
@@ -134,7 +136,7 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path:
     ]
 
 
-def test_templates_of_an_import(tmp_path: Path) -> None:
+def test_templates_of_an_import(tmp_path):
     """Features of computed templates must not be listed; those of other templates are kept."""
     write(tmp_path / "grammar.0", "[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0")
     files = write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5"
@@ -150,7 +152,7 @@ def test_templates_of_an_import(tmp_path: Path) -> None:
         import_grammars(*files, templates=("Count",))
 
 
-def test_export_lists_features_that_an_import_does_not_compute(tmp_path: Path) -> None:
+def test_export_lists_features_that_an_import_does_not_compute(tmp_path):
     """Also names without a colon."""
     features = {"Lex:a_x": 1.0, "Del:b": 2.0, "Shape_T10000": 1.0, "Count:2": 1.0, "Own_name": 0.5}
     rule = Rule(("a",), ("x",), features, ((0, 0),))
@@ -160,13 +162,13 @@ def test_export_lists_features_that_an_import_does_not_compute(tmp_path: Path) -
     assert {name: value for name, value in found.features.items() if name not in GRAMMAR_FEATURES} == features
 
 
-def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path: Path) -> None:
+def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path):
     shard = import_one(tmp_path, "[X] ||| a ||| x ||| CountEF=1", "[X] ||| a ||| x ||| CountEF=2", text="a")
     assert shard.grammar_rule.tolist() == [2, 2, 3]
     assert shard.grammar_dense[:, GRAMMAR_FEATURES.index("CountEF")].tolist() == [1, 2, 0]
 
 
-def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path) -> None:
+def test_listed_features_become_dense_columns_or_sparse_features(tmp_path):
     assert all(map(DENSE_NAME.fullmatch, ["CountEF", "Dense", "PhraseModel_0", "P2"]))
     assert not any(map(DENSE_NAME.fullmatch, ["Class:one", "Source_haus", "_0", "A_0_1", "1"]))
     shard = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
@@ -178,7 +180,7 @@ def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path)
     assert not any("Class:one" in features for features in others)
 
 
-def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
+def test_too_many_dense_features_are_an_error(tmp_path):
     enough = MAX_DENSE - len(GRAMMAR_FEATURES)
     lines = [f"[X] ||| a ||| x ||| D{number}=1" for number in range(enough)]
     assert len(import_one(tmp_path, *lines).dense_names) == MAX_DENSE
@@ -186,7 +188,7 @@ def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
         import_one(tmp_path, *lines, "[X] ||| a ||| x ||| Over=1")
 
 
-def test_segments_name_their_grammars(tmp_path: Path) -> None:
+def test_segments_name_their_grammars(tmp_path):
     first = write(tmp_path / "one.gz", RULE)
     text = write(tmp_path / "text", f'<seg grammar="{first}" id="7"> a &amp; b </seg>', "plain")
     with pytest.raises(InputError, match=f"^{text}:2: names no grammar; give --grammars"):
@@ -208,18 +210,18 @@ def test_segments_name_their_grammars(tmp_path: Path) -> None:
         ("a ||| b", "cannot be a word"),
     ],
 )
-def test_a_bad_line_of_the_input(tmp_path: Path, line: str, message: str) -> None:
+def test_a_bad_line_of_the_input(tmp_path, line, message):
     with pytest.raises(InputError, match=f"text:2: .*{message}"):
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
 
 
-def test_a_missing_grammar_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_grammar_is_an_error(tmp_path):
     write(tmp_path / "grammar.0", RULE)
     with pytest.raises(InputError, match=r"text:2: its grammar .*/grammar\.1\.gz: no such file"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
 
 
-def test_references_are_kept(tmp_path: Path) -> None:
+def test_references_are_kept(tmp_path):
     write(tmp_path / "grammar.0", RULE)
     write(tmp_path / "grammar.1")
     text, references = write(tmp_path / "text", "a b", ""), write(tmp_path / "references", "x new", "y")
@@ -236,14 +238,14 @@ def test_references_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("word", "target"), [("[X,1]", "x"), ("|||", "x"), ("[NP,12]", "x"), ("a", "[1]")])
-def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: Path, word, target) -> None:
+def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path, word, target):
     write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[Rule(("a",), (target,))]]))
     with pytest.raises(InputError, match=r"the word '.*' would mean something else"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "g")
     assert not (tmp_path / "g").exists()
 
 
-def test_export_restores_the_import(tmp_path: Path) -> None:
+def test_export_restores_the_import(tmp_path):
     lines = [
         "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.301029995664 CountEF=1e-05 "
         "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",
@@ -260,14 +262,8 @@ def test_export_restores_the_import(tmp_path: Path) -> None:
     ]
 
 
-texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
-# the largest single-precision number within the bounds of features
-LARGEST = 999999995904.0
-values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
-
-
 @st.composite
-def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
+def corpora(draw):
     sentences, categories = draw(st.lists(texts, max_size=3)), draw(st.booleans())
     names = st.sampled_from((*GRAMMAR_FEATURES, "Other", "Listed:one", "Listed:two"))
     grammars = []
@@ -284,7 +280,7 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
 
 
 @given(corpora())
-def test_a_round_trip_changes_nothing(tmp_path, corpus) -> None:
+def test_a_round_trip_changes_nothing(tmp_path, corpus):
     texts, grammars = corpus
     before = make_shard(texts, texts, grammars)
     write_shard(tmp_path / "before.h5", before)
@@ -294,8 +290,8 @@ def test_a_round_trip_changes_nothing(tmp_path, corpus) -> None:
     assert_equal(read_shard(tmp_path / "after.h5"), before)
 
 
-def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
-    def grammar(step: str) -> None:
+def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
+    def grammar(step):
         assert main(["grammar", *step.replace("@", f"{tmp_path}/").split()]) == 0
 
     write(tmp_path / "source", "das haus", "das buch", "das haus")
@@ -319,7 +315,7 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path: Path) -> None:
     assert small.grammar_rule.shape[0] < shard.grammar_rule.shape[0]
 
 
-def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> None:
+def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path):
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
     write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
     with pytest.raises(InputError, match=r"/grammar\.1:2: .*\[S\] -> \[X\], \[X\] can be made of itself"):
@@ -327,7 +323,7 @@ def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path: Path) -> 
     assert not (tmp_path / "shard.h5").exists()
 
 
-def test_number_of_categories_is_limited(tmp_path: Path) -> None:
+def test_number_of_categories_is_limited(tmp_path):
     names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
     lines = [f"[{name}] ||| a ||| x |||" for name in names]
     assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
@@ -335,7 +331,7 @@ def test_number_of_categories_is_limited(tmp_path: Path) -> None:
         import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
 
 
-def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: Path) -> None:
+def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path):
     text = " ".join("a" * (MAX_CATEGORY_SENTENCE + 1))
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
@@ -345,7 +341,7 @@ def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: 
     assert not (tmp_path / "shard.h5").exists()
 
 
-def test_one_grammar_is_filtered_for_each_sentence(tmp_path: Path) -> None:
+def test_one_grammar_is_filtered_for_each_sentence(tmp_path):
     grammar = write(tmp_path / "grammar", "[A] ||| a [X,1] ||| [1] x |||", "[X] ||| b ||| y |||")
     text = write(tmp_path / "text", "a", '<seg grammar="missing">b</seg>')
     import_grammars(text, None, tmp_path / "shard.h5", grammar=grammar)
@@ -357,7 +353,7 @@ def test_one_grammar_is_filtered_for_each_sentence(tmp_path: Path) -> None:
         import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
 
 
-def test_export_of_categories(tmp_path: Path) -> None:
+def test_export_of_categories(tmp_path):
     import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
     [line] = read_lines(tmp_path / "out/grammar.0.gz")

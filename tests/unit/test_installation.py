@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
@@ -13,7 +12,7 @@ from itersel.config import read_config
 
 
 @pytest.mark.parametrize("is_checkout", [True, False])
-def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path, is_checkout: bool) -> None:
+def test_conda_environment_runs_the_code_as_it_is(root, tmp_path, is_checkout):
     """From any folder, the script installs the project's folder itself or, with a wheel, the same version."""
     script(tmp_path / "python", 'echo "$PWD: $@"')
     project = root if is_checkout else tmp_path / "wheel"
@@ -27,18 +26,18 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path, is
     assert result.stdout == f"{project}: -m pip install --constraint envs/constraints.txt {installed}\n"
 
 
-def run(*command: object, folder: Path, path: str = os.environ["PATH"], **variables: str):
+def run(*command, folder, path=os.environ["PATH"], **variables):
     environment = {"PATH": path, **variables}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def script(path: Path, text: str) -> str:
+def script(path, text):
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)
 
 
-def test_make_names_what_is_missing(root: Path, tmp_path: Path) -> None:
+def test_make_names_what_is_missing(root, tmp_path):
     for python in ("python99", script(tmp_path / "python2", "exit 1")):
         result = run("make", "demo", f"PYTHON={python}", f"VENV={tmp_path}/venv", folder=root)
         assert result.returncode == 2
@@ -47,7 +46,7 @@ def test_make_names_what_is_missing(root: Path, tmp_path: Path) -> None:
         assert f"none found among '{python}'" in first
 
 
-def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
+def test_make_searches_a_python(root, tmp_path):
     """The python3 of some machines is too old or has no venv; another Python is used then."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -60,7 +59,7 @@ def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
     assert f'"python3.12" -m venv "{tmp_path}/venv"' in result.stdout
 
 
-def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_with_an_experiment(root, tmp_path, capsys):
     """The config and its schema are there; a language pair has two files, for one run."""
     folder = root / "experiments"
     paths = [path.relative_to(folder) for path in folder.rglob("*.yaml") if path.name != "base.yaml"]
@@ -82,7 +81,7 @@ def test_init_with_an_experiment(root: Path, tmp_path: Path, capsys: pytest.Capt
         assert not (project / "config.yaml").exists()
 
 
-def test_init_with_an_unknown_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_with_an_unknown_experiment(tmp_path, capsys):
     for name in ("whole", "base", "language-pairs/base", "../config"):
         assert main(["init", "--experiment", name, str(tmp_path / "new")]) == 1
         [line] = capsys.readouterr().err.splitlines()

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -41,7 +40,7 @@ print(sum(sum(one.cache_misses.values()) for one in statistics), sys.modules["it
 """
 
 
-def run(package: Path, cache: Path) -> tuple[int, int, str]:
+def run(package, cache):
     """Use the package in a given folder; returns the numbers of kernels found and compiled, and its file."""
     environment = {**os.environ, "ITERSEL_CACHE": str(cache), "PYTHONPATH": str(package.parent)}
     environment.pop("NUMBA_DISABLE_JIT", None)
@@ -52,15 +51,14 @@ def run(package: Path, cache: Path) -> tuple[int, int, str]:
     return int(hits), int(misses), place.strip()
 
 
-def copied(folder: Path) -> Path:
+def copied(folder):
     """Return another checkout of the package, with different file times."""
     ignored = shutil.ignore_patterns("__pycache__")
     return shutil.copytree(PACKAGE, folder / "itersel", ignore=ignored, copy_function=shutil.copy)
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache filled by two processes at the same time."""
+def filled(tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
     with ThreadPoolExecutor(2) as pool:
         for hits, misses, _ in pool.map(run, [PACKAGE] * 2, [cache] * 2):
@@ -133,7 +131,7 @@ def test_a_cache_that_cannot_be_written(tmp_path):
     assert not (tmp_path / "index").exists()
 
 
-def folder_name() -> str:
+def folder_name():
     kernel_cache._folder_name.cache_clear()
     return cache_folder().name
 

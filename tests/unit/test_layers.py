@@ -2,27 +2,25 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 
-def layers(root: Path) -> dict[str, int]:
+def layers(root):
     """Return the number of the line of each package or module, from the top."""
     page = (root / "docs/architecture.md").read_text()
     lines = page.partition("## Layers")[2].split("```")[1].strip().splitlines()
     return {name: number for number, line in enumerate(lines) for name in re.split(" {2,}", line)[0].split()}
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
+def imported(tree):
     """Yield the names below `itersel` that code imports, except those imported only for types."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
-        names: list[str] = []
+        names = []
         if isinstance(node, ast.ImportFrom):
             names = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
@@ -32,7 +30,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def needs(root: Path) -> dict[str, set[str]]:
+def needs(root):
     """Return what each module of the package imports from it."""
     top = root / "src/itersel"
     paths = {".".join(path.relative_to(top).with_suffix("").parts): path for path in top.rglob("*.py")}
@@ -42,7 +40,7 @@ def needs(root: Path) -> dict[str, set[str]]:
     }
 
 
-def test_imports_point_down(root: Path, needs: dict[str, set[str]]) -> None:
+def test_imports_point_down(root, needs):
     layer = layers(root)
     assert {name.split(".")[0] for name in needs} - {"__init__"} == layer.keys()
     upwards = [
@@ -55,8 +53,8 @@ def test_imports_point_down(root: Path, needs: dict[str, set[str]]) -> None:
     assert upwards == []
 
 
-def test_no_modules_import_each_other(needs: dict[str, set[str]]) -> None:
-    done: set[str] = set()
+def test_no_modules_import_each_other(needs):
+    done = set()
     while ready := {name for name in needs if name not in done and needs[name] <= done}:
         done |= ready
     assert needs.keys() - done == set()

@@ -1,7 +1,6 @@
 """The four algorithms with the decoder, compared with their pseudo-code, and as a chain of commands."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -10,7 +9,6 @@ import pytest
 from tests.damage import put
 from tests.naive import learning, selection
 from tests.naive.learning import Hypothesis
-from tests.naive.selection import Vector
 from tests.naive.strategies import features_of
 from tests.systems import itersel as step
 from tests.text_grammars import write
@@ -19,7 +17,7 @@ import itersel
 from itersel.config.mixing import ALGORITHMS
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import Shard, write_shard
+from itersel.grammar.shard import write_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_header
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
@@ -43,7 +41,7 @@ TEXT = [
 ]
 
 
-def make_rules(random: np.random.Generator) -> list[Rule]:
+def make_rules(random):
     """Return rules for all words, alone and next to a nonterminal, with uninformative costs."""
     sides = [((word,), (other,)) for word, others in WORDS.items() for other in others]
     sides += [(("sehr", -1), ("very", -1)), (("sehr", -1), (-1, "much")), ((-1, "ist", -2), (-1, "is", -2))]
@@ -52,7 +50,7 @@ def make_rules(random: np.random.Generator) -> list[Rule]:
     return [Rule(*both, {"EgivenFCoherent": cost}) for both, cost in zip(sides, costs, strict=True)]
 
 
-def make_corpus(folder: Path) -> list[Shard]:
+def make_corpus(folder):
     random = np.random.default_rng(7)
     shards = []
     for z in range(SHARDS):
@@ -67,17 +65,16 @@ def make_corpus(folder: Path) -> list[Shard]:
     return shards
 
 
-def make_model(path: Path, lines: list[str]) -> None:
-    """Make a language model of order 2."""
+def make_model(path, lines):
     text = write(path.with_suffix(".text"), *lines)
     step("lm", "estimate", "--order", 2, "--input", text, "--output", path)
 
 
-def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vector]:
+def plain_training(folder, update):
     """Return a function that trains on a shard in plain Python, except for the search."""
     model = load_model(folder / "lm.bin")
 
-    def train(shard: Shard, weights: Vector) -> Vector:
+    def train(shard, weights):
         decoder, bleu = Decoder(shard, model), learning.Bleu("liang")
         for i in range(shard.sentence_count):
             kbest = hypotheses(decoder, i, weights)
@@ -90,7 +87,7 @@ def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vecto
     return train
 
 
-def hypotheses(decoder: Decoder, sentence: int, weights: Vector) -> list[Hypothesis]:
+def hypotheses(decoder, sentence, weights):
     found = decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=K_BEST)
     result = []
     for i, score in enumerate(found.score.tolist()):
@@ -99,12 +96,11 @@ def hypotheses(decoder: Decoder, sentence: int, weights: Vector) -> list[Hypothe
     return result
 
 
-def train_command(*models: Path) -> list[object]:
+def train_command(*models):
     return ["train", "--k-best", K_BEST, "--learning-rate", RATE, "--model", *models]
 
 
-def chain(folder: Path, algorithm: str, update: str) -> Vector:
-    """Run the commands of the pipeline."""
+def chain(folder, algorithm, update):
     own, shards = algorithm in ("sgd", "mixsgd"), 1 if algorithm == "sgd" else SHARDS
     out = folder / algorithm
     out.mkdir()
@@ -123,7 +119,7 @@ def chain(folder: Path, algorithm: str, update: str) -> Vector:
 
 
 @pytest.mark.parametrize("update", ["sequential", "sentence"])
-def test_commands_equal_the_pseudo_code(tmp_path: Path, update: str) -> None:
+def test_commands_equal_the_pseudo_code(tmp_path, update):
     shards = make_corpus(tmp_path)
     train = plain_training(tmp_path, update)
     expected = {
@@ -140,7 +136,7 @@ def test_commands_equal_the_pseudo_code(tmp_path: Path, update: str) -> None:
     assert max(abs(value) for value in expected["itersel"].values()) > RATE
 
 
-def test_provenance_and_bytes(tmp_path: Path) -> None:
+def test_provenance_and_bytes(tmp_path):
     make_corpus(tmp_path)
     command = [*train_command(tmp_path / "lm.bin"), "--shard", tmp_path / "1.h5"]
     command += ["--learner=margin-perceptron", "--features=dense", "--pairs=pro", "--bleu=chiang"]
@@ -162,7 +158,7 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
     assert not any(":" in name for name in names)
 
 
-def test_several_files(tmp_path: Path) -> None:
+def test_several_files(tmp_path):
     """Several files at once, each with its model, equal consecutive runs that pass on the weights."""
     make_corpus(tmp_path)
     make_model(tmp_path / "other.bin", TEXT[:2])
@@ -179,7 +175,7 @@ def test_several_files(tmp_path: Path) -> None:
     assert len(found) > 20
 
 
-def drop_references(path: Path) -> None:
+def drop_references(path):
     write_shard(path, make_shard([("das",)], None, [[]]))
 
 
@@ -197,7 +193,7 @@ def drop_references(path: Path) -> None:
         ),
     ],
 )
-def test_bad_input(tmp_path, refused, broken, damage, models, message) -> None:
+def test_bad_input(tmp_path, refused, broken, damage, models, message):
     make_corpus(tmp_path)
     write_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)

@@ -2,8 +2,7 @@
 
 import dataclasses
 import itertools
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,16 +14,16 @@ from tests.naive import learning, strategies
 
 from itersel.config.learners import Mira
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder, KBest, SentenceForest, extend
+from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
-from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
+from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
 from itersel.learn.state import Start
-from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.learn.train import TrainSettings, train_shard
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
@@ -32,6 +31,8 @@ EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
 reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
+RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
+MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 
 class Case(NamedTuple):
@@ -43,25 +44,25 @@ class Case(NamedTuple):
     context: tuple[float, ...] | None
     direction: Direction
 
-    def decoder(self, folder: Path) -> Decoder:
+    def decoder(self, folder):
         return strategies.make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
-    def target(self, shard) -> Target:
+    def target(self, shard):
         return make_target(self.variant, shard.references(0), self.context)
 
-    def bleu(self, target: Target) -> learning.Bleu:
+    def bleu(self, target):
         bleu = learning.Bleu(self.variant)
         bleu.context = target.context.tolist()
         return bleu
 
 
-def make_target(variant: str, references, context: tuple[float, ...] | None) -> Target:
+def make_target(variant, references, context):
     target = SentenceBleu(variant).target(references)
     # only BLEU with a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
 
-def scaled(problem: strategies.Problem, seed: int) -> strategies.Problem:
+def scaled(problem, seed):
     """Return a problem with random weights, scaled so that cost matters."""
     random = np.random.default_rng(seed)
     return problem._replace(weights={name: 0.03 * random.normal() for name in problem.weights})
@@ -77,13 +78,13 @@ cases = st.builds(
 )
 
 
-def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray:
+def objectives(kbest, target, direction):
     bleu = target.score(kbest.word, kbest.word_offset)
     return direction.share * kbest.score + direction.gain * target.words * bleu
 
 
 @given(cases, st.integers(1, 20))
-def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) -> None:
+def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     """Compared with all translations, also if those that cannot beat the k best are pruned."""
     problem, direction = case.problem, case.direction
     decoder = case.decoder(tmp_path)
@@ -103,13 +104,13 @@ def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) ->
 
 
 @given(cases, st.integers(1, 4))
-def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
+def test_equals_plain_python(tmp_path, case, beam):
     problem, direction = case.problem, case.direction
     decoder = case.decoder(tmp_path)
     shard, target = decoder.shard, case.target(decoder.shard)
-    forests: list[list[list[naive.Edge]]] = []
+    forests = []
 
-    def read(forest: SentenceForest) -> list[Best]:
+    def read(forest):
         forests.append(naive.read_forest(forest))
         # the k best do not prune anything
         worst = forest.best._replace(score=forest.best.score - 1e6)
@@ -136,27 +137,27 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     st.sampled_from(sorted(VARIANTS)),
     contexts,
 )
-def test_bound_of_bleu(references, words, variant, context) -> None:
+def test_bound_of_bleu(references, words, variant, context):
     target = make_target(variant, strategies.make_references(*references), context)
     bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
 
 
-def test_an_ngram_count_that_exceeds_a_byte() -> None:
+def test_an_ngram_count_that_exceeds_a_byte():
     ngrams = index_references(strategies.make_references([0] * (MOST_COUNTED + 50)), 1)
     assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
 
 
-def best_of(texts: list[list[int]], score: list[float]) -> Best:
+def best_of(texts, score):
     offset = np.cumsum([0] + [len(words) for words in texts]).astype(np.int64)
     word = np.array([word for words in texts for word in words], np.int32)
     return Best(np.array(score), -np.array(score), word + 10, offset, word, offset)
 
 
-def test_an_extended_list_has_distinct_texts() -> None:
+def test_an_extended_list_has_distinct_texts():
     best = best_of([[1, 2], [3]], [5.0, 4.0])
     assert extend(best, [best_of([[3]], [3.0]), best_of([[1, 2]], [2.0]), best_of([], [])]) is best
-    texts: list[tuple[list[int], float]] = [([], 1.0), ([1], 2.0), ([3], 4.0), ([1], 3.0)]
+    texts = [([], 1.0), ([1], 2.0), ([3], 4.0), ([1], 3.0)]
     longer = extend(best, [best_of([text], [score]) for text, score in texts])
     assert longer.score.tolist() == [5, 4, 3, 1]
     assert longer.model.tolist() == [-5, -4, -3, -1]
@@ -165,12 +166,8 @@ def test_an_extended_list_has_distinct_texts() -> None:
     assert longer.rule.tolist() == [11, 12, 13, 11]
 
 
-RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
-MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
-
-
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory):
+def model(tmp_path_factory):
     """Return a language model without words."""
     grams = {(word,): (-1, 0) for word in ("<unk>", "<s>", "</s>")}
     return strategies.load_arpa(strategies.to_arpa(grams, 1), tmp_path_factory.mktemp("augmented"))
@@ -189,7 +186,7 @@ def shard():
 def train(shard, model):
     """Return a function that trains on the shard."""
 
-    def run(threads: int = 1, epochs: int = 1, k: int = 2, **options: Any) -> Training:
+    def run(threads=1, epochs=1, k=2, **options):
         learner, start = dataclasses.replace(MIRA, **options), None
         decoders = [Decoder(shard, model) for _ in range(threads)]
         for epoch in range(1, epochs + 1):
@@ -204,7 +201,7 @@ def train(shard, model):
 @pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
 @pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
 @pytest.mark.parametrize("constraints", ["hope-fear", "all"])
-def test_a_separable_problem_is_separated(shard, model, train, hope, fear, constraints) -> None:
+def test_a_separable_problem_is_separated(shard, model, train, hope, fear, constraints):
     weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
     decoder = Decoder(shard, model)
     for sentence in (0, 2, 3, 5, 6):
@@ -212,14 +209,14 @@ def test_a_separable_problem_is_separated(shard, model, train, hope, fear, const
         assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
-def test_learning_from_translations_that_are_only_in_the_forest(train) -> None:
+def test_learning_from_translations_that_are_only_in_the_forest(train):
     """The list has only one translation, right or wrong, and nothing to compare it with."""
     assert train(k=1, candidates="k-best").updates == 0
     assert train(k=1).updates > 0
 
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
-def test_threads_make_no_difference(train, bleu: str) -> None:
+def test_threads_make_no_difference(train, bleu):
     one = train(delay=4, bleu=bleu).weights.to_dict()
     assert one == train(delay=4, bleu=bleu).weights.to_dict()
     assert one == train(threads=3, delay=4, bleu=bleu).weights.to_dict()
@@ -229,7 +226,7 @@ def test_threads_make_no_difference(train, bleu: str) -> None:
 @pytest.mark.parametrize(
     ("name", "weight"), [("CountEF", 1.5e308), ("CountEF", -1.5e308), ("R:X:a:A", 1.5e308)]
 )
-def test_overflow_names_sentence_and_feature(model, name: str, weight: float) -> None:
+def test_overflow_names_sentence_and_feature(model, name, weight):
     rules = [Rule(("a",), (t,), {"CountEF": v}) for t, v in (("A", 1e38), ("x", -1e38))]
     shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
     start = Start(make_weights({name: weight}))
@@ -237,7 +234,7 @@ def test_overflow_names_sentence_and_feature(model, name: str, weight: float) ->
         train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
 
 
-def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch) -> None:
+def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch):
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))

@@ -12,18 +12,8 @@ from tests.examples import MANY
 from tests.naive import learning, oracle
 from tests.naive.learning import PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts, update_pairs
 
-from itersel.config.learners import (
-    LEARNERS,
-    REGULARIZATIONS,
-    SCHEDULES,
-    SENTENCE_BLEUS,
-    UPDATES,
-    AdaGrad,
-    MarginPerceptron,
-    Mira,
-    Online,
-    Perceptron,
-)
+from itersel.config import learners
+from itersel.config.learners import LEARNERS, AdaGrad, MarginPerceptron, Mira, Perceptron
 from itersel.errors import InputError
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
 from itersel.learn.pairs import make_pairs, pro_pairs
@@ -36,6 +26,9 @@ NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
 # "elsewhere" is not a feature of the shard
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
+# the better translation has the first features
+ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
+STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
 
 
 def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
@@ -114,9 +107,9 @@ def keys_of(name: str, **wanted):
 @given(
     seed=st.integers(0, 2**32),
     name=st.sampled_from(["perceptron", "adagrad", "mira"]),
-    regularization=st.sampled_from(REGULARIZATIONS),
+    regularization=st.sampled_from(learners.REGULARIZATIONS),
     strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
-    schedule=st.sampled_from(SCHEDULES),
+    schedule=st.sampled_from(learners.SCHEDULES),
     delay=st.integers(1, 4),
     average=st.booleans(),
     hope=st.sampled_from(["cost-diminished", "oracle"]),
@@ -241,9 +234,6 @@ def test_threads_make_no_difference(name: str) -> None:
     assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
 
 
-STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
-
-
 @pytest.mark.parametrize(
     ("learner", "value", "advice"),
     [
@@ -256,7 +246,7 @@ STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs
         (Mira(c=1e300), 1e-150, "C"),
     ],
 )
-def test_overflow_names_sentence_and_feature(learner: Online, value: float, advice: str) -> None:
+def test_overflow_names_sentence_and_feature(learner: learners.Online, value: float, advice: str) -> None:
     corpus = [oracle.Sentence(((1,),), ((1,), (2,)), ({"feature3": value}, {"feature3": -value}))]
     message = f"sentence 1 of the shard: the weight of 'feature3' overflows; choose a smaller {advice}$"
     with pytest.raises(InputError, match=message):
@@ -267,9 +257,9 @@ def test_overflow_names_sentence_and_feature(learner: Online, value: float, advi
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["perceptron", "margin-perceptron"]),
-    st.sampled_from(UPDATES),
+    st.sampled_from(learners.UPDATES),
     st.sampled_from(sorted(PAIRS)),
-    st.sampled_from(SENTENCE_BLEUS),
+    st.sampled_from(learners.SENTENCE_BLEUS),
 )
 def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu) -> None:
     """With features in multiples of 1/8 and a power of two as rate, leads of 0 and 1 are common."""
@@ -279,10 +269,6 @@ def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu)
     expected = oracle.train(corpus, start, TrainSettings(k_best=15, learner=learner))
     found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
     assert found == {name: value for name, value in expected.items() if value}
-
-
-# the better translation has the first features
-ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
 
 
 @pytest.mark.parametrize("lead", [0.875, 1.0])

@@ -11,14 +11,7 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
-from itersel.learn.bleu_kernels import (
-    COUNTS,
-    Statistics,
-    add_counts,
-    bleu_of_counts,
-    closest_lengths,
-    ngram_matches,
-)
+from itersel.learn import bleu_kernels as kernels
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
 
 Words = list[int]
@@ -27,6 +20,7 @@ KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
 WORDS = SENTENCE.filter(bool)
 REFERENCES = st.one_of(SENTENCE.map(lambda one: [one]), st.lists(WORDS, min_size=2, max_size=4))
 LONG = st.lists(st.integers(0, 3), min_size=4, max_size=9)
+PERFECT = [5, 6, 7, 8, 9]
 
 
 def text(words: Words) -> str:
@@ -40,9 +34,6 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
 
 def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
     return scorer.score(*flat(hypotheses), make_references(*references)).tolist()
-
-
-PERFECT = [5, 6, 7, 8, 9]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +60,7 @@ def test_by_hand(variant: str, hypothesis: Words, reference: Words, expected: fl
 def test_words_of_large_vocabularies() -> None:
     reference = [2**31 - 1, 0, 2**31 - 1]
     word, offset = flat([reference, [0, 2**31 - 1]])
-    matches = ngram_matches(word, offset, make_references(reference))
+    matches = kernels.ngram_matches(word, offset, make_references(reference))
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
@@ -98,16 +89,18 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     statistics = []
     for hypothesis, words in sentences:
         references, length = make_references(*words), np.array([len(hypothesis)])
-        matches = ngram_matches(*flat([hypothesis]), references)
-        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
+        matches = kernels.ngram_matches(*flat([hypothesis]), references)
+        statistics.append(
+            (*matches[0], len(hypothesis), *kernels.closest_lengths(references.lengths, length))
+        )
     columns = np.array(statistics, np.int32)
-    ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
+    ours = kernels.Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
     texts = [text(hypothesis) for hypothesis, _ in sentences]
     others = map(list, itertools.zip_longest(*(map(text, words) for _, words in sentences)))
     theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(texts, [*others])
-    counts = np.zeros(COUNTS, np.int64)
+    counts = np.zeros(kernels.COUNTS, np.int64)
     for row in range(len(sentences)):
-        add_counts(counts, ours, row, 1)
+        kernels.add_counts(counts, ours, row, 1)
     assert (counts[4], counts[8]) == (theirs.sys_len, theirs.ref_len)
     assert counts[:4].tolist() == theirs.counts
-    assert 100 * bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)
+    assert 100 * kernels.bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)

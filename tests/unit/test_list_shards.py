@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,10 +29,11 @@ LISTS = (
         '{"id": 3, "text": "no ?", "features": {"LM": 0.5, "w_the": -1}}',
     ),
 )
+MANY = " ".join(f"f{number}=1" for number in range(65))
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "lists").mkdir()
     for number, lines in enumerate(LISTS):
         write(tmp_path / "lists" / f"{number}.gz", *lines)
@@ -41,20 +41,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cut(folder: Path, *options: object) -> None:
+def cut(folder, *options):
     """Cut into shards; without options, into a single one that keeps the order of the sentences."""
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
     itersel("shard", *files, *(options or ["--shards", 1, "--keep-order"]))
 
 
-def import_shard(folder: Path, number: int = 0, *options: str) -> Path:
-    """Make a file of a shard that has been cut."""
+def import_shard(folder, number=0, *options):
     output = folder / f"{number}.h5"
     itersel("lists", "--folder", folder / "cut", "--number", number, "--output", output, *options)
     return output
 
 
-def test_cut(folder: Path) -> None:
+def test_cut(folder):
     """Into the shards that parallel text would be cut into; all have the same dense features."""
     cut(folder, "--shards", 2, "--seed", 7)
     ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
@@ -68,15 +67,15 @@ def test_cut(folder: Path) -> None:
     assert read_lines(folder / "cut/dense.txt") == ["LM"]
 
 
-def test_labels_choose_sentences(folder: Path) -> None:
+def test_labels_choose_sentences(folder):
     cut(folder, "--task", write(folder / "labels", "x", "y", "x", "z"), "--labels", "y=1", "x=1")
     assert read_lines(folder / "cut/0.ids") == ["1"]
     assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]
     assert read_lines(folder / "cut/0.lists.gz") == [LISTS[1][0]]
 
 
-def test_lines_wait_in_memory_only_up_to_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def written() -> dict[str, list[str]]:
+def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
+    def written():
         return {path.name: read_lines(path) for path in (folder / "cut").iterdir()}
 
     cut(folder, "--shards", 2)
@@ -88,7 +87,7 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder: Path, monkeypatch: pyte
     assert written() == at_once
 
 
-def test_shard(folder: Path) -> None:
+def test_shard(folder):
     cut(folder)
     shard = read_list_shard(import_shard(folder), has_text=True)
     assert shard.sentence_offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
@@ -109,7 +108,7 @@ def test_shard(folder: Path) -> None:
     assert decoder.decode(0, *decoder.weight_vectors(make_weights({}))).score.shape == (2,)
 
 
-def test_prepared_for_bleu(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prepared_for_bleu(folder, capsys):
     """Learners see tokenised lowercased words, and translations come out as they went in."""
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
@@ -123,7 +122,7 @@ def test_prepared_for_bleu(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
 
 
-def test_qualities_are_learned_from(folder: Path) -> None:
+def test_qualities_are_learned_from(folder):
     """Instead of BLEU; the lowest of the whole text is 0, the highest 1."""
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
@@ -136,10 +135,10 @@ def test_qualities_are_learned_from(folder: Path) -> None:
         assert max(found["w_the"], found["LM"]) < 0
 
 
-def write_lists(folder: Path, corpus: list[oracle.Sentence]) -> list[Path]:
+def write_lists(folder, corpus):
     """Write lists and references of words w0, w1, ... as another decoder would; returns the references."""
 
-    def text(words) -> str:
+    def text(words):
         return " ".join(f"w{word}" for word in words)
 
     lines = []
@@ -156,7 +155,7 @@ def write_lists(folder: Path, corpus: list[oracle.Sentence]) -> list[Path]:
     ("name", "regularization", "delay"),
     [("perceptron", "none", 1), ("perceptron", "l1", 2), ("adagrad", "l1-cumulative", 1), ("mira", "l2", 3)],
 )
-def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization: str, delay: int) -> None:
+def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
     references = [f"--target={path}" for path in write_lists(folder, corpus)]
@@ -180,7 +179,7 @@ def test_an_epoch_equals_plain_python(tmp_path: Path, name: str, regularization:
         assert found.keys() <= {*ALL_NAMES, "elsewhere"}
 
 
-def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> None:
+def test_tuners_read_lists_where_a_decoder_would_write_them(folder):
     """In the first iteration, all dense weights are 1; each iteration adds the best under other weights."""
     good, bad = "the cat sat on it now", "the cat sat on now it"
     write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 x=1" for n in range(4)))
@@ -200,7 +199,7 @@ def test_tuners_read_lists_where_a_decoder_would_write_them(folder: Path) -> Non
     assert found["LM"] + found.get("x", 0.0) > 2 * found["LM"] + found.get("y", 0.0)
 
 
-def test_texts_of_a_run(folder: Path, refused) -> None:
+def test_texts_of_a_run(folder, refused):
     """References are copied, and translations are scored as they are, in capitals and not tokenised."""
     second, labels = folder / "second", write(folder / "labels", "x", "y", "x", "y")
     write(second, "The Cat", "", "it rains !", "No.")
@@ -228,12 +227,12 @@ def test_texts_of_a_run(folder: Path, refused) -> None:
         ('{"id": 0, "text": "a", "features": {"lm": 1, "w:a": 2}}', ["lm"]),
     ],
 )
-def test_dense_features(tmp_path: Path, line: str, dense: list[str]) -> None:
+def test_dense_features(tmp_path, line, dense):
     assert summarise([str(write(tmp_path / "list", line))]).dense == dense
     assert summarise([str(tmp_path / "list")], dense=dense[-1:]).dense == dense[-1:]
 
 
-def test_files_of_folders(tmp_path: Path) -> None:
+def test_files_of_folders(tmp_path):
     (tmp_path / "a").mkdir()
     for name in ("a/2", "a/10", "a/.hidden", "b"):
         write(tmp_path / name, "x")
@@ -242,9 +241,6 @@ def test_files_of_folders(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="empty: is a folder without files"):
         summarise([tmp_path / "empty"])
-
-
-MANY = " ".join(f"f{number}=1" for number in range(65))
 
 
 @pytest.mark.parametrize(
@@ -268,7 +264,7 @@ MANY = " ".join(f"f{number}=1" for number in range(65))
         ({"quality": "1"}, "--quality quality", "quality: has 1 lines for 6 translations"),
     ],
 )
-def test_bad_lists(folder, refused, monkeypatch, change, options, message) -> None:
+def test_bad_lists(folder, refused, monkeypatch, change, options, message):
     monkeypatch.chdir(folder)
     for name, line in change.items():
         write(folder / name, line)
@@ -287,14 +283,14 @@ def test_bad_lists(folder, refused, monkeypatch, change, options, message) -> No
         ("0.ids", "0123", "--number 1", "1.ids: no such file"),
     ],
 )
-def test_bad_shards(folder, refused, name, lines, options, message) -> None:
+def test_bad_shards(folder, refused, name, lines, options, message):
     cut(folder)
     write(folder / "cut" / name, *lines)
     words = ["lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], message)
 
 
-def test_what_needs_a_decoder(folder: Path, refused) -> None:
+def test_what_needs_a_decoder(folder, refused):
     cut(folder)
     shard, weights = import_shard(folder), write(folder / "weights", "LM 1")
     refused(["decode", "--shard", shard, "--weights", weights, "--k-best=3"], "--k-best needs a decoder")
@@ -303,7 +299,7 @@ def test_what_needs_a_decoder(folder: Path, refused) -> None:
     refused(["decode", "--shard", weights, "--weights", weights], "another kind of file")
 
 
-def test_damage(folder: Path) -> None:
+def test_damage(folder):
     cut(folder)
     shard = read_list_shard(import_shard(folder))
     twice = {"feature": np.ones(3, np.int32), "feature_offset": np.array([0, 2, 2, 2, 2, 3])}

@@ -2,8 +2,6 @@
 
 import bz2
 import gzip
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,9 +35,10 @@ ngram 3=1
 
 \\end\\
 """
+WITH_UNKNOWN = ARPA.replace("häus </s>", "<unk> </s>")
 
 
-def outcome(content: str | bytes | Iterable[bytes]) -> object:
+def outcome(content):
     """Return the words and n-grams of a file, or the error."""
     content = content.encode() if isinstance(content, str) else content
     try:
@@ -49,7 +48,7 @@ def outcome(content: str | bytes | Iterable[bytes]) -> object:
     return model.words, [[column.tolist() for column in grams] for grams in model.ngrams]
 
 
-def test_reads_words_numbers_and_missing_backoffs() -> None:
+def test_reads_words_numbers_and_missing_backoffs():
     assert outcome(ARPA) == (
         ["<unk>", "<s>", "</s>", "a", "häus"],
         [
@@ -58,9 +57,6 @@ def test_reads_words_numbers_and_missing_backoffs() -> None:
             [[[1, 3, 4]], [-0.5], [0]],
         ],
     )
-
-
-WITH_UNKNOWN = ARPA.replace("häus </s>", "<unk> </s>")
 
 
 @pytest.mark.parametrize(
@@ -79,18 +75,18 @@ WITH_UNKNOWN = ARPA.replace("häus </s>", "<unk> </s>")
     ],
     ids=["place", "capitals", "comments", "empty pieces", "line ends", "behind the end", "no <unk>"],
 )
-def test_forms_of_the_same_file(content: str | list[str], same: str) -> None:
+def test_forms_of_the_same_file(content, same):
     pieces = [content] if isinstance(content, str) else content
     assert outcome(iter([piece.encode() for piece in pieces])) == outcome(same)
 
 
 # Other tools count what their text contains; no text here has control characters.
 @pytest.mark.parametrize("word", ["10\u00a0km", "a\x01\u0085"])
-def test_unusual_words(word: str) -> None:
+def test_unusual_words(word):
     assert parse_arpa([ARPA.replace("häus", word).encode()], "x").words[-1] == word
 
 
-def test_writes_what_it_reads(tmp_path: Path) -> None:
+def test_writes_what_it_reads(tmp_path):
     path = tmp_path / "lm.arpa.gz"
     model = estimate(read_text([write(tmp_path / "text", *["ä b", "b ä c"] * 3)]), 3)
     write_arpa(path, model)
@@ -134,15 +130,15 @@ def test_writes_what_it_reads(tmp_path: Path) -> None:
         ("\n\\end\\\n", "", 20, "truncated"),
     ],
 )
-def test_damage_is_an_error_that_names_the_line(old: str, new: str, line: int, message: str) -> None:
+def test_damage_is_an_error_that_names_the_line(old, new, line, message):
     assert old in ARPA
     with pytest.raises(InputError, match=f"^lm.arpa:{line}: .*{message}"):
         parse_arpa([ARPA.replace(old, new, -1 if old == "<s>" else 1).encode()], "lm.arpa")
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 50])
-def test_pieces_give_the_same_as_the_whole(size: int) -> None:
-    def pieces(content: bytes) -> Iterator[bytes]:
+def test_pieces_give_the_same_as_the_whole(size):
+    def pieces(content):
         return (content[begin : begin + size] for begin in range(0, len(content), size))
 
     changes = {"häus": "häus", "häus </s>": "<s> a", "-0.75": "nan", "ngram 2=3": "ngram 2=4", "\\end\\": ""}
@@ -151,13 +147,13 @@ def test_pieces_give_the_same_as_the_whole(size: int) -> None:
         assert outcome(pieces(changed.encode())) == outcome(changed)
 
 
-def test_everything_is_read_even_behind_the_end() -> None:
+def test_everything_is_read_even_behind_the_end():
     pieces = iter([ARPA.encode(), b"x\n", b"y"])
     parse_arpa(pieces, "x")
     assert list(pieces) == []
 
 
-def test_every_truncation_is_an_error() -> None:
+def test_every_truncation_is_an_error():
     content = ARPA.encode().rstrip()
     for size in range(len(content)):
         with pytest.raises(InputError, match=r"^lm.arpa:\d+: "):
@@ -177,5 +173,5 @@ def test_every_truncation_is_an_error() -> None:
     ],
     ids=["KenLM", "gzip", "bzip2", "latin-1", "comments", "pieces", "two unknown words"],
 )
-def test_files_that_are_something_else(content: str | bytes | list[bytes], message: str) -> None:
+def test_files_that_are_something_else(content, message):
     assert str(outcome(iter(content) if isinstance(content, list) else content)).startswith(message)

@@ -2,7 +2,6 @@
 
 import io
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,22 +18,22 @@ TEXT = "the house is small\nthe house is old\na small house\n\nthe old house is 
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> Path:
+def text(tmp_path):
     return write(tmp_path / "text", TEXT[:-1])
 
 
-def lm(*arguments: object) -> int:
+def lm(*arguments):
     return main(["lm", *map(str, arguments)])
 
 
-def build(text: Path, order: int = 3) -> Path:
+def build(text, order=3):
     arpa, compiled = text.with_name("lm.arpa.gz"), text.with_name("lm.bin")
     assert lm("estimate", "--order", order, "--input", text, "--output", arpa) == 0
     assert lm("compile", "--input", arpa, "--output", compiled) == 0
     return compiled
 
 
-def test_compiled_model_equals_the_arpa_file(text: Path) -> None:
+def test_compiled_model_equals_the_arpa_file(text):
     path = build(text)
     arpa_path = text.with_name("lm.arpa.gz")
     model, arpa = load_model(path, order=3), parse_arpa([read_bytes(arpa_path)], arpa_path)
@@ -54,7 +53,7 @@ def test_compiled_model_equals_the_arpa_file(text: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "order"), [(TEXT, 1), (TEXT, 3), ("a\n", 5), ("a b\nb\n", 5)])
-def test_estimation_of_a_compiled_model(text: Path, content: str, order: int) -> None:
+def test_estimation_of_a_compiled_model(text, content, order):
     """The same as estimation and compilation, apart from the checksum of the ARPA file."""
     text.write_text(content)
     compiled = load_model(build(text, order))
@@ -65,7 +64,7 @@ def test_estimation_of_a_compiled_model(text: Path, content: str, order: int) ->
     assert {**at_once.attributes, "arpa_sha256": compiled.attributes["arpa_sha256"]} == compiled.attributes
 
 
-def test_numbers_as_they_are_written() -> None:
+def test_numbers_as_they_are_written():
     random = np.random.default_rng(1)
     values = -(10 ** random.uniform(-12, 2, 20_000))
     values[:3] = 0, -1, -99
@@ -73,7 +72,7 @@ def test_numbers_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_score_equals_naive_estimation_and_scoring(text: Path, capsys, order: int) -> None:
+def test_score_equals_naive_estimation_and_scoring(text, capsys, order):
     path = build(text, order)
     lines = ["the house is old", "", "is", "castle", "a <unk>\tcastle  is small ", "10\u00a0km house"]
     capsys.readouterr()
@@ -86,7 +85,7 @@ def test_score_equals_naive_estimation_and_scoring(text: Path, capsys, order: in
     assert [int(row[1]) for row in rows] == [0, 0, 0, 1, 2, 1]
 
 
-def test_score_reads_standard_input_and_writes_a_file(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_score_reads_standard_input_and_writes_a_file(text, monkeypatch):
     path, output = build(text), text.with_name("scores.gz")
     for content, unknown in [(b"the house\n\n", ["0", "0"]), (b"", [])]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
@@ -94,7 +93,7 @@ def test_score_reads_standard_input_and_writes_a_file(text: Path, monkeypatch: p
         assert [line.split("\t")[1] for line in read_lines(output)] == unknown
 
 
-def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_vocabulary_and_warning(text, capsys):
     vocabulary = write(text.with_name("vocabulary"), "the house is")
     assert lm("estimate", "--order", 3, "--input", text, "--vocabulary", vocabulary, "--output", "-") == 0
     captured = capsys.readouterr()
@@ -103,7 +102,7 @@ def test_vocabulary_and_warning(text: Path, capsys: pytest.CaptureFixture[str]) 
     assert captured.err == f"itersel lm: warning: {warning}\n"
 
 
-def test_wrong_order_is_an_error(text: Path, refused) -> None:
+def test_wrong_order_is_an_error(text, refused):
     path, arpa = build(text), text.with_name("lm.arpa.gz")
     with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, expected order 5"):
         load_model(path, order=5)
@@ -112,17 +111,17 @@ def test_wrong_order_is_an_error(text: Path, refused) -> None:
 
 
 @pytest.mark.parametrize("step", ["estimate", "compile"])
-def test_bad_input_leaves_nothing_behind(tmp_path: Path, refused, step: str) -> None:
+def test_bad_input_leaves_nothing_behind(tmp_path, refused, step):
     bad, order = write(tmp_path / "bad", "a <s> b"), ["--order=3"] if step == "estimate" else []
     refused(["lm", step, *order, "--input", bad, "--output", tmp_path / "output"], f": {bad}:1: ")
 
 
 @pytest.mark.parametrize("order", ["0", "-1", "x", "2.5"])
-def test_order_is_a_positive_integer(text: Path, order: str) -> None:
+def test_order_is_a_positive_integer(text, order):
     assert lm("estimate", "--order", order, "--input", text, "--output", text.with_name("o")) == 2
 
 
-def test_model_does_not_depend_on_the_size_of_blocks(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_does_not_depend_on_the_size_of_blocks(text, monkeypatch):
     """Of a pruned model, too: half of its bigrams are missing and have to be added."""
     compiled = build(text)
     lines = read_lines(text.with_name("lm.arpa.gz"))
@@ -140,7 +139,7 @@ def test_model_does_not_depend_on_the_size_of_blocks(text: Path, monkeypatch: py
     assert np.count_nonzero(load_model(compiled).arrays.slots[:, 0]) > len(bigrams) + 15
 
 
-def test_duplicate_key_is_an_error(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_key_is_an_error(text, monkeypatch):
     compiled = build(text)
     before = compiled.read_bytes()
     monkeypatch.setattr("itersel.lm.binary.insert", lambda slots, rows: 0)

@@ -1,7 +1,6 @@
 """The lines that the language model of a fold leaves out."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from tests.systems import itersel
@@ -14,21 +13,23 @@ from itersel.lm.text import lines_of_fold, read_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
+DIFFERS = r"0\.target\.gz: differs"
+MIXED = "shards: does not contain each of the 43 lines"
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> Path:
+def text(tmp_path):
     path = tmp_path / "a text"
     write_lines(path, LINES)
     shard_corpus(path, path, 5, 3, tmp_path / "shards")
     return path
 
 
-def ids(text: Path, *shards: int) -> set[int]:
+def ids(text, *shards):
     return {int(line) for z in shards for line in (text.parent / f"shards/{z}.ids").read_text().split()}
 
 
-def test_every_line_is_in_one_fold(text: Path) -> None:
+def test_every_line_is_in_one_fold(text):
     folds = [lines_of_fold(text, text.parent / "shards", fold, 3) for fold in range(3)]
     assert sorted(line for fold in folds for line in fold) == list(range(len(LINES)))
     assert folds == [ids(text, 0, 3), ids(text, 1, 4), ids(text, 2)]
@@ -36,7 +37,7 @@ def test_every_line_is_in_one_fold(text: Path) -> None:
         lines_of_fold(text, text.parent / "shards", 0, 6)
 
 
-def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
+def test_copies_are_left_out_whatever_their_shard(text):
     write_lines(text, [*LINES, *LINES[:2], LINES[0]])
     folder = text.parent / "with copies"
     shard_corpus(text, text, 5, 3, folder)
@@ -49,7 +50,7 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
         assert lines_of_fold(text, folder, fold, 3) == expected
 
 
-def test_the_command_estimates_from_the_rest(text: Path) -> None:
+def test_the_command_estimates_from_the_rest(text):
     rest, left_out = text.with_name("rest"), ids(text, 1, 3)
     write_lines(rest, [line for i, line in enumerate(LINES) if i not in left_out])
     folds = ["--leave-out", text.parent / "shards", "--fold=1/2", "--output", text.with_name("fold.arpa")]
@@ -66,21 +67,15 @@ def test_the_command_estimates_from_the_rest(text: Path) -> None:
         ("--leave-out=x --fold=0/2 --input=-", "needs the text in a file, not on standard"),
     ],
 )
-def test_conflicting_options(arguments, message, tmp_path, refused) -> None:
+def test_conflicting_options(arguments, message, tmp_path, refused):
     refused(["lm", "estimate", "--order=3", *arguments.split(), f"--output={tmp_path / 'new'}"], message)
-
-
-MIXED = "shards: does not contain each of the 43 lines"
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            lambda text, _: write_lines(text, LINES[::-1]),
-            r"0\.target\.gz: differs .* 0\.ids of .*a text; give",
-        ),
-        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), r"0\.target\.gz: differs"),
+        (lambda text, _: write_lines(text, LINES[::-1]), rf"{DIFFERS} .* 0\.ids of .*a text; give"),
+        (lambda _, folder: write_lines(folder / "0.target.gz", ["x"] * 9), DIFFERS),
         (lambda text, _: write_lines(text, [*LINES, "a"]), "of the 44 lines of .*a text exactly once; rerun"),
         (lambda _, folder: shutil.copy(folder / "0.ids", folder / "1.ids"), MIXED),
         (lambda _, folder: write_lines(folder / "1.ids", []), MIXED),
@@ -90,13 +85,13 @@ MIXED = "shards: does not contain each of the 43 lines"
         (lambda _, folder: shutil.rmtree(folder), "shards: was not made by 'itersel shard'"),
     ],
 )
-def test_a_folder_of_another_text(text: Path, damage, message: str) -> None:
+def test_a_folder_of_another_text(text, damage, message):
     damage(text, text.parent / "shards")
     with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         lines_of_fold(text, text.parent / "shards", 0, 2)
 
 
-def test_lines_that_are_in_no_shard(text: Path) -> None:
+def test_lines_that_are_in_no_shard(text):
     """Natural tasks may leave lines out of all shards; every fold includes them."""
     folder = text.parent / "shards"
     (folder / "4.ids").rename(folder / "rest.ids")

@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm import kernels
-from itersel.lm.state_kernels import (
-    EMPTY_STATE,
-    PAIR_BITS,
-    States,
-    begin_state,
-    compose,
-    make_states,
-    reset_states,
-    word_state,
-)
+from itersel.lm import kernels, state_kernels
+from itersel.lm.state_kernels import PAIR_BITS, begin_state, compose, word_state
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 
@@ -135,9 +126,9 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return load_arpa(to_arpa(short, order), tmp_path_factory.mktemp("lm"))
 
 
-def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> States:
-    states = make_states(model.order, words, pairs)
-    reset_states(states)
+def states_of(model, words: int = 1 << 10, pairs: int = 1 << 12) -> state_kernels.States:
+    states = state_kernels.make_states(model.order, words, pairs)
+    state_kernels.reset_states(states)
     return states
 
 
@@ -161,13 +152,6 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
     assert not states.counts[1]
     expected = kernels.score_sentences(arrays, ids, np.array([0, len(ids)]), start, end)[0]
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
-
-
-def test_the_empty_piece_changes_nothing(model) -> None:
-    states = states_of(model)
-    state = word_state(model.arrays, states, model.ids["a"])
-    assert compose(model.arrays, states, state, EMPTY_STATE) == (state, 0.0)
-    assert compose(model.arrays, states, EMPTY_STATE, state) == (state, 0.0)
 
 
 @pytest.mark.parametrize("model", [3], indirect=True)

@@ -205,11 +205,8 @@ def test_titles(docstring, title):
 @pytest.fixture
 def handler(tmp_path):
     """Return a handler that writes to the file `console`."""
-    settings = SimpleNamespace(
-        stdout=False, nocolor=True, dryrun=False, printshellcmds=False, verbose=False, debug_dag=False,
-        quiet=None, show_failed_logs=True,
-    )  # fmt: skip
-    found = LogHandler(settings, None)
+    off = dict.fromkeys(("stdout", "dryrun", "printshellcmds", "verbose", "debug_dag"), False)
+    found = LogHandler(SimpleNamespace(**off, nocolor=True, quiet=None, show_failed_logs=True), None)
     with (tmp_path / "console").open("w") as stream:
         found.setStream(stream)
         yield found

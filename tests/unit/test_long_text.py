@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,22 +14,24 @@ from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES
 from itersel.storage.files import line_blocks, packing_of, read_lines
 from itersel.storage.json_files import read_json
 
+contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)
 
-def pack(path: Path, piece: bytes, times: int) -> Path:
+
+def pack(path, piece, times):
     with gzip.open(path, "wb", compresslevel=1) as stream:
         for _ in range(times):
             stream.write(piece)
     return path
 
 
-def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
+def prepare(source, target, *options):
     languages = ["--source-language", "de", "--target-language", "en", "--tokenized"]
     files = ["--source", source, "--target", target, "--output", source.parent / "out"]
     return ["corpus", "prepare", *files, *languages, *options]
 
 
 @pytest.mark.slow
-def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None:
+def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path):
     """64 million empty lines used to take 6 GB, 16 million 1.6 GB."""
     times = 16
     for name, words in (("source.gz", b"ein haus\n"), ("target.gz", b"a house\n")):
@@ -47,7 +48,7 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["prepare", "bleu", "weights"])
-def test_an_endless_line(tmp_path: Path, command: str) -> None:
+def test_an_endless_line(tmp_path, command):
     path = pack(tmp_path / "line.gz", b"a" * MEBIBYTE, 160)
     others = {"bleu": ["bleu", "--reference", path, path], "weights": ["weights", "show", path]}
     arguments = {"prepare": prepare(path, path, "--split", "dev"), **others}
@@ -63,7 +64,7 @@ def test_an_endless_line(tmp_path: Path, command: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_the_limit_is_exact(tmp_path: Path, suffix: str, end: bytes) -> None:
+def test_the_limit_is_exact(tmp_path, suffix, end):
     path = tmp_path / f"text{suffix}"
     for size in (1023, 1024, 1025):
         content = b"\xef\xbb\xbf" + b"a" * 1024 + b"\nb\n" + b"c" * size + end
@@ -74,7 +75,7 @@ def test_the_limit_is_exact(tmp_path: Path, suffix: str, end: bytes) -> None:
         list(line_blocks(path, 1024))
 
 
-def test_the_limit_of_the_command_line(tmp_path: Path, refused) -> None:
+def test_the_limit_of_the_command_line(tmp_path, refused):
     (tmp_path / "source").write_text("a\n" + "b " * 1000 + "\n")
     (tmp_path / "target").write_text("x\ny\n")
     arguments = [*map(str, prepare(tmp_path / "source", tmp_path / "target", "--split=dev"))]
@@ -84,11 +85,8 @@ def test_the_limit_of_the_command_line(tmp_path: Path, refused) -> None:
     assert main([*arguments, "--max-line-bytes=10"]) == 2
 
 
-contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)
-
-
 @given(contents, st.integers(60, 70))
-def test_blocks_are_the_lines_of_the_text(tmp_path: Path, content: bytes, size: int) -> None:
+def test_blocks_are_the_lines_of_the_text(tmp_path, content, size):
     """For any block size, lines are the text split at line feeds."""
     path = tmp_path / "text"
     path.write_bytes(content)
@@ -108,7 +106,7 @@ def test_blocks_are_the_lines_of_the_text(tmp_path: Path, content: bytes, size: 
     assert read_lines(path) == expected
 
 
-def test_lines_that_are_longer_than_a_piece(tmp_path: Path) -> None:
+def test_lines_that_are_longer_than_a_piece(tmp_path):
     sizes = 1, BLOCK_BYTES, 3, 3 * BLOCK_BYTES // 2, BLOCK_BYTES // 2 - 1, 0, 5
     lines = ["\u00e9" * size for size in sizes]
     (tmp_path / "text").write_text("\n".join(lines), encoding="utf-8")
@@ -117,7 +115,7 @@ def test_lines_that_are_longer_than_a_piece(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["arpa", "alignment"])
-def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
+def test_readers_of_whole_files(tmp_path, step):
     path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 128)
     (tmp_path / "text").write_text("a\n")
     text = ["--source", tmp_path / "text", "--target", tmp_path / "text"]
@@ -130,7 +128,7 @@ def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_json_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_json_file_that_is_too_large(tmp_path, monkeypatch):
     monkeypatch.setattr("itersel.storage.json_files.MAX_JSON_BYTES", 10)
     (tmp_path / "x.json").write_text('{"a": "0123456789"}')
     with pytest.raises(InputError, match=r"x.json: has more than 10 bytes"):

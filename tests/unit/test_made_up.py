@@ -4,7 +4,6 @@ import itertools
 import os
 import platform
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from itersel.vectors.weights import read_weights
 SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
 
 
-def test_sizes(tmp_path: Path) -> None:
+def test_sizes(tmp_path):
     paths = make_lists(tmp_path, **SIZES).read_text().split()
     files = find_files(paths, 1, range(1, 3))
     pool = merge_lists(files)
@@ -41,7 +40,7 @@ def test_sizes(tmp_path: Path) -> None:
     assert all((np.diff(sparse.feature[a:b]) > 0).all() for a, b in itertools.pairwise(sparse.offset))
 
 
-def test_tuners_learn_from_them(tmp_path: Path) -> None:
+def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
     pool = merge_lists(find_files(lists, 1, range(1, 3)))
     before = read_weights(tmp_path / "before")
@@ -51,7 +50,7 @@ def test_tuners_learn_from_them(tmp_path: Path) -> None:
     assert tuned.score > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
 
 
-def test_mix_accepts_shards(tmp_path: Path) -> None:
+def test_mix_accepts_shards(tmp_path):
     files = ["--inputs", make_shards(tmp_path, 6, 500), "--output", tmp_path / "v.h5"]
     itersel("mix", *files, "--shards", 6, "--mixing", "selection", "--epoch", 1, "--select", 50)
     assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
@@ -70,7 +69,7 @@ def test_mix_accepts_shards(tmp_path: Path) -> None:
     [partial(make_lists, **SIZES), partial(make_shards, shards=2, weights=100)],
     ids=["lists", "shards"],
 )
-def test_seeds(tmp_path: Path, make) -> None:
+def test_seeds(tmp_path, make):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         (tmp_path / name).mkdir()
         make(tmp_path / name, seed=seed)
@@ -81,7 +80,7 @@ def test_seeds(tmp_path: Path, make) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
-def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
+def test_pro_does_not_depend_on_the_type_of_processor(tmp_path):
     """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""
     files = ["--lists", make_lists(tmp_path, **SIZES), "--previous", tmp_path / "before"]
     output, found = tmp_path / "weights.h5", set()
@@ -94,7 +93,7 @@ def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
-def test_grown_pairs_are_aligned(tmp_path: Path) -> None:
+def test_grown_pairs_are_aligned(tmp_path):
     """Every word is aligned with its translation, and the order of words is reversed."""
     texts = {"source": ["a", "b c", "d e f"], "target": ["A", "C B", "F E D"]}
     texts["alignment"] = ["0-0", "0-1 1-0", "0-2 1-1 2-0"]
@@ -110,7 +109,7 @@ def test_grown_pairs_are_aligned(tmp_path: Path) -> None:
         assert {i for i, _ in points} == set(range(len(words)))
 
 
-def test_rare_words_have_more_variants() -> None:
+def test_rare_words_have_more_variants():
     words = ["the"] * 1000 + ["house"] * 30 + ["hapax"]
     assert variants(words, 1) == {"the": 1, "house": 1, "hapax": 1}
     # 16 ** (0.75 * (1 - log 30 / log 1000)) = 2.87, and 16 ** 0.75

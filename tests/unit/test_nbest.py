@@ -22,7 +22,6 @@ JSON_SCORE = '{"id": 0, "text": "a b", "score": -4}'
 
 
 def features(lists, row):
-    """Return the features of a translation by name."""
     places = range(*lists.feature_offset[row : row + 2])
     return {lists.name.get(int(lists.feature[i])): lists.value[i] for i in places}
 

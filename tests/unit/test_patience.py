@@ -13,6 +13,11 @@ from itersel.evaluate.epochs import next_progress
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
+PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
+SELECTION = ["--select", "2", "--keep", "x1"]
+MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
+NOTHING = ["--shard", "none", "--model", "none"]
+
 
 @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.integers(1, 4))
 def test_training_stops_as_by_a_plain_count(scores, patience):
@@ -39,7 +44,6 @@ def decide(folder, epoch, line, *more):
 
 @pytest.fixture
 def decision(tmp_path):
-    """Return the options of a decision to stop."""
     for epoch, line in enumerate(["x b c d e f", "a b c d e f", "a b c d e f"], 1):
         assert decide(tmp_path, epoch, line) == 0
     found = [json.loads((tmp_path / f"{epoch}.json").read_text()) for epoch in (1, 2, 3)]
@@ -53,11 +57,6 @@ def test_no_decision(tmp_path, capsys):
     assert decide(tmp_path, 2, "a") == 1
     assert "1.json: is not a decision; make it with 'itersel report patience'" in capsys.readouterr().err
     assert not (tmp_path / "2.json").exists()
-
-
-PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
-SELECTION = ["--select", "2", "--keep", "x1"]
-MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
@@ -83,9 +82,6 @@ def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
     matrix = {name: value for name, value in read_weights(tmp_path / "W.h5").to_dict().items() if value}
     assert matrix == after
     assert run(tmp_path, *options, "2") == 1
-
-
-NOTHING = ["--shard", "none", "--model", "none"]
 
 
 def test_a_shard_is_passed_on(tmp_path, decision):

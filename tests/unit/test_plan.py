@@ -4,7 +4,6 @@ import argparse
 import re
 import shlex
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -36,24 +35,22 @@ SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
 NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
 FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
-
-
 # Instead of the defaults for train.
 PLAIN = {"tasks": {"shards": 1}, "held_out": {"tuner": {"name": "none"}}, "tune_on": "train"}
 
 
-def plan_of(experiments: dict[str, Any], data: dict[str, Any] = DATA, **more: Any) -> Plan:
+def plan_of(experiments, data=DATA, **more):
     """Return the plan of a config; its files do not exist."""
     plain = {name: {**PLAIN, **one} for name, one in experiments.items()}
     content = {"name": "x", "output": "out", "data": data, "experiments": plain, **more}
     return Plan(expanded(read_config(content)))
 
 
-def plan_of_texts(**texts: Any) -> Plan:
+def plan_of_texts(**texts):
     return plan_of({"a": SELECTED}, DATA | texts)
 
 
-def job(experiment: str = "a", **wildcards: object) -> Any:
+def job(experiment="a", **wildcards):
     """Return wildcards as Snakemake gives them."""
     return SimpleNamespace(experiment=experiment, **{name: str(value) for name, value in wildcards.items()})
 
@@ -91,7 +88,7 @@ READ = ["--shard", "x", "--model", "x"]
 SYSTEM = ["choose", "--weights", "x", "--translations", "x", "--output-weights", "x"]
 
 
-def commands() -> list[tuple[str, list[str], str]]:
+def commands():
     """Return steps, the options that rules name, and those of the plan."""
     texts, translated = LISTS.list_texts, job("patient", stage="epoch-3", split="test", shard=0)
     place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
@@ -128,20 +125,19 @@ def commands() -> list[tuple[str, list[str], str]]:
 
 
 @pytest.mark.parametrize(("step", "required", "made"), commands())
-def test_commands_know_the_options(step: str, required: list[str], made: str) -> None:
+def test_commands_know_the_options(step, required, made):
     arguments = [step, *required, *shlex.split(made)]
     output = [] if "--output" in arguments else ["--output", "x"]
     assert make_parser(arguments).parse_args([*arguments, *output]).output
 
 
-def test_lists_replace_grammars_and_models() -> None:
+def test_lists_replace_grammars_and_models():
     texts = LISTS.list_texts
     place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
-    assert LISTS.epochs.train_options(place).startswith(
-        "--epoch 1 --shard-number 2 --features all --k-best 100 --seed"
-    )
+    made = LISTS.epochs.train_options(place)
+    assert made.startswith("--epoch 1 --shard-number 2 --features all --k-best 100 --seed")
     assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     assert LISTS.lists.shard(place) == ["out/x/shards/dev/3/2.h5"]
     assert LISTS.lists.models(place) == LISTS.lists.models(job("tuned", epoch=1, shard=0)) == []
@@ -154,9 +150,9 @@ def test_lists_replace_grammars_and_models() -> None:
         *("--dense", "LM", "--dense", "TM_0", "--shards", "4", "--seed", "1"),
     ]
     assert texts.shard_options(job(split="devtest.new", shards="3")).endswith("--shards 3 --keep-order")
-    made = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
-    assert texts.texts("test.new") == [*made, "out/x/corpus/test.new.statistics.json"]
-    assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == made[:2]
+    files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
+    assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
+    assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == files[:2]
     assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     assert texts.import_options == "--language en --protect 'a b'"
 
@@ -171,20 +167,20 @@ def test_lists_replace_grammars_and_models() -> None:
         ("bleu", "tokenize", values.TOKENIZATIONS),
     ],
 )
-def test_choices_are_those_of_the_steps(step: str, option: str, choices: tuple[str, ...]) -> None:
+def test_choices_are_those_of_the_steps(step, option, choices):
     parser = argparse.ArgumentParser()
     add_step(parser, step, STEPS[step][0])
     assert sorted(parser._option_string_actions[f"--{option}"].choices) == sorted(choices)  # type: ignore[arg-type]
 
 
-def test_values_that_begin_with_a_dash() -> None:
+def test_values_that_begin_with_a_dash():
     made = options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
     dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
     assert shlex.split(made) == [*dashed, "--seed", "3"]
     assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
 
 
-def test_keys_of_an_experiment_win() -> None:
+def test_keys_of_an_experiment_win():
     """Its seed and the size of its lists."""
     for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
         made = ALL.epochs.train_options(job(name, epoch=1, shard=0))
@@ -192,7 +188,7 @@ def test_keys_of_an_experiment_win() -> None:
     assert "--seed 9 --tuner pro" in ALL.lists.tune_options(job("pro", epoch=1))
 
 
-def test_options_of_tuning() -> None:
+def test_options_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
     for name, command, made in (
         ("part", "forest", "--features all --pop-limit 200 --max-span 15 --density 50"),
@@ -203,10 +199,8 @@ def test_options_of_tuning() -> None:
         assert ALL.lists.command(place) == command
         assert f"--shard-number 0 {made}" in ALL.lists.options(place)
         assert ("--sum-sparse" in ALL.lists.tune_options(place)) == (name == "part")
-    made = "--shards 1 --iteration 2 --seed 9 --tuner mert --directions 12 --restarts 5"
-    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(
-        f"--previous {FOLDER}/mert/epoch-1/weights.h5 {made}"
-    )
+    made = f"--previous {FOLDER}/mert/epoch-1/weights.h5 --shards 1 --iteration 2 --seed 9 --tuner mert "
+    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(f"{made}--directions 12 --restarts 5")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +213,7 @@ def test_options_of_tuning() -> None:
         ({"mixing": FOLLOWED, "learner": {"name": "mira"}}, True, "mixed.h5"),
     ],
 )
-def test_step_on_dev_after_every_mixing(mixing: Any, has_previous: bool, weights: str) -> None:
+def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     """Training and mixing continue from mixed weights, whatever the step made of them."""
     step = {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}}
     experiment = {"tasks": {"shards": 2}, "epochs": 2, **mixing, "held_out": step}
@@ -237,14 +231,14 @@ def test_step_on_dev_after_every_mixing(mixing: Any, has_previous: bool, weights
     assert "--last" not in plan.lists.tune_options(job(epoch=1))
 
 
-def test_options_of_mixing() -> None:
+def test_options_of_mixing():
     keep = ["dense", "RBT:,_it's"]
     kept = {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}}
     path = {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2}
     mean = {"algorithm": "mixsgd", "epochs": 2}
     plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
 
-    def made(name: str, epoch: int) -> str:
+    def made(name, epoch):
         return plan.epochs.mix_options(job(name, epoch=epoch))
 
     assert made("default", 2) == "--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2"
@@ -262,7 +256,7 @@ def test_options_of_mixing() -> None:
         assert ("--measure-loss" in made_of_shard) == (name == "path")
 
 
-def test_shard_of_an_epoch() -> None:
+def test_shard_of_an_epoch():
     """It uses the language model of its fold."""
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
@@ -279,7 +273,7 @@ def test_shard_of_an_epoch() -> None:
     assert plan.shards.estimate_options(models) == fold
 
 
-def test_first_epochs_wait_for_all_grammars_and_models() -> None:
+def test_first_epochs_wait_for_all_grammars_and_models():
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}, "seed": 7}})
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
     waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7-shards/2-folds")]
@@ -288,7 +282,7 @@ def test_first_epochs_wait_for_all_grammars_and_models() -> None:
     assert plan.epochs.of(job(epoch=2)).level_before == []
 
 
-def test_shards_that_go_on_alone() -> None:
+def test_shards_that_go_on_alone():
     plan = plan_of({"a": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}})
     assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
     assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
@@ -301,7 +295,7 @@ def test_shards_that_go_on_alone() -> None:
         assert ("/1.target.1.gz" in made) == (split == "dev")
 
 
-def test_resharding_deals_each_file_once() -> None:
+def test_resharding_deals_each_file_once():
     """Differently in each epoch; files keep their language models."""
     tasks = {"name": "resharding", "shards": 2, "parts": 3, "language_model_folds": 4}
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
@@ -315,7 +309,7 @@ def test_resharding_deals_each_file_once() -> None:
 
 
 @pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
-def test_mixed_weights_that_are_tuned(start: str, weights: str) -> None:
+def test_mixed_weights_that_are_tuned(start, weights):
     held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 2}, "held_out": held_out}})
     folder = f"{FOLDER}/a/epoch-1"
@@ -331,7 +325,7 @@ def test_mixed_weights_that_are_tuned(start: str, weights: str) -> None:
     assert plan.lists.written(last) == [f"{folder}/lists/0.h5"]
 
 
-def test_a_batch_tuner_reads_the_lists_of_all_epochs() -> None:
+def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
@@ -341,7 +335,7 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs() -> None:
     assert plan.lists.weights_before(third) == []
 
 
-def test_an_epoch_passes_on_what_the_one_before_made() -> None:
+def test_an_epoch_passes_on_what_the_one_before_made():
     """If it may come after the end of training: with patience 2, the fourth is the first."""
     stopping = {"epochs": 5, "patience": 2, "tasks": {"shards": 2}}
     tuned = {"held_out": {"tuner": {"name": "pro"}}}
@@ -367,7 +361,7 @@ def test_an_epoch_passes_on_what_the_one_before_made() -> None:
     assert "--previous" not in plan.tables.patience_options(job("mixed", epoch=1))
 
 
-def test_experiments_that_start_from_others() -> None:
+def test_experiments_that_start_from_others():
     learner = {"learner": {"name": "mert"}}
     plan = plan_of({"x": {"start_from": "y"}, "y": {**TUNED, **learner, "start_from": "z"}, "z": TUNED})
     best = f"{FOLDER}/{{}}/best/weights.h5"
@@ -377,7 +371,7 @@ def test_experiments_that_start_from_others() -> None:
     assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
 
 
-def test_repeats() -> None:
+def test_repeats():
     """The N-th run has its own seed, shards and language models, and starts from the N-th of another."""
     content = {
         "a": {"repeats": 3, "epochs": 2, "tasks": {"shards": 2}},
@@ -415,7 +409,7 @@ def test_repeats() -> None:
         ({**NATURAL, "others": "join", "minimum": 5}, 4, 4, 4, "--others join --minimum 5 --labels a=2 b=1"),
     ],
 )
-def test_tasks(tasks: dict[str, Any], files: int, shards: int, folds: int, made: str) -> None:
+def test_tasks(tasks, files, shards, folds, made):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
@@ -437,7 +431,7 @@ def test_tasks(tasks: dict[str, Any], files: int, shards: int, folds: int, made:
     assert plan.tables.counted.get("train") == (name if is_whole else None)
 
 
-def test_independent_tasks() -> None:
+def test_independent_tasks():
     """Each is an experiment; they are compared together, by task."""
     tasks = {"labels": {"a": 2, "b": 1}, "language_model_folds": 1}
     own = {**SELECTED, "tasks": {**tasks, "name": "independent"}}
@@ -472,7 +466,7 @@ def test_independent_tasks() -> None:
 
 
 @pytest.mark.parametrize(("names", "labels"), [("np", ("a", "b", "z")), ("npi", ("z", "b")), ("r", ())])
-def test_table_by_task(names: str, labels: tuple[str, ...]) -> None:
+def test_table_by_task(names, labels):
     """The labels of independent tasks, which have no weights for others, or else of all tasks."""
     tasks = {
         "n": NATURAL,
@@ -488,7 +482,7 @@ def test_table_by_task(names: str, labels: tuple[str, ...]) -> None:
         assert plan_of(experiments, DATA | {"test": PAIR}).tables.task_splits == []
 
 
-def test_text_of_a_run() -> None:
+def test_text_of_a_run():
     plan = plan_of_texts(monolingual=["m.en"])
     texts = plan.texts
     assert texts.held_out == ["dev", "devtest", "devtest.one", "test.one", "test.two"] == texts.given
@@ -506,13 +500,13 @@ def test_text_of_a_run() -> None:
     assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_shard, "1")}
 
 
-def test_alignment() -> None:
+def test_alignment():
     assert plan_of_texts().texts.alignment == "out/x/align/train.align.gz"
     given = plan_of_texts(tokenized=True, train={**PAIR, "alignment": "x.align"})
     assert given.texts.alignment == "out/x/corpus/train.alignment.gz" in given.texts.prepared
 
 
-def test_texts_of_the_help() -> None:
+def test_texts_of_the_help():
     """Held-out modules are made with train; texts in addition to the help are prepared like train."""
     help_data = {"held_out_modules": ["sbasic"], "test": {"news": {**PAIR, "target": ["x.en", "y.en"]}}}
     plan = plan_of({"a": SELECTED}, help_data)
@@ -532,7 +526,7 @@ def test_texts_of_the_help() -> None:
     assert "--rules test.sbasic out/x/report/rules.test.sbasic.json" in plan.tables.corpus_options
 
 
-def test_preparation_options() -> None:
+def test_preparation_options():
     made = HELP.texts.prepare_options(job()).partition(" --source out")[0]
     assert made == (
         "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
@@ -544,7 +538,7 @@ def test_preparation_options() -> None:
     assert "out/x/corpus/dev.task.gz" in cut.prepared
 
 
-def test_corpora() -> None:
+def test_corpora():
     """Options and files of given texts, downloads and tables; every file that is read is an input."""
     plan = plan_of_texts(
         train={

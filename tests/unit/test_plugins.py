@@ -3,9 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 from unittest import mock
 
 import jsonschema
@@ -32,11 +30,15 @@ from itersel.plugins import TEMPLATES, imported_code
 from itersel.sources import step_digest
 from itersel.vectors.weights import read_weights
 
+LOST = "cannot be imported from other:"
+KEY = "has a key that no config can have, "
+RETURNS = "must return names, rules and indices of names: "
+DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 SEARCHING = (LEARNERS, TEMPLATES, CHOICES["learner"])
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
 
 
-def forget() -> None:
+def forget():
     for names in SEARCHING:
         vars(names).pop("plugins", None)
     plugins._imported.clear()
@@ -46,7 +48,7 @@ def forget() -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def site(tmp_path, monkeypatch):
     """Return a folder for installed packages."""
     folder = tmp_path / "site"
     folder.mkdir()
@@ -58,18 +60,18 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def toy(root: Path, site: Path) -> Path:
+def toy(root, site):
     install_toy(root, site)
     return site
 
 
-def command(site: Path, folder: Path, *arguments: str, status: int = 0) -> str:
+def command(site, folder, *arguments, status=0):
     done = limited(*arguments, cwd=folder, env={**os.environ, "PYTHONPATH": python_path(site)})
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
 
 
-def test_commands(toy: Path, tmp_path: Path) -> None:
+def test_commands(toy, tmp_path):
     """The config, its schema and training know the learner and the template."""
     content = learner("oracle", delay=2) | {"grammar": {"templates": ["R", "Growth"]}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
@@ -92,7 +94,7 @@ def test_commands(toy: Path, tmp_path: Path) -> None:
     assert line.endswith("invalid choice: 'oracl' (did you mean 'oracle'?)")
 
 
-def test_features(toy: Path) -> None:
+def test_features(toy):
     """They join those of built-in templates, in any order of templates."""
     found = features_by_rule(compute(RULES, ["RBT", "Growth", "R"]))
     assert found == features_by_rule(compute(RULES, ["Growth", "R", "RBT"]))
@@ -121,25 +123,19 @@ def template(rules):
 METHOD = "def make_learner(self): pass"
 
 
-def other(key: str = "", method: str = METHOD, returned: str = "[], [], []") -> str:
+def other(key="", method=METHOD, returned="[], [], []"):
     return SETTINGS.format(key=key, method=method, returned=returned)
 
 
-def install_other(site: Path, kind: str, name: str, code: str | None) -> None:
+def install_other(site, kind, name, code):
     """Install a package that adds a learner or a template, perhaps without its code."""
     value = "other:Learner" if kind == "learner" else "other:template"
     install(site, "other", {f"itersel.{kind}s": {name: value}}, {} if code is None else {"other.py": code})
 
 
-def test_a_feature_that_occurs_twice(site: Path) -> None:
+def test_a_feature_that_occurs_twice(site):
     install_other(site, "template", "New", other(returned="['New:b', 'New:a'], [2, 3, 2, 2], [0, 1, 0, 1]"))
     assert features_by_rule(compute(RULES, ["New"])) == [{}, {}, {"New:b": 2.0, "New:a": 1.0}, {"New:a": 1.0}]
-
-
-LOST = "cannot be imported from other:"
-KEY = "has a key that no config can have, "
-RETURNS = "must return names, rules and indices of names: "
-DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +169,7 @@ DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "ret
         ("template", "New", other(returned="['New:a'], [0, 1], [0]"), "must return a rule and the index"),
     ],
 )
-def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None, problem: str) -> None:
+def test_faults_of_a_package(site, kind, name, code, problem):
     """One line that names the package; it does not matter while nothing of the package is used."""
     install_other(site, kind, name, code)
     name_in(CHOICES["learner"], read_config(learner("mira")).experiments["a"].learner)
@@ -187,28 +183,28 @@ def test_faults_of_a_package(site: Path, kind: str, name: str, code: str | None,
     assert "\n" not in str(error.value)
 
 
-def test_a_broken_package_does_not_matter_to_another(toy: Path) -> None:
+def test_a_broken_package_does_not_matter_to_another(toy):
     install_other(toy, "learner", "a", None)
     config = read_config(learner("oracle"))
     assert "name: oracle" in commented_yaml(config, "x")
     assert name_in(LEARNERS, config.experiments["a"].learner) == "oracle"
 
 
-def test_two_packages_with_the_same_name(toy: Path) -> None:
+def test_two_packages_with_the_same_name(toy):
     install_other(toy, "learner", "oracle", other())
     message = r"^learner 'oracle' of the installed package '\w+' has the name of one of"
     with pytest.raises(InputError, match=message):
         read_config(learner("oracle"))
 
 
-def test_a_key_with_the_name_of_an_option_of_train(site: Path, tmp_path: Path) -> None:
+def test_a_key_with_the_name_of_an_option_of_train(site, tmp_path):
     install_other(site, "learner", "new", other("seed: int = option('Seed.', 1, minimum=1)"))
     line = command(site, tmp_path, "train", "--learner", "new", status=1)
     said = "learner 'new' cannot have this key: argument --seed: conflicting option"
     assert line.startswith(f"itersel train: {said}")
 
 
-def test_built_in_names_need_no_search(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
+def test_built_in_names_need_no_search(monkeypatch, site):
     """Searching all packages takes longer than anything else when a job starts."""
 
     monkeypatch.setattr(metadata, "entry_points", mock.Mock(side_effect=AssertionError))
@@ -219,7 +215,7 @@ def test_built_in_names_need_no_search(monkeypatch: pytest.MonkeyPatch, site: Pa
         read_config(learner("unknown"))
 
 
-def test_edits_are_noticed(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edits_are_noticed(toy, monkeypatch):
     """Only steps that use the package run again, and jobs of the run before fail."""
     config = learner("oracle") | {"grammar": {"templates": ["Growth"]}}
     steps = ("train", "grammar extract", "decode", "align")
@@ -262,11 +258,11 @@ CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(Non
 
 
 @pytest.mark.slow
-def test_kernels_are_kept(site: Path, tmp_path: Path) -> None:
+def test_kernels_are_kept(site, tmp_path):
     install_other(site, "template", "New", KERNEL)
     settings = {"PYTHONPATH": python_path(site), "ITERSEL_CACHE": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
 
-    def call() -> str:
+    def call():
         return limited(program=["-c", CALL], env={**os.environ, **settings}).stdout
 
     assert (call(), call()) == ("42 0 1\n", "42 1 0\n")

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
@@ -24,8 +23,6 @@ def _nothing_shown(monkeypatch):
 
 
 class Clock:
-    """A clock set by tests."""
-
     def __init__(self):
         self.now = 1000.0
 
@@ -146,14 +143,14 @@ def test_duration():
     assert found == ["0 s", "99 s", "2 min", "59 min", "1 h 0 min", "3 h 5 min"]
 
 
-def double() -> Callable[[int], int]:
+def double():
     return lambda number: 2 * number
 
 
-def fail(error: Exception | None) -> Callable[[int], int]:
+def fail(error):
     """Return a function that fails for 5: with an error, or its process is killed."""
 
-    def function(number: int) -> int:
+    def function(number):
         if number == 5 and error is None:
             os.kill(os.getpid(), signal.SIGKILL)
         if number == 5:
@@ -163,12 +160,12 @@ def fail(error: Exception | None) -> Callable[[int], int]:
     return function
 
 
-def unusable() -> Callable[[int], int]:
+def unusable():
     raise InputError("cannot be used")
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_results_are_in_order(processes: int) -> None:
+def test_results_are_in_order(processes):
     for count in (40, 0):
         assert list(map_blocks(double, iter(range(count)), processes)) == list(range(0, 2 * count, 2))
 
@@ -183,7 +180,7 @@ def test_results_are_in_order(processes: int) -> None:
     ],
     ids=["one", "several", "bug"],
 )
-def test_errors_of_the_function(error: Exception, message: str, processes: int) -> None:
+def test_errors_of_the_function(error, message, processes):
     """As in one process: with what came before, and with the places of all errors."""
     results = map_blocks(partial(fail, error), iter(range(9)), processes)
     assert [next(results) for _ in range(5)] == list(range(5))
@@ -193,17 +190,17 @@ def test_errors_of_the_function(error: Exception, message: str, processes: int) 
         assert [(one.path, one.line) for one in raised.value.errors] == [("a", 1), ("b", 2)]
 
 
-def test_a_process_that_dies() -> None:
+def test_a_process_that_dies():
     with pytest.raises(InputError, match="a process was killed"):
         list(map_blocks(partial(fail, None), iter(range(9)), 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_function_that_cannot_be_made(processes: int) -> None:
+def test_a_function_that_cannot_be_made(processes):
     with pytest.raises(InputError, match="cannot be used"):
         list(map_blocks(unusable, iter(range(9)), processes))
 
 
-def test_what_cannot_be_sent_is_an_error() -> None:
+def test_what_cannot_be_sent_is_an_error():
     with pytest.raises(Exception, match="pickle"):
         list(map_blocks(lambda: double(), iter(range(9)), 2))

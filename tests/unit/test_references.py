@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import json
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -22,11 +21,13 @@ from itersel.grammar.shard import read_shard, write_shard
 from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
-Text = list[list[int]]
+SOURCES = [("a", "b"), (), ("a",)]
+FIRST = [("x", "y"), ("z",), ("x",)]
+FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]
 
 
 @st.composite
-def parallel_texts(draw: st.DrawFn) -> list[Text]:
+def parallel_texts(draw):
     lines, line = draw(st.integers(0, 4)), st.lists(st.integers(0, 9), max_size=2)
     text = st.lists(line, min_size=lines, max_size=lines)
     return draw(st.lists(text, min_size=1, max_size=3))
@@ -34,7 +35,7 @@ def parallel_texts(draw: st.DrawFn) -> list[Text]:
 
 @MANY
 @given(parallel_texts())
-def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
+def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts):
     nothing = np.zeros(0, np.int32), np.zeros(1, np.int64)
     sides = [make_references(*text) if text else nothing for text in texts]
     word, offset, sentence_offset = join_references([(one[0], one[1]) for one in sides])
@@ -47,17 +48,12 @@ def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]
         assert np.diff(sentence_offset).tolist() == list(map(len, expected))
 
 
-SOURCES = [("a", "b"), (), ("a",)]
-FIRST = [("x", "y"), ("z",), ("x",)]
-FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]
-
-
-def several(path: Path) -> Path:
+def several(path):
     write_shard(path, make_shard(SOURCES, FIRST, [[]] * 3, further_references=FURTHER))
     return path
 
 
-def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path):
     shard = read_shard(several(tmp_path / "several.h5"))
     words = shard.vocabulary.to_list()
     found = []
@@ -71,7 +67,7 @@ def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path: Pat
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "several.h5").read_bytes()
 
 
-def test_files_with_one_reference_are_unchanged(tmp_path: Path) -> None:
+def test_files_with_one_reference_are_unchanged(tmp_path):
     """Their format is the same as before several references were supported."""
     write_shard(tmp_path / "one.h5", make_shard(SOURCES, FIRST, [[]] * 3))
     empty = [[()] * 3] * 2
@@ -93,7 +89,7 @@ def test_files_with_one_reference_are_unchanged(tmp_path: Path) -> None:
         ([], "has 6 references for 3 sentences"),
     ],
 )
-def test_damaged_references(tmp_path: Path, offset: list[int], said: str) -> None:
+def test_damaged_references(tmp_path, offset, said):
     with resealed(several(tmp_path / "shard.h5")) as stream:
         del stream["sentence_reference_offset"]
         if offset:
@@ -102,7 +98,7 @@ def test_damaged_references(tmp_path: Path, offset: list[int], said: str) -> Non
         read_shard(tmp_path / "shard.h5")
 
 
-def test_groups_without_references(tmp_path: Path) -> None:
+def test_groups_without_references(tmp_path):
     none = np.zeros(0, np.int64)
     shard = read_shard(several(tmp_path / "shard.h5"))
     shard = dataclasses.replace(shard, reference=none.astype(np.int32), reference_offset=none)
@@ -122,7 +118,7 @@ def test_from_text_to_a_shard(tmp_path, refused):
     }.items():
         write_lines(tmp_path / name, lines)
 
-    def command(words: str) -> list[str]:
+    def command(words):
         return [word.replace("%", f"{tmp_path}/") for word in words.split()]
 
     raw = "--source=%source --target=%target --source-language=de --target-language=en --output=%corpus"

@@ -19,6 +19,9 @@ from itersel.report.table import cells, text_table, tsv_table
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
 BAD = [line.replace("d", "x") for line in REFERENCES]
+EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap": 2, "max-samples": 50}
+OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}
+OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
 
 def compare_on_one(systems, translations, **settings):
@@ -162,12 +165,8 @@ def test_inconsistent_test_sets(tmp_path, text_file, refused, names, systems, me
     refused(arguments, message)
 
 
-EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap": 2, "max-samples": 50}
-
-
 @pytest.fixture
 def resources(tmp_path):
-    """Return the description of a system in a folder of results."""
     run = tmp_path / "run"
     path = run / "experiments/x/best/resources.json"
     path.parent.mkdir(parents=True)
@@ -201,10 +200,6 @@ def test_damaged_resources(resources):
         resources.write_text(json.dumps(good | dict([bad])))
         with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
             read_resources(resources.parent)
-
-
-OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}
-OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
 
 @pytest.mark.parametrize(("key", "values"), OTHER_TYPES.items())

@@ -48,8 +48,6 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
 
 
 COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
-
-
 COLLECTIONS = [{**COUNTS, "duplicates": count} for count in (float("inf"), "3", -1)] + [{}, []]
 MONOLINGUAL = [{"dropped": one} for one in ({"x": "abc"}, {"x": float("inf")}, ["x"], None)] + [{}, [1]]
 

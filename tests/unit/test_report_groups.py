@@ -9,6 +9,7 @@ from itersel.report.page.groups import MOST, Frequency, count_matches, group_sen
 
 WORDS = {"the": Frequency(500, 0), "katze": Frequency(3, 0), "in": Frequency(50, 60)}
 SOURCE = ["the katze", "the the", "katze zug in 7 .", " ".join(["the"] * 61), "7 ."]
+lines = st.lists(st.lists(st.sampled_from("abc"), max_size=8).map(" ".join), min_size=4, max_size=4)
 
 
 def groups(systems, frequencies=WORDS):
@@ -47,9 +48,6 @@ def naive_matches(references, translations):
                 most = max(one[ngram] for one in allowed)
                 found.setdefault(ngram, [0] * len(translations))[system] += min(count, most)
     return found
-
-
-lines = st.lists(st.lists(st.sampled_from("abc"), max_size=8).map(" ".join), min_size=4, max_size=4)
 
 
 @given(st.lists(lines, min_size=1, max_size=2), st.lists(lines, min_size=2, max_size=3))

@@ -10,6 +10,8 @@ from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.report.hints import hints, short_sentence
 from itersel.report.system import write_system
 
+RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
+
 
 @pytest.fixture
 def systems(tmp_path):
@@ -19,9 +21,6 @@ def systems(tmp_path):
         folders[name] = tmp_path / f"it's {name}"
         write_system(folders[name] / "system.json", make_system(name, bleu))
     return folders
-
-
-RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
 
 
 @pytest.mark.parametrize(

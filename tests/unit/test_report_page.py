@@ -32,6 +32,9 @@ HOSTILE = [
 ]
 HOSTILE_NAMES = ["<script>window.hacked = 1", "\"'><img src=x onerror=window.hacked=1>"]
 HOSTILE_NAMES += ["עברית & <b>", "a|b_c%d$"]
+TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
+TABLES += ('{"test_sets": [], "significance": {"alpha": 1}}',)
+PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
 
 
 class Page:
@@ -331,11 +334,6 @@ def test_tables_for_papers_escape_names(tmp_path):
     text = "\n".join(markdown(run.table))
     assert "<script" not in text
     assert "a\\|b\\_c%d$" in text
-
-
-TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
-TABLES += ('{"test_sets": [], "significance": {"alpha": 1}}',)
-PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,8 @@ def count_text(run):
     """Write the counts of all translations, taken as detokenised text, and the table with their scores."""
     systems = [system for repeats in run.systems.values() for system in repeats]
     counted = [count(lines, lines, [run.references], "13a") for lines in run.translations]
-    test_set = Translations(
-        "test", systems, run.translations, [run.references], [one.counts for one in counted]
-    )
+    counts = [one.counts for one in counted]
+    test_set = Translations("test", systems, run.translations, [run.references], counts)
     run.table = compare([test_set], trials=100)
     (run.folder / "report" / "table.json").write_text(json.dumps(run.table))
     for system, one in zip(systems, counted, strict=True):
@@ -56,7 +55,6 @@ def count_text(run):
 
 
 def texts(run, name):
-    """Return the translations by all repeats of an experiment."""
     return run.translations[NAMES.index(name) * run.repeats :][: run.repeats]
 
 

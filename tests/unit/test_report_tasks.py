@@ -35,7 +35,6 @@ TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
 
 
 def of(text, *tasks):
-    """Return the lines of a text that belong to some tasks."""
     return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
 
 
@@ -92,7 +91,7 @@ def test_significance_covers_the_sentences_of_a_row():
     assert marks == [[[], [1], [1]]] * 3
 
 
-def test_text():
+def test_text_tsv_and_document():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     text = text_table(table)
     assert text[:2] == ["system  experiment", "------  ----------"]
@@ -111,6 +110,16 @@ def test_text():
     assert f"9 tests, {pairs}" in legend
     assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
     assert max(map(len, text)) <= 110
+    header, *rows = (line.split("\t") for line in tsv_table(table))
+    assert header == ["task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats"]
+    assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean of tasks"] * 3 + ["all tasks"] * 3
+    assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]
+    bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
+    assert rows[1] == ["calc", "45", "2", "good", "1", f"{bleu:.2f}", "", "1"]
+    assert rows[0][-1] == "-"
+    mean = f"{mean_of_tasks(table, 'good')[0]:.2f}"
+    assert rows[7] == ["mean of tasks", "", "2", "good", "1", mean, "", ""]
+    assert (table["significance"]["trials"], table["significance"]["seed"]) == (300, 4)
 
 
 def test_several_systems_beaten_at_once():
@@ -187,20 +196,6 @@ def test_several_references():
     signatures = [line.split("|")[0] for line in text_table(table)[-3:]]
     references = {"calc": "2", "base": "1", "all tasks": "var"}
     assert signatures == [f"BLEU of {name}: sacrebleu nrefs:{count}" for name, count in references.items()]
-
-
-def test_tsv_and_document():
-    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
-    header, *rows = (line.split("\t") for line in tsv_table(table))
-    assert header == ["task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats"]
-    assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean of tasks"] * 3 + ["all tasks"] * 3
-    assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]
-    bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
-    assert rows[1] == ["calc", "45", "2", "good", "1", f"{bleu:.2f}", "", "1"]
-    assert rows[0][-1] == "-"
-    mean = f"{mean_of_tasks(table, 'good')[0]:.2f}"
-    assert rows[7] == ["mean of tasks", "", "2", "good", "1", mean, "", ""]
-    assert (table["significance"]["trials"], table["significance"]["seed"]) == (300, 4)
 
 
 @pytest.fixture

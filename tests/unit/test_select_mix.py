@@ -36,6 +36,10 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
+MEAN = ("--mixing", "mean", "--epoch", "1")
+change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
+PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
+ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
@@ -160,10 +164,6 @@ def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
     refused(command(tmp_path, *MEAN, "--matrix", str(tmp_path / "W.h5")), "No space left on device")
 
 
-MEAN = ("--mixing", "mean", "--epoch", "1")
-change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
-
-
 @changed
 def drop_attributes(stream: h5py.File) -> None:
     for name in set(stream.attrs) - {"format", "digests"}:
@@ -236,10 +236,6 @@ def test_lists_of_shards(tmp_path, refused):
         ([zero, one, text], [], no_settings),
     ):
         refused(command(tmp_path, *MEAN, *options, paths=paths), said)
-
-
-PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
-ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
 @pytest.mark.parametrize(

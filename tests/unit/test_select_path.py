@@ -10,7 +10,6 @@ from tests.damage import set_attributes
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive import oracle, selection
 from tests.naive.learning import PAIRS, Bleu
-from tests.naive.selection import Vector
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, MarginPerceptron
@@ -23,14 +22,21 @@ NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
 # model scores, of which some are equal but for rounding. Means here and in `itersel mix` round differently.
 HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
+# defaults of `itersel train`, except for the options of HOW
+USED = {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}
+SETTINGS = json.dumps(USED, sort_keys=True)
 PATH = ["--mixing", "path-following"]
+LIMITS = ("--threshold", "--epsilon", "--minimum")
+# threshold of the first epoch, minimum
+FIRST, LAST = 0.35, 0.02
+EPOCHS = 7
 
 
-def attributes(path: Path) -> dict:
+def attributes(path):
     return read_arrays(path, FORMAT)[1]
 
 
-def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
+def loss(sentences, weights):
     total, bleu = 0.0, Bleu(HOW.learner.bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, HOW.k_best)
@@ -40,24 +46,13 @@ def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
     return total
 
 
-LIMITS = ("--threshold", "--epsilon", "--minimum")
-# threshold of the first epoch, minimum
-FIRST, LAST = 0.35, 0.02
-EPOCHS = 7
-# defaults of `itersel train`, except for the options of HOW
-SETTINGS = json.dumps(
-    {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}, sort_keys=True
-)
-
-
-def random_corpus(seed: int) -> list[list[oracle.Sentence]]:
+def random_corpus(seed):
     random = np.random.default_rng(seed)
-    return [
-        [oracle.random_sentence(random, NAMES, exact=False, references=1) for _ in range(8)] for _ in range(3)
-    ]
+    how = {"exact": False, "references": 1}
+    return [[oracle.random_sentence(random, NAMES, **how) for _ in range(8)] for _ in range(3)]
 
 
-def pass_on(folder: Path, shard: int, epoch: int) -> None:
+def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
     options += ["--bleu", "liang", "--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
@@ -65,7 +60,7 @@ def pass_on(folder: Path, shard: int, epoch: int) -> None:
     assert main(["train", *files, *options, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 
-def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float, ...]) -> list[dict]:
+def follow(folder, corpus, path):
     """Train and mix epoch by epoch, as the workflow does; return the attributes of each v."""
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
     limits = [word for name, value in zip(LIMITS, path, strict=True) for word in (name, str(value))]
@@ -114,7 +109,7 @@ def test_equals_the_pseudo_code(tmp_path, seed, epsilon, ends):
 def shards(tmp_path):
     """Return a function that writes the weights of figure 2 for an epoch, with a loss for each shard."""
 
-    def write(epoch: int, losses: tuple, **more: int) -> Path:
+    def write(epoch, losses, **more):
         paths = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch, **more)
         for path, loss in zip(paths, losses, strict=True):
             if loss is not None:
@@ -124,7 +119,7 @@ def shards(tmp_path):
     return write
 
 
-def mixing(folder: Path, epoch: int, *more: str, **limits: str) -> list[str]:
+def mixing(folder, epoch, *more, **limits):
     """Return the command that mixes an epoch, without an output of the epoch before."""
     previous = ["--previous", str((folder / "v.h5").rename(folder / "previous.h5"))] if epoch > 1 else []
     limits = {"threshold": "6", "epsilon": "2", "minimum": "1"} | limits

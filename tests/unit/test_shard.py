@@ -14,6 +14,9 @@ from itersel.corpus import sharding
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
+TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
+NO_Q, NO_Y = (f"no sentence has the label '{label}'; the most frequent" for label in "qy")
+
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_every_line_once_and_balanced(lines, shards, seed):
@@ -24,9 +27,6 @@ def test_every_line_once_and_balanced(lines, shards, seed):
     assert sorted(np.concatenate(parts).tolist()) == list(range(lines))
     if seed is None:
         assert np.concatenate(parts).tolist() == list(range(lines))
-
-
-TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
 
 
 @pytest.fixture
@@ -103,9 +103,6 @@ def test_files_of_natural_tasks(corpus):
     shutil.rmtree(corpus / "out")
     numbers, rest = tasks(corpus, "--labels", "y=1", "--others=join")
     assert ([*map(len, numbers)], rest) == ([3, 8], None)
-
-
-NO_Q, NO_Y = (f"no sentence has the label '{label}'; the most frequent" for label in "qy")
 
 
 @pytest.mark.parametrize(

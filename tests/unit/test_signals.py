@@ -4,10 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -93,21 +90,21 @@ program()
 
 
 @contextmanager
-def started(folder: Path, code: str, interrupts: Any = signal.SIG_DFL) -> Iterator[subprocess.Popen[str]]:
+def started(folder, code, interrupts=signal.SIG_DFL):
     """Start the program and wait for its end; as in the background of a shell, it may ignore Ctrl-C."""
-    settings: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    settings = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     settings |= {"text": True, "preexec_fn": lambda: signal.signal(signal.SIGINT, interrupts)}
     with subprocess.Popen([sys.executable, "-c", START + code + RUN], cwd=folder, **settings) as process:
         yield process
 
 
-def wait(process: subprocess.Popen[str]) -> None:
+def wait(process):
     assert process.stdout.readline() == "ready\n"
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("place", PLACES)
-def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
+def test_two_interrupts(tmp_path, place, pause):
     with started(tmp_path, PLACES[place]) as process:
         wait(process)
         process.send_signal(signal.SIGINT)
@@ -121,7 +118,7 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
+def test_a_background_process_still_ignores_them(tmp_path):
     with started(tmp_path, WRITING, signal.SIG_IGN) as process:
         wait(process)
         process.send_signal(signal.SIGINT)
@@ -130,7 +127,7 @@ def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "half"
 
 
-def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
+def test_a_second_sigterm_does_not_disturb_the_first(tmp_path):
     """Clusters send it before SIGKILL."""
     with started(tmp_path, PLACES["cleaning"]) as process:
         for _ in range(2):
@@ -141,7 +138,7 @@ def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_killed_commands_of_a_log() -> None:
+def test_killed_commands_of_a_log():
     log = """CalledProcessError in file "x.smk", line 3:
 Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
 Command 'set -euo pipefail;  itersel mix' died with <Signals.SIGSEGV: 11>.

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from unittest import mock
 
 import numba
@@ -23,10 +22,11 @@ DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
 # fewer if kernels are interpreted
 SENTENCES = 36 if numba.config.DISABLE_JIT else 171
+KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-values": "features"}
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "raw"
     path.write_text("".join(line + "\n" for line in [*raw_text(SENTENCES - 21), "", *raw_text(20, 7)]))
     return path
@@ -61,12 +61,12 @@ def test_jobs_give_the_same_bytes(system, text, tmp_path, monkeypatch, details):
     assert translate(system, text, tmp_path / "two", "--jobs", "2", *details) == expected
 
 
-def stream(system: Path, *options: str) -> subprocess.Popen[str]:
+def stream(system, *options):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*COMMAND, "--system", str(system), *options], text=True, **pipes)
 
 
-def answer(process: subprocess.Popen[str], line: str) -> str:
+def answer(process, line):
     """Return the translation of a line; waits forever if the program first reads more lines."""
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
@@ -147,7 +147,7 @@ def documents(system, text, tmp_path_factory):
     return [json.loads(line) for line in translate(system, text, output, *DETAILS)]
 
 
-def test_documents_have_the_translations(documents, system, text, tmp_path):
+def test_documents_have_the_translations_and_scores(documents, system, text, tmp_path):
     sources = text.read_text().splitlines()
     assert [one["source"] for one in documents] == sources
     assert [one["line"] for one in documents] == list(range(1, len(sources) + 1))
@@ -156,18 +156,14 @@ def test_documents_have_the_translations(documents, system, text, tmp_path):
     assert [one["translations"][0]["text"] for one in documents] == texts
     assert [" ".join(one["translations"][0]["tokens"]) for one in documents] == tokens
     for one in documents:
-        scores = [translation["score"] for translation in one["translations"]]
-        assert scores == sorted(scores, reverse=True)
-        different = {tuple(translation["tokens"]) for translation in one["translations"]}
-        assert len(different) == len(scores) == (4 if one["source"] else 1)
-
-
-def test_scores_are_weighted_features(documents):
-    for one in documents:
         for translation in one["translations"]:
             assert all(translation["features"].values())
             score = sum(WEIGHTS.get(name, 0) * value for name, value in translation["features"].items())
             assert score == pytest.approx(translation["score"], abs=1e-9)
+        scores = [translation["score"] for translation in one["translations"]]
+        assert scores == sorted(scores, reverse=True)
+        different = {tuple(translation["tokens"]) for translation in one["translations"]}
+        assert len(different) == len(scores) == (4 if one["source"] else 1)
 
 
 def read_rule(nodes, number):
@@ -209,9 +205,6 @@ def test_alignments_are_those_of_the_rules(system):
     [best] = json.loads(line)["translations"]
     assert best["tokens"] == ["the", "old", "ship", "stays", "at", "the", "house", "."]
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
-
-
-KEYS = {"--alignments": "alignment", "--derivations": "derivation", "--feature-values": "features"}
 
 
 @pytest.mark.parametrize(("option", "key"), KEYS.items())

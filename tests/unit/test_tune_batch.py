@@ -208,16 +208,6 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
         assert bleu == pytest.approx(naive.bleu_of_weights(sentences, found), abs=1e-12)
 
 
-def test_separable_lists_are_separated() -> None:
-    good, bad = Translation(GOOD, 6, {"feature1": 1.0}), Translation((1, 0, 0, 0), 6, {"feature2": 1.0})
-    pool, sparse = make_pool([Sentence((6,), [bad, good])] * 3)
-    names = [*DENSE_NAMES, *sparse.name.to_list()]
-    start = np.where(np.array(names) == "feature2", 1.0, 0.0)
-    weights, bleu = tune_mira(pool, sparse, start, KBestMira(), (1,))
-    assert bleu == pytest.approx(1.0)
-    assert weights[names.index("feature1")] > weights[names.index("feature2")]
-
-
 @given(st.integers(0, 2**32))
 def test_the_best_pass_is_kept(seed: int) -> None:
     pool, sparse = make_pool(random_sentences(seed))

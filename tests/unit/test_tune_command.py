@@ -2,20 +2,11 @@
 
 import itertools
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.naive.tuning import Sentence, Translation, bleu_of_weights
-from tests.tuning import (
-    DENSE_NAMES,
-    LIST_TUNERS,
-    dense,
-    random_sentences,
-    tune_command,
-    write_file,
-    write_run,
-)
+from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
@@ -27,9 +18,11 @@ from itersel.tune.tuner import tune
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 
+NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
+
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
-def test_same_bytes_for_any_order_of_files(tmp_path: Path, tuner: str) -> None:
+def test_same_bytes_for_any_order_of_files(tmp_path, tuner):
     paths = write_run(tmp_path, sparse=tuner != "mert")
     found = set()
     for order in itertools.islice(itertools.permutations(paths), 0, None, 7):
@@ -39,7 +32,7 @@ def test_same_bytes_for_any_order_of_files(tmp_path: Path, tuner: str) -> None:
 
 
 @pytest.mark.parametrize("tuner", ["pro", "kbest-mira"])
-def test_seed_decides(tmp_path: Path, tuner: str) -> None:
+def test_seed_decides(tmp_path, tuner):
     paths = write_run(tmp_path)
     values = []
     for seed in ("1", "2"):
@@ -48,7 +41,7 @@ def test_seed_decides(tmp_path: Path, tuner: str) -> None:
     assert values[0] != values[1]
 
 
-def test_provenance(tmp_path: Path) -> None:
+def test_provenance(tmp_path):
     assert main(tune_command(tmp_path, write_run(tmp_path), "--passes", "3", tuner="kbest-mira")) == 0
     found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
     settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
@@ -58,7 +51,7 @@ def test_provenance(tmp_path: Path) -> None:
     assert 0 < found["bleu"] <= 100
 
 
-def test_weights_of_features_that_are_not_in_the_lists(tmp_path: Path) -> None:
+def test_weights_of_features_that_are_not_in_the_lists(tmp_path):
     paths = write_run(tmp_path)
     (tmp_path / "before").write_text("elsewhere 2\nGlue 0.5\n")
     previous = ["--previous", str(tmp_path / "before")]
@@ -67,13 +60,13 @@ def test_weights_of_features_that_are_not_in_the_lists(tmp_path: Path) -> None:
         assert read_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
 
 
-def write_good_and_bad(folder: Path, good: dict[str, float], bad: dict[str, float]) -> Path:
+def write_good_and_bad(folder, good, bad):
     """Write a list of two translations with these features."""
     every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
     return write_file(folder / "lists.h5", [Sentence((6,), every)])
 
 
-def test_a_set_of_one_sentence(tmp_path: Path) -> None:
+def test_a_set_of_one_sentence(tmp_path):
     # It is an ordinary tuning set, whose corpus BLEU is that of the sentence.
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
     path = write_good_and_bad(tmp_path, *(dict(zip(DENSE_NAMES, each, strict=True)) for each in values))
@@ -82,9 +75,6 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
         weights = read_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
-
-
-NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +97,7 @@ def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, 
     refused(tune_command(tmp_path, write_run(tmp_path), *options, tuner=tuner, iteration=iteration), said)
 
 
-def test_overflow_of_a_tuner(tmp_path: Path) -> None:
+def test_overflow_of_a_tuner(tmp_path):
     """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
     path = write_good_and_bad(tmp_path, *(dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14)))
     with pytest.raises(InputError, match=r"^the weight of '\w+' from --tuner kbest-mira is -?[0-9.e+]+; "):
@@ -116,19 +106,19 @@ def test_overflow_of_a_tuner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
-def test_later_iterations_need_the_previous_weights(tmp_path: Path, tuner: str) -> None:
+def test_later_iterations_need_the_previous_weights(tmp_path, tuner):
     with pytest.raises(InputError, match="iteration 2 needs --previous"):
         tune(TUNERS[tuner](), write_run(tmp_path), tmp_path / "out.h5", shards=2, iteration=2)
 
 
-def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
-    path = write_file(tmp_path / "a.h5", dense(random_sentences(1)))
+def test_sparse_weights_are_not_dropped(tmp_path):
+    paths = write_run(tmp_path, shards=1, iterations=1, sparse=False)
     before = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
     with pytest.raises(InputError, match="the start weights have a sparse feature, 'RuleShape:x'"):
-        tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1, before=before)
+        tune(Mert(), paths, tmp_path / "out.h5", shards=1, iteration=1, before=before)
 
 
-def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
+def test_no_weights_have_a_bleu(tmp_path):
     """The only translation with a matching 4-gram is inside the hull of others, so no weights choose it."""
     every = []
     for x, y, fours in ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3)):
@@ -140,7 +130,7 @@ def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
     assert not (tmp_path / "out.h5").exists()
 
 
-def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
+def test_pro_is_fitted_and_interpolated(tmp_path):
     """The output of the command equals its parts: pairs of all sentences, a fit, and the previous weights."""
     sentences, how = random_sentences(1), Pro(interpolation=0.25)
     path = write_file(tmp_path / "a.h5", sentences)
@@ -160,7 +150,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
     assert found.score == pytest.approx(100 * bleu_of_weights(sentences, weights))
 
 
-def test_seeds_of_sentences_differ(tmp_path: Path) -> None:
+def test_seeds_of_sentences_differ(tmp_path):
     one = random_sentences(4, count=1, most=40)[0]
     pool = merge_lists(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
     pairs = sample_pairs(pool, Pro(), (1, 1))

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     sparse = read_sparse(files, pool.origin)
     row = 0
     for number, sentence in enumerate(corpus):
-        expected: dict[object, None] = {}
+        expected = {}
         for one in weights:
             for found in sentence.kbest(one, k):
                 expected[found.words, tuple(sorted(found.features.items()))] = None
@@ -118,26 +117,23 @@ def test_wrong_number_of_files(tmp_path, refused):
         refused(tune_command(tmp_path, given_paths, iteration=iteration), said)
 
 
-def test_empty_tuning_set(tmp_path: Path) -> None:
+def test_empty_tuning_set(tmp_path):
     nothing = write_file(tmp_path / "none.h5", [])
     worthless = [Sentence((6,), [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
     without = write_file(tmp_path / "without.h5", worthless)
     for name in LIST_TUNERS:
-        for path, said in (
-            (nothing, "contains no sentences"),
-            (without, "BLEU is 0 for all weights.* 4-gram"),
-        ):
+        for path, said in (nothing, "contains no sentences"), (without, "BLEU is 0 for all weights.* 4-gram"):
             with pytest.raises(InputError, match=said):
                 tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
 
 
-def test_forests_without_the_feature_of_the_language_model(tmp_path: Path) -> None:
+def test_forests_without_the_feature_of_the_language_model(tmp_path):
     file = ListFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
     with pytest.raises(InputError, match=r"forests.h5: has no dense feature 'LanguageModel'; recreate"):
         read_search([file])
 
 
-def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
+def test_a_feature_that_is_dense_and_sparse(tmp_path):
     one = Translation((6, 5, 4, 3), 6, {"Glue": 1.0, "Other": 1.0})
     path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
     set_attributes(dense_names=json.dumps(["LanguageModel", "Other", "Glue"]))(path)

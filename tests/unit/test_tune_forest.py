@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from tests.damage import put
 from tests.examples import MANY
 from tests.naive import learning
 from tests.naive import tuning as naive
-from tests.naive.strategies import Problem, load_arpa, make_decoder, small_grammars, solve, to_arpa
+from tests.naive.strategies import load_arpa, make_decoder, small_grammars, solve, to_arpa
 from tests.naive.tuning import Edge, Translation
 from tests.tuning import make_decodable, tune_command, write_decoded
 
@@ -24,33 +23,24 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import load_model
 from itersel.storage.strings import offsets_of
+from itersel.tune import forests as forest_files
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
-from itersel.tune.forests import (
-    FORMAT,
-    ForestSearch,
-    generate_forests,
-    make_forest,
-    prune_forest,
-    read_forests,
-)
+from itersel.tune.forests import ForestSearch, generate_forests, prune_forest, read_forests
 from itersel.tune.generate import START
 from itersel.tune.mert import tune_mert
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
-Forest = list[list[Edge]]
-# the references of a sentence
-Texts = tuple[tuple[int, ...], ...]
 WORDS = 4
 MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
 
 @st.composite
-def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
+def small_forests(draw):
     """Draw a forest whose lines are multiples of 1/8, and references."""
     eighths = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
-    forest: Forest = []
-    counts: list[int] = []
+    forest = []
+    counts = []
     for item in range(draw(st.integers(1, 4))):
         edges, count = [], 0
         for _ in range(draw(st.integers(1, 3))):
@@ -64,10 +54,8 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
             edges.append(Edge((draw(eighths), draw(eighths)), antecedents, tuple(target)))
         forest.append(edges)
         counts.append(count)
-    references = st.lists(
-        st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6).map(tuple), min_size=1, max_size=3
-    )
-    return forest, tuple(draw(references))
+    words = st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6).map(tuple)
+    return forest, tuple(draw(st.lists(words, min_size=1, max_size=3)))
 
 
 # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
@@ -75,10 +63,11 @@ MODEL = 2
 WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
 
 
-def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
+def to_forests(drawn):
     """Convert forests to arrays; every edge has a separate rule."""
     edges = [edge for forest, _ in drawn for item in forest for edge in item]
     model = [float(i % 5 - 2) / 4 for i in range(len(edges))]
+    dense = [[float(one.line[0]) - m, float(one.line[1]), 0.0] for one, m in zip(edges, model, strict=True)]
     numbers = [range(sum(map(len, forest))) for forest, _ in drawn]
     return Forests(
         item_offset=offsets_of([len(forest) for forest, _ in drawn]),
@@ -88,9 +77,7 @@ def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
         edge_second=np.array([(*edge.antecedents, -1, -1)[1] for edge in edges], np.int32),
         edge_model=np.array(model),
         rule_offset=offsets_of([len(one) for one in numbers]),
-        rule_dense=np.array(
-            [[float(e.line[0]) - m, float(e.line[1]), 0.0] for e, m in zip(edges, model, strict=True)]
-        ),
+        rule_dense=np.array(dense),
         target=np.array([symbol for edge in edges for symbol in edge.target], np.int32),
         target_offset=offsets_of([len(edge.target) for edge in edges]),
         reference=np.array([word for _, texts in drawn for words in texts for word in words], np.int32),
@@ -99,7 +86,7 @@ def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
     )
 
 
-def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
+def as_translation(words, references):
     # 0 is a word that is in no reference
     return Translation(tuple(learning.counts(words, *references)[0]), len(words), {})
 
@@ -123,9 +110,7 @@ def test_line_search_equals_all_derivations(drawn, iterations):
     lists = [[line for line, _ in one] for one in every]
     references = [texts for _, texts in sentences]
     # points from the lines that are highest for some x; there are too many crossings of all lines
-    hulls = [
-        sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
-    ]
+    hulls = [sorted({one[naive.best([a + b * x for a, b in one])] for x in points(one)}) for one in lists]
     for x in naive.points_between(naive.crossings(hulls)):
         bleus = set()
         for pick in (min, max):
@@ -142,13 +127,13 @@ def test_line_search_equals_all_derivations(drawn, iterations):
             assert found[interval] == pytest.approx(bleus.pop(), abs=1e-12)
 
 
-def points(lines: list[naive.Line]) -> list[Fraction]:
+def points(lines):
     return naive.points_between(naive.crossings([sorted(set(lines))]))
 
 
 @MANY
 @given(small_forests())
-def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
+def test_goal_lines_are_the_envelope(drawn):
     forest, references = drawn
     forests = to_forests([drawn])
     rule_line = np.ascontiguousarray(np.stack((forests.rule_dense[:, 0], forests.rule_dense[:, 1]), axis=1))
@@ -165,37 +150,34 @@ def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
         assert tuple(count) in {(*one.matches, one.length, closest(one)) for one in found}
 
 
-def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
+def decoded(problem, folder):
     """Return a decoder without pruning, and the problem without sparse weights."""
     decoder = make_decoder(problem, folder, Search("dense", pop_limit=5000), ("x", "a", "y"))
     dense = {name: value for name, value in problem.weights.items() if name in decoder.dense_names}
     return decoder, problem._replace(weights=dense)
 
 
-def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Forests:
+def forests_of(decoder, weights, limit):
     dense, sparse = decoder.weight_vectors(make_weights(weights))
     rules, found = decoder.search(0, dense, sparse)
     shard = decoder.shard
-    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
+    arrays = forest_files.make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
     arrays["sentence_reference_offset"] = np.array([1])
-    declared = {name: FORMAT.arrays[name] for name in Forests._fields}
-    whole = {
-        name: np.concatenate(([0], part)) if declared[name].into else part for name, part in arrays.items()
-    }
+    declared = {name: forest_files.FORMAT.arrays[name] for name in Forests._fields}
+    whole = {name: np.append(0, part) if declared[name].into else part for name, part in arrays.items()}
     return Forests(**{name: np.asarray(whole[name], declared[name].dtype) for name in Forests._fields})
 
 
 @given(small_grammars(), st.lists(st.integers(-1000, 1000), min_size=16, max_size=16), st.integers(1, 12))
-def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list[int], limit: int) -> None:
+def test_forest_of_the_decoder(tmp_path, problem, direction, limit):
     decoder, problem = decoded(problem, tmp_path)
     names = decoder.dense_names
     weights = np.array([problem.weights.get(name, 0.0) for name in names])
     step = np.array(direction[: len(names)]) / 1000
     whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
     assert find_bad_sentence(whole) == find_bad_sentence(pruned) == -1
-    found, kept = (
-        ForestSearch([[one]], decoder.model_column).candidates(weights, step) for one in (whole, pruned)
-    )
+    searches = [ForestSearch([[one]], decoder.model_column) for one in (whole, pruned)]
+    found, kept = (search.candidates(weights, step) for search in searches)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
         best = solve(problem._replace(weights=there), k=1)[0]
@@ -205,7 +187,7 @@ def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list
     assert kept.intercept.max() == pytest.approx(found.intercept.max(), abs=1e-9)
 
 
-def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
+def test_pruning_by_the_best_derivation_through_an_edge(tmp_path):
     rules = [Rule((s,), (t,), {"CountEF": v}) for s, t, v in
              (("a", "x", 4.0), ("a", "y", 1.0), ("b", "x", 2.0), ("b", "z", 0.0))]  # fmt: skip
     model = load_arpa(to_arpa(dict.fromkeys([("<unk>",), ("<s>",), ("</s>",)], (-1.0, 0.0)), 1), tmp_path)
@@ -219,7 +201,7 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
     assert prune_forest(found, 7).edge.shape[0] == 7
 
 
-def test_separable_forests_are_separated() -> None:
+def test_separable_forests_are_separated():
     """Also a set of one sentence: the good derivation is the best only in a cone of directions."""
     good, bad = (1, 2, 3, 1), (0, 2, 1, 0)
     drawn = [
@@ -235,12 +217,12 @@ def test_separable_forests_are_separated() -> None:
 
 
 @pytest.fixture(scope="module")
-def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def decodable(tmp_path_factory):
     sentences = [("a b a b b", "x y x y z"), ("", "x"), ("b a a b", "y x x y")]
     return make_decodable(tmp_path_factory.mktemp("forests"), "x y x y z\ny x x y\n", sentences)
 
 
-def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(decodable, tmp_path, capsys):
     paths = []
     (tmp_path / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
     for shard in (0, 1):
@@ -263,7 +245,7 @@ def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err
 
 
-def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
+def test_forest_without_words(decodable, tmp_path):
     assert write_decoded("forest", decodable, tmp_path / "1.h5") == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
@@ -284,7 +266,7 @@ def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
         ("target", 0, -3, "'target' holds -3"),
     ],
 )
-def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value: float, said: str) -> None:
+def test_bad_forests(decodable, tmp_path, name, row, value, said):
     path = tmp_path / "1.h5"
     assert write_decoded("forest", decodable, path) == 0
     put(name, row, value)(path)
@@ -293,7 +275,7 @@ def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value
     assert not (tmp_path / "w.h5").exists()
 
 
-def test_empty_tuning_set(decodable: Path, tmp_path: Path) -> None:
+def test_empty_tuning_set(decodable, tmp_path):
     model = load_model(decodable / "model")
     for sentences, references, said in (
         ([], [], "contains no sentences"),

@@ -1,8 +1,6 @@
 """`itersel kbest`, and tuning from lists to weights to translations."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from tests.tuning import further_references, make_decodable, tune_command, write
 
 from itersel.cli.main import main
 from itersel.config.search import ListSettings
-from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
@@ -27,7 +25,7 @@ from itersel.vectors.weights import make_weights, read_weights
 SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
-def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_path: Path) -> None:
+def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
     shard, weights = read_shard(decodable / "shard.h5"), make_weights(START)
     decoder = Decoder(shard, load_model(decodable / "model"))
     written = []
@@ -36,7 +34,7 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_p
         class Noisy:
             dense_names, weight_vectors = decoder.dense_names, decoder.weight_vectors
 
-            def decode(self, *arguments: Any) -> KBest:
+            def decode(self, *arguments):
                 found = decoder.decode(*arguments)
                 return found._replace(dense=found.dense + noise)  # noqa: B023
 
@@ -49,11 +47,11 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_p
 
 
 @pytest.fixture(scope="module")
-def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def decodable(tmp_path_factory):
     return make_decodable(tmp_path_factory.mktemp("decodable"), "a b c d e f\nb c d e\nx y z\n", SENTENCES)
 
 
-def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, capsys) -> None:
+def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     """Only features of the given templates get a weight; features of others do not occur at all."""
     assert write_decoded("kbest", decodable, tmp_path / "1.h5", "--templates", "RBT,Shape") == 0
     arrays, _ = read_arrays(tmp_path / "1.h5", FORMAT)
@@ -67,13 +65,12 @@ def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, cap
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
     assert write_decoded("train", decodable, output, *train, "RBT,Lex") == 1
-    assert (
-        "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape" in capsys.readouterr().err
-    )
+    said = "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])
-def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> None:
+def test_decode_tune_decode(decodable, tmp_path, features):
     lists = tmp_path / "1.h5"
     assert write_decoded("kbest", decodable, lists, "--features", features) == 0
     arrays, found = read_arrays(lists, FORMAT)
@@ -102,7 +99,7 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
 
 
 @pytest.mark.parametrize("tuner", ["mert", "pro", "kbest-mira", "forest-mert"])
-def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None:
+def test_several_references(decodable, tmp_path, tuner):
     """BLEU of the tuned weights equals sacrebleu's score of their translations."""
     step = "forest" if tuner == "forest-mert" else "kbest"
     lists, weights, output = (tmp_path / name for name in ("1.h5", "out.h5", "out"))
@@ -120,7 +117,7 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
 
 
 @pytest.mark.parametrize("name", ["LanguageModel", "feature1"])
-def test_features_that_are_not_finite(tmp_path: Path, name: str) -> None:
+def test_features_that_are_not_finite(tmp_path, name):
     sentences = [oracle.Sentence(((1, 2),), ((1, 2),), ({one: value},)) for one, value in
                  (("feature0", 1.0), (name, np.nan))]  # fmt: skip
     shard = oracle.make_shard(sentences, ["feature0", "feature1"])

@@ -1,7 +1,6 @@
 """Tuning mixed weights on held-out lists: summed sparse features, line searches along given directions."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
+from itersel.config.tuners import TUNERS, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.task import Task
@@ -19,11 +18,11 @@ from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
 PERFECT = naive.Translation((60, 59, 58, 57), 60, dict.fromkeys(DENSE_NAMES, 0.0))
-TUNED: list[Batch] = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]
+TUNED = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]
 TUNED += [LineSearch(), LineSearch(("dense", "step"))]
 
 
-def random_weights(seed: int) -> dict[str, float]:
+def random_weights(seed):
     """Return weights in multiples of 1/16, so that scores are exact."""
     values = np.random.default_rng(seed).integers(-16, 17, len(DENSE_NAMES) + len(SPARSE_NAMES))
     weights = dict(zip((*DENSE_NAMES, *SPARSE_NAMES), (values / 16).tolist(), strict=True))
@@ -58,7 +57,7 @@ def test_weights_have_the_reported_bleu(tmp_path_factory, seed, how, has_last):
 
 
 @pytest.mark.parametrize("how", [kind for kind in TUNED if kind != LineSearch(("dense", "step"))], ids=str)
-def test_sparse_weights_keep_their_ratios(tmp_path: Path, how: Batch) -> None:
+def test_sparse_weights_keep_their_ratios(tmp_path, how):
     before = random_weights(5)
     weights, _ = tuned(tmp_path, how, random_sentences(5, count=8), before)
     sparse = [name for name in before if name not in DENSE_NAMES]
@@ -80,7 +79,7 @@ def test_line_search_finds_the_best_point_of_a_line(tmp_path_factory, seed):
     assert bleu == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
+def test_the_step_from_the_previous_weights(tmp_path):
     # the good translation has the feature that only the previous epoch favoured
     zeros = dict.fromkeys(DENSE_NAMES, 0.0)
     good = naive.Translation((6, 5, 4, 3), 6, {**zeros, "feature0": 1.0})
@@ -112,7 +111,7 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
     assert set((task.pool().dense @ value).tolist()) == set(scores)
 
 
-def test_a_line_without_bends(tmp_path: Path) -> None:
+def test_a_line_without_bends(tmp_path):
     one = naive.Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 1.0))
     before = {"WordPenalty": -0.25, "feature0": 1.0}
     weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence((8,), [one])], before)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from tests.naive import tuning as naive
-from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
 from itersel.cli.main import main
@@ -140,7 +139,7 @@ class QualityMira(naive.Mira):
 
     quality: dict[int, float]
 
-    def bleu(self, one: Translation, sentence: Sentence) -> float:
+    def bleu(self, one, sentence):
         return self.quality[id(one)] * sum(sentence.reference_lengths) / len(sentence.reference_lengths)
 
 

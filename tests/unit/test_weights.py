@@ -1,7 +1,5 @@
 """Weights: the two file formats, invalid files, and the command that shows and exports weights."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +20,7 @@ NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters
 
 
 @given(st.dictionaries(NAME, st.floats(-1e12, 1e12), max_size=6))
-def test_both_formats_are_exact(tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]) -> None:
+def test_both_formats_are_exact(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("weights")
     for name in ("w.h5", "w.txt", "w.txt.gz"):
         write_weights(folder / name, make_weights(values))
@@ -32,7 +30,7 @@ def test_both_formats_are_exact(tmp_path_factory: pytest.TempPathFactory, values
 
 
 @pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "b#"])
-def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
+def test_white_space_of_unicode_in_names(tmp_path, name):
     write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
     assert read_weights(tmp_path / "w").to_dict() == {name: 0.5, "b": 1.0}
 
@@ -40,14 +38,14 @@ def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa", "a\x1cb", "a\x85b", "a\r", "\x0b", "\0"]
 )
-def test_names_that_text_cannot_contain(tmp_path: Path, name: str) -> None:
+def test_names_that_text_cannot_contain(tmp_path, name):
     write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
     with pytest.raises(InputError, match="a text file cannot contain the name"):
         write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
     assert [path.name for path in tmp_path.iterdir()] == ["w.h5"]
 
 
-def test_find_weights() -> None:
+def test_find_weights():
     keys = np.array([feature_key(name) for name in ("Glue", "no such", "=")], np.uint64)
     assert find_weights(make_weights(VALUES), keys).tolist() == [0.25, 0.0, -4.0]
     assert find_weights(make_weights({}), keys).tolist() == [0.0, 0.0, 0.0]
@@ -63,14 +61,14 @@ def test_find_weights() -> None:
         ("a 1\n\n# remark\na 2\n", ":4: feature 'a' is listed twice"),
     ],
 )
-def test_bad_text(tmp_path: Path, text: str, message: str) -> None:
+def test_bad_text(tmp_path, text, message):
     (tmp_path / "w.txt").write_text(text)
     with pytest.raises(InputError) as error:
         read_weights(tmp_path / "w.txt")
     assert str(error.value) == f"{tmp_path / 'w.txt'}{message}"
 
 
-def test_a_character_split_between_two_names(tmp_path: Path) -> None:
+def test_a_character_split_between_two_names(tmp_path):
     names = StringTable(np.frombuffer("aßb".encode(), np.uint8), np.array([0, 2, 4]))
     write_weights(tmp_path / "w.h5", Weights(np.array([1, 2], np.uint64), np.ones(2), names))
     with pytest.raises(InputError, match="damaged"):
@@ -91,12 +89,12 @@ def test_system_errors_are_no_damage(tmp_path, capsys, name, ending, message):
     assert capsys.readouterr().err == f"itersel weights: {path}: {message}\n"
 
 
-def shown(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+def shown(capsys, *options):
     assert main(["weights", "show", *options]) == 0
     return [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
 
 
-def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show(tmp_path, capsys):
     path = str(tmp_path / "w.h5")
     write_weights(path, make_weights(VALUES), {"algorithm": "itersel", "epoch": 3})
     assert main(["weights", "show", path, "--number", "3"]) == 0
@@ -113,7 +111,7 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["cdec.txt", "cdec.gz", None, "o.h5"])
-def test_export(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str | None) -> None:
+def test_export(tmp_path, capsys, name):
     """To text, compressed text or standard output, not to the binary format."""
     write_weights(tmp_path / "w.h5", make_weights(VALUES))
     output = ["--output", str(tmp_path / name)] if name else []

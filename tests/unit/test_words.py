@@ -1,7 +1,5 @@
 """Words are the same in every step, whatever Unicode white space they contain."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,13 +24,13 @@ WORD = "10\u00a0km"
 
 
 @given(st.lists(st.text(st.characters(exclude_characters=" \t", exclude_categories=["Cs"]), min_size=1)))
-def test_words_round_trip(words: list[str]) -> None:
+def test_words_round_trip(words):
     assert split_words(" ".join(words)) == words
     assert split_words("\t " + "\t ".join(words) + " \t") == words
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+def corpus(tmp_path):
     """Return a folder with a corpus whose words contain every white-space character of Unicode."""
     source = [f"a {WORD} b", f"b {WORD}", *(f"x{space}y a" for space in SPACES)]
     target = [f"A {WORD} B", f"B {WORD}", *(f"X{space}Y A" for space in SPACES)]
@@ -42,7 +40,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_step_has_the_same_words(corpus: Path) -> None:
+def test_every_step_has_the_same_words(corpus):
     """Index, extraction, language model and decoder: all of them know all words."""
     (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
     for step in (
@@ -67,13 +65,13 @@ def test_every_step_has_the_same_words(corpus: Path) -> None:
         assert "LanguageModel_OOV" not in features
 
 
-def test_rules_and_features_of_text_grammars() -> None:
+def test_rules_and_features_of_text_grammars():
     rule = parse_rule(f"[X] ||| {WORD} ||| x\u3000y ||| SourcePath:a\u00a0b=1 CountEF=2 ||| 0-0")
     assert (rule.source, rule.target) == ((WORD,), ("x\u3000y",))
     assert rule.features == {"SourcePath:a\u00a0b": 1.0, "CountEF": 2.0}
 
 
-def test_tokenised_text_keeps_its_words() -> None:
+def test_tokenised_text_keeps_its_words():
     """The user's alignments refer to them."""
     prepared = Preparation("de", "en", tokenized=True).source([f"A  {WORD}\u3000B c "])
     assert prepared == [f"a {WORD}\u3000b c"]
@@ -83,14 +81,14 @@ def test_tokenised_text_keeps_its_words() -> None:
     assert CompoundSplitter({}).split_sentence(prepared[0]) == prepared[0]
 
 
-def test_raw_text_gets_plain_spaces() -> None:
+def test_raw_text_gets_plain_spaces():
     [prepared] = Preparation("de", "en").source(["a".join(SPACES)])
     assert split_words(prepared) == ["a"] * (len(SPACES) - 1)
     assert prepared == " ".join(split_words(prepared))
     assert prepared.split() == split_words(prepared)
 
 
-def test_points_count_the_same_words(corpus: Path) -> None:
+def test_points_count_the_same_words(corpus):
     files = {side: (str(corpus / side),) for side in ("source", "target", "alignment")}
     [bitext] = corpus_blocks([Corpus(**files)], Reading("de", "en"))
     assert bitext.alignment is not None
@@ -100,7 +98,7 @@ def test_points_count_the_same_words(corpus: Path) -> None:
         list(corpus_blocks([Corpus(**files)], Reading("de", "en")))
 
 
-def test_alignment_of_words_with_spaces(corpus: Path) -> None:
+def test_alignment_of_words_with_spaces(corpus):
     files = [f"--{name}={corpus / name}" for name in ("source", "target", "output")]
     assert main(["align", *files]) == 0
     lengths = [len(split_words(line)) for line in (corpus / "source").read_text("utf-8").split("\n")]
@@ -108,7 +106,7 @@ def test_alignment_of_words_with_spaces(corpus: Path) -> None:
         assert all(int(point.split("-")[0]) < length for point in line.split())
 
 
-def test_bleu_of_words_as_they_are() -> None:
+def test_bleu_of_words_as_they_are():
     """With --tokenize none, a word with a no-break space is a single word, parts of which do not match."""
     assert all(chr(code).isspace() == (code in HIDDEN or chr(code) in " \t") for code in range(0x110000))
     metric = make_bleu([[f"a b c {WORD} d e f"]], "none")

@@ -126,7 +126,6 @@ class Project:
         return output
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        """Return the number of jobs of each rule according to a dry run."""
         output = self.run("--quiet", "rules", "--dry-run", *arguments)
         lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
         counts = {name: int(number) for name, number in (line.split() for line in lines)}
@@ -216,7 +215,6 @@ class Project:
         assert not list(self.jobs())
 
     def kill_jobs(self) -> None:
-        """Kill the jobs that a killed Snakemake left running."""
         for process in list(self.jobs()):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
                 process.kill()

@@ -9,6 +9,7 @@ from tests.workflow.conftest import CONSOLE, Project
 
 STEPS = ["--workflow-profile", "none", "--logger", "steps"]
 SHARD = "results/tiny/experiments/dev-dense/epoch-1/shard-0.h5"
+OPTIONS = {"--printshellcmds": "touch made", "--verbose": "rule make:", "--quiet": None}
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +81,8 @@ def test_failed_job(copy):
 
 
 def small_project(folder, command, output):
-    """Return a workflow of one job."""
-    (folder / "Snakefile").write_text(
-        f'rule make:\n    output: "{output}"\n    log: "l"\n    shell: "{command}"\n'
-    )
+    rule = f'rule make:\n    output: "{output}"\n    log: "l"\n    shell: "{command}"\n'
+    (folder / "Snakefile").write_text(rule)
     (folder / "config.yaml").write_text("{}")
     return Project(folder, folder / "Snakefile")
 
@@ -110,9 +109,6 @@ def test_dry_run_lists_jobs_and_reasons(copy):
     assert re.search(rf"^rule train_shard:\n    input: .*\n    output: {SHARD}$", output, re.M)
     assert f"reason: Missing output files: {SHARD}" in output
     assert re.search(r"^Job stats:\njob +count\n", output, re.M)
-
-
-OPTIONS = {"--printshellcmds": "touch made", "--verbose": "rule make:", "--quiet": None}
 
 
 @pytest.mark.parametrize(("option", "text"), OPTIONS.items())

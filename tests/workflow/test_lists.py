@@ -3,10 +3,9 @@
 import json
 import shutil
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from tests.workflow.conftest import SELECTION, SIZES, Project, ended
+from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
 from itersel.nbest.weights import read_weights
@@ -19,7 +18,7 @@ EXPERIMENTS = {
 EPOCH = "results/tiny/experiments/selected/epoch-2"
 
 
-def write_lists(folder: Path, split: str) -> None:
+def write_lists(folder, split):
     """Write lists in two files: references, shortened and reversed; only pairs of words tell them apart."""
     texts = (folder / f"{split}.target").read_text().splitlines()
     (folder / split).mkdir()
@@ -36,7 +35,7 @@ def write_lists(folder: Path, split: str) -> None:
         (folder / split / f"{part}.nbest").write_text("".join(lines))
 
 
-def with_lists(project: Project) -> Project:
+def with_lists(project):
     """Return a project that learns from lists of its text."""
     data = {"kind": "lists", "target_language": "en", "tokenized": True}
     for split in SIZES:

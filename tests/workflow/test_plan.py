@@ -11,6 +11,8 @@ from tests.conftest import ROOT
 from tests.workflow.preloaded import run_snakemake
 
 pytestmark = pytest.mark.xdist_group("plan")
+# --dag takes the word after it as the format
+GRAPHS = [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]]
 
 
 def dry_run(project):
@@ -105,10 +107,6 @@ def test_paths(make_project, tmp_path):
     assert str(tmp_path / "home/dev.source") in output
     assert "double" not in output
     assert "starts with" not in output
-
-
-# --dag takes the word after it as the format
-GRAPHS = [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]]
 
 
 @pytest.mark.parametrize("arguments", GRAPHS, ids=" ".join)

@@ -1,16 +1,13 @@
 """A run with the learner and the template of docs/plugins.md."""
 
-from pathlib import Path
-
 from tests.plugins import install_toy, python_path
-from tests.workflow.conftest import Project
 
 from itersel.vectors.weights import read_weights
 
 WEIGHTS = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
 
-def test_run_with_a_plugin(copy: Project, root: Path, tmp_path: Path) -> None:
+def test_run_with_a_plugin(copy, root, tmp_path):
     """Texts and models are those of the run before; an edit of the package repeats what depends on it."""
     site = tmp_path / "site"
     install_toy(root, site)
@@ -19,7 +16,7 @@ def test_run_with_a_plugin(copy: Project, root: Path, tmp_path: Path) -> None:
     content["experiments"]["selected"]["learner"] = {"name": "oracle", "learning_rate": 0.1}
     copy.configure(grammar={"templates": ["R", "Growth"]}, experiments=content["experiments"])
 
-    def planned() -> set[str]:
+    def planned():
         output = copy.run("--quiet", "rules", "--dry-run", WEIGHTS, environment=settings, is_forked=False)
         lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
         return {line.split()[0] for line in lines}

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 from tests.limited import limited
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir"]
     subprocess.run([*command, str(folder), str(root)], check=True, capture_output=True)
@@ -25,7 +24,7 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(wheel: Path) -> Path:
+def site(wheel):
     """Return a folder for PYTHONPATH with the installed wheel, which precedes the checkout."""
     folder = wheel.parent / "site"
     with zipfile.ZipFile(wheel) as archive:
@@ -33,11 +32,11 @@ def site(wheel: Path) -> Path:
     return folder
 
 
-def itersel(site: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def itersel(site, folder, *arguments):
     return limited(*arguments, cwd=folder, env={**os.environ, "PYTHONPATH": str(site)})
 
 
-def test_wheel_has_the_whole_workflow(root: Path, wheel: Path) -> None:
+def test_wheel_has_the_whole_workflow(root, wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("experiments", "workflow", "profiles", "envs"):
         for path in (root / folder).rglob("*"):
@@ -48,7 +47,7 @@ def test_wheel_has_the_whole_workflow(root: Path, wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("has_own_snakefile", [True, False])
-def test_project_of_the_wheel(site: Path, tmp_path: Path, has_own_snakefile: bool) -> None:
+def test_project_of_the_wheel(site, tmp_path, has_own_snakefile):
     made = itersel(site, tmp_path, "init", "new project")
     assert (made.returncode, made.stderr) == (0, "")
     assert made.stdout.splitlines()[1:] == ["  cd 'new project'", "  itersel run"]
@@ -69,7 +68,7 @@ def test_project_of_the_wheel(site: Path, tmp_path: Path, has_own_snakefile: boo
     assert "itersel corpus libreoffice-help" in printed
 
 
-def test_run_takes_the_arguments_of_snakemake(site: Path, tmp_path: Path) -> None:
+def test_run_takes_the_arguments_of_snakemake(site, tmp_path):
     (tmp_path / "mine.smk").write_text("rule all:\n    shell: 'echo made > made'\n")
     ran = itersel(site, tmp_path, "run", "--snakefile", "mine.smk", "--cores", "1")
     assert ran.returncode == 0, ran.stderr
@@ -78,7 +77,7 @@ def test_run_takes_the_arguments_of_snakemake(site: Path, tmp_path: Path) -> Non
     assert failed.returncode == 1
 
 
-def test_init_needs_a_folder(site: Path, tmp_path: Path) -> None:
+def test_init_needs_a_folder(site, tmp_path):
     (tmp_path / "file").touch()
     made = itersel(site, tmp_path, "init", "file")
     assert made.returncode == 1
@@ -86,12 +85,12 @@ def test_init_needs_a_folder(site: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("ordinary_user")
-def test_init_in_a_folder_that_is_read_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_in_a_folder_that_is_read_only(capsys):
     assert main(["init", "/usr"]) == 1
     assert capsys.readouterr().err == "itersel init: /usr: Permission denied\n"
 
 
-def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
+def test_init_replaces_nothing(site, tmp_path):
     (tmp_path / "config.yaml").write_text("mine: true\n")
     said = itersel(site, tmp_path, "init", ".")
     assert said.returncode == 1
