@@ -164,7 +164,7 @@ def make_map(source: Path, scratch: Path) -> Map:
         for line, contexts in data.contexts_by_lineno(file).items():
             tests = sorted({function(context.partition("|")[0]) for context in contexts})
             lines[Path(file).relative_to(source).as_posix()][str(line)] = tests
-    return Map({name: time for name, time in seconds.items() if name not in failed}, lines)
+    return Map({name: time for name, time in seconds.items() if name not in failed}, dict(lines))
 
 
 def judge(mutant: Mutant, source: Path, names: list[str]) -> str:
