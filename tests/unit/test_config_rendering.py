@@ -1,5 +1,6 @@
 """Files generated from the declared options: schema, documentation, commented YAML."""
 
+import dataclasses
 import json
 
 import yaml
@@ -8,6 +9,7 @@ from tests.configs import PAIR, files, schema
 from itersel.cli.main import main
 from itersel.config import load_config, read_config
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
+from itersel.config.values import Config, Experiment
 
 SCHEMA = "workflow/schemas/config.schema.json"
 
@@ -17,6 +19,14 @@ def test_generated_files_are_up_to_date(root):
     files = {SCHEMA: schema_text(), "docs/config.md": documentation(), "config.yaml": commented}
     for path, text in files.items():
         assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
+
+
+def test_documentation_names_every_key():
+    text = documentation()
+    for item in (*dataclasses.fields(Config), *dataclasses.fields(Experiment)):
+        if item.default is not dataclasses.MISSING:
+            assert f"| `{item.name}` |" in text
+    assert "## `data.train`" in text
 
 
 def test_configs_of_the_project(root):

@@ -34,10 +34,9 @@ def requests_of_rules(root, text):
     """Return what rules request, as their source says."""
     source = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
     _, *parts = re.split(r"^ *(?:use )?rule .*?(\w+)(?: with)?:$", source, flags=re.MULTILINE)
-    written = {
-        name: re.search(r"\*\*(\w*request\(.*\)),$", body, re.MULTILINE)
-        for name, body in zip(parts[::2], parts[1::2], strict=True)
-    }
+    found = zip(parts[::2], parts[1::2], strict=True)
+    written = {name: re.search(r"\*\*(\w*request\(.*\)),$", body, re.MULTILINE) for name, body in found}
+    assert sum(map(bool, written.values())) == source.count("request(TEXT")
     run = SimpleNamespace(compared=["x"], outputs={}, experiments=["x"])
     names = {**vars(requests), "TEXT": text, "TABLES": run, "CONFIG": run}
     return {name: eval(match[1], names) for name, match in written.items() if match}
@@ -45,6 +44,7 @@ def requests_of_rules(root, text):
 
 def test_requests_cover_what_was_measured(root):
     asked = requests_of_rules(root, PAPER)
+    assert asked.keys() >= {"mix", "tune", "describe_selection", "compare_tasks", "write_page"}
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 5 * memory, name
 
@@ -86,20 +86,17 @@ def test_sizes_of_lists(tmp_path):
         texts = dict.fromkeys(("train", "dev", "test"), small) | {"devtest": devtest}
         experiments = {"x": {"tasks": {"shards": 2}, "learner": {"name": "mira"}}}
         content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
-        config = read_config(content)
-        assert text_sizes(config, "") == TextSizes(0, 0, 0, size)
+        assert text_sizes(read_config(content), "") == TextSizes(0, 0, 0, size)
     assert decode_request(TextSizes(0, 0, 0, 1e9), 60)["mem_mb"] > 2000
 
 
 def test_text_of_the_language_model(tmp_path):
     more = tmp_path / "more"
     more.write_text("abcde\n" * 5000)
-    config = config_of(tmp_path, data={"monolingual": [str(more)]})
-    assert text_sizes(config, "").model == 3000 + 5000
+    assert text_sizes(config_of(tmp_path, data={"monolingual": [str(more)]}), "").model == 3000 + 5000
     arpa = tmp_path / "lm.arpa"
     arpa.write_bytes(bytes(1_000_000))
-    config = config_of(tmp_path, language_model={"arpa": str(arpa)})
-    assert text_sizes(config, "").model == 50_000
+    assert text_sizes(config_of(tmp_path, language_model={"arpa": str(arpa)}), "").model == 50_000
 
 
 def test_downloads_count_as_large_until_they_are_there(root, tmp_path):
@@ -126,6 +123,5 @@ def test_large_text_to_translate_in_one_piece(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.yaml", "experiments/europarl.yaml"])
 def test_configs_of_the_project(root, name):
-    config = load_config(root / name)
-    asked = requests_of_rules(root, text_sizes(config, ""))
+    asked = requests_of_rules(root, text_sizes(load_config(root / name), ""))
     assert all(2000 <= one["mem_mb"] <= 10_000 for one in asked.values())

@@ -3,15 +3,15 @@
 cdec has it in training/dtrain/examples/toy: two sentences, 4-best lists of distinct strings, BLEU without
 smoothing, all pairs, learning rate 1, two epochs. It includes dtrain's output: DTRAIN below.
 
-By hand: each sentence has five translations: the four from the grammar, i saw a {small, little} {house,
-shell}, and the five words copied with five PassThrough rules, joined by four Glue rules (words pass through
-as X, and no rule in this grammar has an X). With all weights zero, ties decide that the first list lacks "i
-saw a little shell", the only one besides the reference whose BLEU is not 0. All pairs are ranked wrongly:
+By hand: a sentence has five translations, i saw a {small, little} {house, shell}, and the words copied with
+five PassThrough and four Glue rules. With all weights zero, ties decide which four are listed. The first
+epoch has 8 pairs, 5 of the second sentence and 3 of the first, whose list must lack "i saw a little shell",
+with BLEU 0.2 ^ (1/4); the others besides the reference have 0. All leads are 0, so the updates add up to
 
     3 (little house) - (small house) - (small shell) - (copied)
         = 3 little_rule + 2 house_rule - 2 small_rule - shell_rule - 4 Glue - 5 PassThrough
 
-After that, the four translations from the grammar have the scores 5, 2, 0 and -3: none is ranked wrongly.
+Then the four from the grammar have scores 5, 2, 0 and -3, BLEU 1, 0.2 ^ (1/4), 0 and 0: no pair is wrong.
 """
 
 import h5py

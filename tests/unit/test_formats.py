@@ -326,12 +326,17 @@ def test_lengths_of_headers(files, refused, length):
     refused(reading(files, "model"), files / "model", "damaged")
 
 
-def test_index(files, refused):
-    reseal_array(files / "index", "suffix", lambda array: array.fill(array.shape[0] - 1))
-    refused(reading(files, "index"), "its array 'suffix' is out of order")
+INDEX = [
+    ("suffix", lambda array: array.fill(array.shape[0] - 1), "its array 'suffix' is out of order"),
     # "a" becomes a second "."
-    reseal_array(files / "index", "words_data", lambda array: np.place(array, array == ord("a"), ord(".")))
-    refused(reading(files, "index"), "holds a word twice")
+    ("words_data", lambda array: np.place(array, array == ord("a"), ord(".")), "holds a word twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), INDEX)
+def test_index(files, refused, name, change, said):
+    reseal_array(files / "index", name, change)
+    refused(reading(files, "index"), said)
 
 
 def test_valid_files_are_accepted(files):

@@ -66,13 +66,16 @@ def test_an_endless_line(tmp_path, command):
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_the_limit_is_exact(tmp_path, suffix, end):
     path = tmp_path / f"text{suffix}"
-    for size in (1023, 1024, 1025):
+
+    def lengths(size):
         content = b"\xef\xbb\xbf" + b"a" * 1024 + b"\nb\n" + b"c" * size + end
         path.write_bytes(gzip.compress(content) if suffix else content)
-        if size <= 1024:
-            assert [len(line) for block in line_blocks(path, 1024) for line in block] == [1024, 1, size]
+        return [len(line) for block in line_blocks(path, 1024) for line in block]
+
+    for size in (1023, 1024):
+        assert lengths(size) == [1024, 1, size]
     with pytest.raises(InputError, match=f"^{path}:3: is longer than 1,024 bytes$"):
-        list(line_blocks(path, 1024))
+        lengths(1025)
 
 
 def test_the_limit_of_the_command_line(tmp_path, refused):

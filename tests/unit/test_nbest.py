@@ -88,6 +88,7 @@ def test_several_files_are_merged_by_sentence(tmp_path):
         (['{"id": 0, "text": "a", "features": {"f\\u0000": 1}}'], "list:1: "),
         ([f'{{"id": 0, "text": "a", "features": {{"f": -1{"0" * 5000}}}}}'], "the value of 'f' is -inf"),
         (['{"id": 0, "text": "a", "features": 0}'], "list:1: 'features' is not an object"),
+        (['{"id": 0, "text": "a", "features": [1]}'], "list:1: 'features' is not an object"),
         (['{"text": "a"}'], "list:1: 'id' is missing"),
         (['{"id": true, "text": "a"}'], "list:1: 'id' is missing"),
         (['{"id": 0}'], "list:1: 'text' is missing"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import put, set_attributes, unsealed
+from tests.damage import changed, put, set_attributes, unsealed
 from tests.naive import oracle
 from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
@@ -81,6 +81,7 @@ BAD = [
     (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' holds"),
     (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
     (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
+    (changed(lambda stream: stream.move("feature", "x")), "1.2.h5: damaged: array 'feature' cannot be read"),
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
     (put("reference_length", 0, 50), "1.2.h5: damaged: the sentences do not match their digest"),
     (set_attributes(iteration=1), "no file for shard 1, iteration 2 among 4 files; 2 shards and 2 iter"),

@@ -161,7 +161,7 @@ rule compare_systems:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 4000, 60 + 5 * len([*TABLES.compared, *TABLES.outputs])),
+        **request(TEXT, 4000, 60 + 5 * (len(TABLES.compared) + len(TABLES.outputs))),
     params:
         names=TABLES.compared,
         options=TABLES.comparison_options,

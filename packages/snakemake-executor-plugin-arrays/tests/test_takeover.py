@@ -243,3 +243,11 @@ def test_run_that_cannot_be_looked_into_is_refused(parent, monkeypatch, part):
     monkeypatch.undo()
     assert folder.script.exists()
     assert not (folder.path / "task-1.revoked").exists()
+
+
+def test_interrupted_while_arrays_end(parent):
+    parent.killed(started=1)
+    parent.known, parent.living = {"train"}, {"7"}
+    parent.client.clear = mock.Mock(side_effect=KeyboardInterrupt)
+    with pytest.raises(ApiError, match="interrupted while the jobs of an earlier run were ending"):
+        parent.end()

@@ -315,7 +315,7 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
     )
 
 
-def add_devtest(parser: argparse.ArgumentParser) -> None:
+def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
     parser.add_argument(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
-    add_devtest,
+    add_devtest_scoring,
     add_options,
     add_output,
     add_randomization_arguments,
@@ -22,7 +22,7 @@ from itersel.cli.arguments import (
     positive,
     whole,
 )
-from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write, write_table
+from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write_forms, write_table
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
@@ -60,7 +60,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
         "earliest in case of ties), and describe the system. With --labels and --task, score only the "
         "sentences of a task."
     )
-    add_devtest(parser)
+    add_devtest_scoring(parser)
     one_each = dict.fromkeys(("--translations", "--weights"), "one file per epoch, in order")
     add_options(parser, one_each, nargs="+", required=True)
     description = {
@@ -85,7 +85,7 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
         "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
         "last N epochs is better than all before."
     )
-    add_devtest(parser)
+    add_devtest_scoring(parser)
     add_options(parser, {"--translations FILE": "translations after the epoch"}, required=True)
     add_options(parser, {"--patience N": "number of epochs without a gain"}, type=positive, required=True)
     add_options(parser, {"--previous FILE": "output of this command after the previous epoch"})
@@ -431,7 +431,7 @@ def _paper(options: argparse.Namespace) -> None:
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    write(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
+    write_forms(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -463,6 +463,6 @@ def _runs(options: argparse.Namespace) -> None:
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baseline, options.metric, **how)
-    write(options.output, content, forms)
+    write_forms(options.output, content, forms)
     if not options.output:
         print(*text_table(content), sep="\n")

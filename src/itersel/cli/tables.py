@@ -10,6 +10,8 @@ from typing import Any
 from itersel.cli.arguments import add_options, output_file
 from itersel.errors import InputError
 
+Form = Callable[[Any], list[str]]
+
 # How the names of output files end, which determines their formats.
 TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
 
@@ -20,10 +22,7 @@ def add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...], requ
     add_options(parser, files, nargs="+", type=output_file, required=required, default=[])
 
 
-Form = Callable[[Any], list[str]]
-
-
-def write(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
+def write_forms(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
     """Write lines in the formats that the names of the files end in; if one has none, no file is written."""
     from itersel.storage.files import write_lines
 
@@ -38,8 +37,8 @@ def write(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
 
 
 def write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
-    """Write a table as text, TSV or JSON; see `write`."""
-    write(paths, table, dict(zip(TABLES, (text, tsv, as_json), strict=True)))
+    """Write a table as text, TSV or JSON; see `write_forms`."""
+    write_forms(paths, table, dict(zip(TABLES, (text, tsv, as_json), strict=True)))
 
 
 def as_json(table: object) -> list[str]:

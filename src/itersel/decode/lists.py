@@ -24,7 +24,13 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.grammar.references import Joined, References, grouped_references, join_references, references_of
+from itersel.grammar.references import (
+    Joined,
+    References,
+    grouped_references,
+    join_references,
+    sentence_references,
+)
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
 from itersel.nbest.sharding import DENSE_NAMES
@@ -114,7 +120,7 @@ class ListShard:
     def references(self, sentence: int) -> References:
         """Return the references of a sentence; an empty one if there are none."""
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
-        return references_of(texts, sentence)
+        return sentence_references(texts, sentence)
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
         """Return the translations of some sentences, and the sparse features of all."""

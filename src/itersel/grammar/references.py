@@ -43,7 +43,7 @@ class Joined(NamedTuple):
     sentence_offset: NDArray[np.int64]
 
 
-def references_of(texts: Joined, sentence: int) -> References:
+def sentence_references(texts: Joined, sentence: int) -> References:
     """Return the references of a sentence."""
     first, last = sentence, sentence + 1
     if texts.sentence_offset.shape[0]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.references import Joined, References, grouped_references, references_of
+from itersel.grammar.references import Joined, References, grouped_references, sentence_references
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
@@ -132,7 +132,7 @@ class Shard:
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
-        return references_of(texts, sentence)
+        return sentence_references(texts, sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""

@@ -161,14 +161,15 @@ def request(
     lists
         MB more for each million bytes of n-best lists of a shard.
     """
-    millions = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars / 1e6
-    memory += (train[0] * text.train + model[0] * text.model + lists * text.lists) / 1e6 + rules * millions
+    million_rules = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars / 1e6
+    memory += (
+        train[0] * text.train + model[0] * text.model + lists * text.lists
+    ) / 1e6 + rules * million_rules
     minutes += (train[1] * text.train + model[1] * text.model) / 1e6
     return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
 
 
-# The most that a run requests is one of these, which `itersel config check` reports. The others stand with
-# their rules.
+# `itersel config check` reports the largest of these. Other rules state their own requests.
 
 
 def index_request(text: TextSizes) -> dict[str, int]:

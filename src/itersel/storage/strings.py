@@ -106,7 +106,10 @@ def arrays_of(record: Any) -> dict[str, NDArray[Any]]:
 
 
 def fields_of(kind: type[Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the fields of a dataclass that are in `arrays`, as `arrays_of` names them."""
+    """Return the fields of a dataclass that are in `arrays`, as `arrays_of` names them.
+
+    A table whose offsets have no rows is empty. The module of `kind` must postpone annotations.
+    """
     found: dict[str, Any] = {}
     for item in fields(kind):
         if str(item.type).startswith("StringTable"):

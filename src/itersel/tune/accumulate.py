@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.references import grouped_references
 from itersel.learn.bleu_kernels import ORDER, Statistics, best_bleu, closest_lengths
-from itersel.storage.formats import FileFormat, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.formats import FileFormat, FilePath, damaged
+from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
@@ -287,8 +287,11 @@ def has_sparse_features(files: Sequence[ListFile]) -> bool:
     """Return whether any translation has a sparse feature."""
     for file in files:
         with open_hdf5(file.path) as stream:
-            if "feature" in stream and stream["feature"].shape[0]:
-                return True
+            try:
+                if find_dataset(stream, "feature", FORMAT.arrays["feature"]).shape[0]:
+                    return True
+            except ERRORS as error:
+                raise damaged(file.path, "feature", f"cannot be read ({one_line(error)})") from None
     return False
 
 

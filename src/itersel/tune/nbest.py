@@ -171,7 +171,7 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    settings = _settings(tuner)
+    settings = _batch_tuner(tuner)
     kept, pool = _read_pool(lists, references, settings, scores, quality, words)
     names, is_dense = kept.name, isinstance(settings, Mert)
     if start is None:
@@ -194,7 +194,7 @@ def tune_nbest(
     )
 
 
-def _settings(tuner: Batch | str) -> Batch:
+def _batch_tuner(tuner: Batch | str) -> Batch:
     if isinstance(tuner, str):
         check_choice("tuner", tuner, TUNERS)
         tuner = TUNERS[tuner]()
