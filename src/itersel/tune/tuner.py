@@ -134,7 +134,7 @@ def _check_task(tuner: Tuner, task: Task) -> None:
         raise InputError(f"recreate these forests with --features {wanted}", first)
     if not tuner.searches or task.is_summed or not isinstance(lists, FileLists):
         return
-    if has_sparse_features(lists.files):
+    if tuner.format is LISTS and has_sparse_features(lists.files):
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",
