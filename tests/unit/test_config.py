@@ -240,7 +240,7 @@ def test_command_check(tmp_path, capsys, refused):
         ("data: {max_ratio: " + "9" * 90 + "}", ": config key 'data.max_ratio' is 999"),
         ("data: {max_ratio: -" + "9" * 90 + "}", ": config key 'data.max_ratio' is -999"),
         ("data: {max_ratio: !!float " + "9" * 101 + "}", ":1: not YAML: a number of more than 100 char"),
-        ("data: {max_ratio: " + "1:" * 99 + "1.0}", ": config key 'data.max_ratio' must be a number, not '1:"),
+        ("data: {max_ratio: " + "1:" * 99 + "1.}", ": config key 'data.max_ratio' must be a number, not '1:"),
         ("seed: 1:30", ": config key 'seed' must be a whole number, not '1:30'"),
         ("seed: !!int 1:30", ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
         ('seed: !!int ""', ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
