@@ -69,4 +69,5 @@ def test_errors_name_what_the_config_has_and_once(content, messages):
 
 
 def test_an_experiment_can_start_from_one_of_a_grid():
-    read_config(experiments(a={"learner": MIRA}, b={"start_from": "a-c-1.5"}))
+    config = read_config(experiments(a={"learner": MIRA}, b={"start_from": "a-c-1.5"}))
+    assert config.experiments["b"].start_from == "a-c-1.5"

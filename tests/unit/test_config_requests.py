@@ -3,13 +3,13 @@
 import gzip
 import re
 from pathlib import Path
-from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
 from itersel.config import load_config, read_config
 from itersel.plan import requests
-from itersel.plan.requests import TextSizes, decode_request, rules_per_word, text_sizes
+from itersel.plan.requests import TextSizes, rules_per_word, text_sizes
 
 # 1.66 million pairs, and one of 2,290 shards; 100 MB of lists
 PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8)
@@ -35,10 +35,9 @@ def requests_of_rules(root, text):
     source = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
     _, *parts = re.split(r"^ *(?:use )?rule .*?(\w+)(?: with)?:$", source, flags=re.MULTILINE)
     found = zip(parts[::2], parts[1::2], strict=True)
-    written = {name: re.search(r"\*\*(\w*request\(.*\)),$", body, re.MULTILINE) for name, body in found}
-    assert sum(map(bool, written.values())) == source.count("request(TEXT")
-    run = SimpleNamespace(compared=["x"], outputs={}, experiments=["x"])
-    names = {**vars(requests), "TEXT": text, "TABLES": run, "CONFIG": run}
+    written = {name: re.search(r"\*\*(TEXT\..*),$", body, re.MULTILINE) for name, body in found}
+    assert sum(map(bool, written.values())) == source.count("**TEXT.")
+    names = {"TEXT": text, "TABLES": mock.Mock(outputs={}), "CONFIG": mock.Mock(experiments=["x"])}
     return {name: eval(match[1], names) for name, match in written.items() if match}
 
 
@@ -87,13 +86,13 @@ def test_sizes_of_lists(tmp_path):
         experiments = {"x": {"tasks": {"shards": 2}, "learner": {"name": "mira"}}}
         content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
         assert text_sizes(read_config(content), "") == TextSizes(0, 0, 0, size)
-    assert decode_request(TextSizes(0, 0, 0, 1e9), 60)["mem_mb"] > 2000
+    assert TextSizes(0, 0, 0, 1e9).request_to_decode(60)["mem_mb"] > 2000
 
 
 def test_text_of_the_language_model(tmp_path):
-    more = tmp_path / "more"
-    more.write_text("abcde\n" * 5000)
-    assert text_sizes(config_of(tmp_path, data={"monolingual": [str(more)]}), "").model == 3000 + 5000
+    (tmp_path / "more").write_text("abcde\n" * 5000)
+    config = config_of(tmp_path, data={"monolingual": [str(tmp_path / "more")]})
+    assert text_sizes(config, "").model == 3000 + 5000
     arpa = tmp_path / "lm.arpa"
     arpa.write_bytes(bytes(1_000_000))
     assert text_sizes(config_of(tmp_path, language_model={"arpa": str(arpa)}), "").model == 50_000
@@ -118,7 +117,7 @@ def test_large_text_to_translate_in_one_piece(tmp_path):
     assert text_sizes(config, "").grammars == requests.HELD_OUT_WORDS
     rules = rules_per_word(3000 / 25) * requests.HELD_OUT_WORDS / 1e6
     assert rules_per_word(1.66e6) > 5 * rules_per_word(30_000)
-    assert decode_request(text_sizes(config, ""), 60)["mem_mb"] >= max(2000, 150 * rules)
+    assert text_sizes(config, "").request_to_decode(60)["mem_mb"] >= max(2000, 150 * rules)
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "experiments/europarl.yaml"])

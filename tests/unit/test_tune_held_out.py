@@ -99,9 +99,9 @@ def test_the_step_from_the_previous_weights(tmp_path):
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
 def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor, last_factor):
     sentences = random_sentences(seed)
-    sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]
+    sums = tuple(make_weights(random_weights(one)) for one in (seed, seed + 1))
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    task = Task(FileLists(files), *sums, is_summed=True)
+    task = Task(FileLists(files), sums[0], sums)
     value = task.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor

@@ -19,7 +19,7 @@ rule align_direction:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 500, 30, train=(75, 0.5)),
+        **TEXT.request(500, 30, train=(75, 0.5)),
     params:
         seed=CONFIG.seed,
         code=step_digest("align"),
@@ -44,7 +44,7 @@ rule align:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 500, 30, train=(10, 0.5)),
+        **TEXT.request(500, 30, train=(10, 0.5)),
     params:
         symmetrization=CONFIG.align.symmetrization,
         code=step_digest("align"),

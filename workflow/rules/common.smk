@@ -17,13 +17,6 @@ from itersel.config.file_checks import check_files_exist, help_files
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan import Plan
-from itersel.plan.requests import (
-    decode_request,
-    extract_request,
-    index_request,
-    preparation_processes,
-    request,
-)
 from itersel.plan.texts import RAW_SOURCE, SHARDS_PATTERN, raw_columns
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
@@ -72,7 +65,7 @@ if workflow.is_main_process:
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
-# Memory and time that jobs request on a cluster depend on these sizes; see `request`. Most rules state their own.
+# Sizes of the texts, on which the memory and time depend that jobs request on a cluster: see `TEXT.request`.
 TEXT = PLAN.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where

@@ -27,7 +27,7 @@ if CONFIG.data.kind == "libreoffice-help":
         conda:
             "../../envs/itersel.yaml"
         resources:
-            **request(TEXT, 2000, 60),
+            **TEXT.request(2000, 60),
         params:
             options=TEXTS.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
@@ -46,10 +46,10 @@ rule prepare_train:
         f"{LOGS}/corpus/prepare.log",
     conda:
         "../../envs/itersel.yaml"
-    threads: preparation_processes(TEXT)
+    threads: TEXT.preparation_processes
     resources:
         # 60 MB for each process
-        **request(TEXT, 700 + 60 * preparation_processes(TEXT), 60, train=(150, 2)),
+        **TEXT.request(700 + 60 * TEXT.preparation_processes, 60, train=(150, 2)),
     params:
         options=TEXTS.prepare_options,
         code=step_digest("corpus prepare"),

@@ -20,7 +20,7 @@ rule decode_shard:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **decode_request(TEXT, minutes=120),
+        **TEXT.request_to_decode(minutes=120),
     params:
         options=TABLES.decode_options,
         code=step_digest("decode"),

@@ -52,7 +52,7 @@ rule detokenize:
         "../../envs/itersel.yaml"
     resources:
         # TER of 3,000 sentences takes a minute or two of processor time
-        **request(TEXT, 2000, 60),
+        **TEXT.request(2000, 60),
     params:
         restoring=TABLES.restoring,
         tokenizer=TABLES.tokenizer,

@@ -41,7 +41,7 @@ rule check_patience:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 2000, 120),
+        **TEXT.request(2000, 120),
     params:
         options=TABLES.patience_options,
         code=step_digest("report patience"),
@@ -68,7 +68,7 @@ rule choose_epoch:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 2000, 120),
+        **TEXT.request(2000, 120),
     params:
         options=TABLES.system_options,
         code=step_digest("report choose"),
@@ -131,7 +131,7 @@ rule describe_selection:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 8000, 60),
+        **TEXT.request(8000, 60),
     params:
         code=step_digest("report selection"),
     shell:
@@ -161,7 +161,7 @@ rule compare_systems:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 4000, 60 + 5 * (len(TABLES.compared) + len(TABLES.outputs))),
+        **TEXT.request(4000, 60 + 5 * (len(CONFIG.experiments) + len(TABLES.outputs))),
     params:
         names=TABLES.compared,
         options=TABLES.comparison_options,
@@ -209,7 +209,7 @@ rule compare_tasks:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 4000, 60 + 5 * len(CONFIG.experiments)),
+        **TEXT.request(4000, 60 + 5 * (len(CONFIG.experiments) + len(TABLES.outputs))),
     params:
         tasks=shlex.join(TABLES.task_labels),
         options=TABLES.task_options,
@@ -231,7 +231,7 @@ rule count_rules:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 2000, 60),
+        **TEXT.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input),
         code=step_digest("report rules"),
@@ -295,7 +295,7 @@ rule explain_translations:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 2000, 60),
+        **TEXT.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input.shards),
         options=PLAN.explain_options(),
@@ -325,7 +325,7 @@ rule write_page:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 4000, 60),
+        **TEXT.request(4000, 60),
     params:
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
         config=PLAN.config_digest(),

@@ -22,7 +22,7 @@ rule index_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **index_request(TEXT),
+        **TEXT.request_to_index(),
     params:
         code=step_digest("grammar index"),
     shell:
@@ -44,7 +44,7 @@ rule shard_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 500, 30, train=(30, 0.2)),
+        **TEXT.request(500, 30, train=(30, 0.2)),
     params:
         options=SHARDS.sharding_options,
         code=step_digest("shard"),
@@ -67,7 +67,7 @@ rule extract_shard:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **extract_request(TEXT),
+        **TEXT.request_to_extract(),
     params:
         options=SHARDS.extract_options,
         code=step_digest("grammar extract"),

@@ -15,7 +15,7 @@ rule estimate_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 1500, 60, model=(10, 1)),
+        **TEXT.request(1500, 60, model=(10, 1)),
     params:
         options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),
@@ -34,7 +34,7 @@ rule compile_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 500, 60, model=(100, 1)),
+        **TEXT.request(500, 60, model=(100, 1)),
     params:
         order=CONFIG.language_model.order,
         code=step_digest("lm compile"),
@@ -54,7 +54,7 @@ use rule estimate_language_model as estimate_fold_model with:
     benchmark:
         f"{BENCHMARKS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.tsv"
     resources:
-        **request(TEXT, 1500, 60, model=(100, 2)),
+        **TEXT.request(1500, 60, model=(100, 2)),
     params:
         options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),

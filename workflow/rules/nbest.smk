@@ -38,7 +38,7 @@ rule shard_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 1500, 240),
+        **TEXT.request(1500, 240),
     params:
         options=LIST_TEXTS.shard_options,
         code=step_digest("shard"),
@@ -59,7 +59,7 @@ rule import_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 500, 60, lists=9),
+        **TEXT.request(500, 60, lists=9),
     params:
         options=LIST_TEXTS.import_options,
         code=step_digest("lists"),

@@ -26,7 +26,7 @@ rule train_shard:
         "../../envs/itersel.yaml"
     threads: EPOCHS.decoding_threads
     resources:
-        **decode_request(TEXT, minutes=240),
+        **TEXT.request_to_decode(minutes=240),
         array=EPOCHS.array_name,
         jobs_per_task=EPOCHS.shards_per_job,
     params:
@@ -56,7 +56,7 @@ rule mix:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **request(TEXT, 8000, 60),
+        **TEXT.request(8000, 60),
         array=EPOCHS.array_name,
     params:
         options=EPOCHS.mix_options,

@@ -27,7 +27,7 @@ rule write_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **decode_request(TEXT, minutes=240),
+        **TEXT.request_to_decode(minutes=240),
         array=EPOCHS.array_name,
         jobs_per_task=LISTS.per_job,
     params:
@@ -59,7 +59,7 @@ rule tune:
         "../../envs/itersel.yaml"
     resources:
         # k-best MIRA holds all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
-        **request(TEXT, 8000, 120),
+        **TEXT.request(8000, 120),
         array=EPOCHS.array_name,
     params:
         options=LISTS.tune_options,

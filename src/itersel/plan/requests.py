@@ -44,6 +44,10 @@ HELD_OUT_WORDS = 75e3
 WORDS_PER_ARPA_BYTE = 0.05
 # Rules per source word with RULES_PAIRS training pairs; their number grows as a power of the pairs.
 RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
+# Text preparation uses more processes if there is more text: one for each so many source words.
+PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
+# MB: enough for the libraries, also where a limit is on address space (h_vmem)
+LEAST_MEMORY = 2000
 
 
 class TextSizes(NamedTuple):
@@ -54,11 +58,55 @@ class TextSizes(NamedTuple):
     grammars: float  # the source sentences of the largest shard, or piece of a text to translate
     lists: float = 0.0  # bytes of the n-best lists of the largest shard or piece
 
+    @property
+    def preparation_processes(self) -> int:
+        """The number of processes that prepare train; it does not change the text."""
+        return min(MOST_PROCESSES, 1 + int(self.train / PREPARED_WORDS))
 
-# Text preparation uses more processes if there is more text: one for each so many source words.
-PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
-# MB: enough for the libraries, also where a limit is on address space (h_vmem)
-LEAST_MEMORY = 2000
+    def request(
+        self,
+        memory: float,
+        minutes: float,
+        *,
+        train: tuple[float, float] = (0.0, 0.0),
+        model: tuple[float, float] = (0.0, 0.0),
+        rules: float = 0.0,
+        lists: float = 0.0,
+    ) -> dict[str, int]:
+        """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
+
+        They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
+
+        Parameters
+        ----------
+        memory, minutes
+            MB and minutes, however small the texts.
+        train, model
+            MB and minutes more for each million source words of train, or words of the language model's
+            text.
+        rules
+            MB more for each million rules in the grammars of a shard.
+        lists
+            MB more for each million bytes of n-best lists of a shard.
+        """
+        memory += (train[0] * self.train + model[0] * self.model + lists * self.lists) / 1e6
+        memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
+        minutes += (train[1] * self.train + model[1] * self.model) / 1e6
+        return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
+
+    # `itersel config check` reports the largest of these three. All other rules state their own requests.
+
+    def request_to_index(self) -> dict[str, int]:
+        """Return the request of the job that indexes train."""
+        return self.request(500, 30, train=(95, 0.2))
+
+    def request_to_extract(self) -> dict[str, int]:
+        """Return the request of a job that extracts the grammars of one shard."""
+        return self.request(500, 60, train=(55, 1), rules=200)
+
+    def request_to_decode(self, minutes: float) -> dict[str, int]:
+        """Return the request of a job that decodes one shard; a task of n shards requests n times as much."""
+        return self.request(1000, minutes, train=(15, 0), rules=220, lists=3)
 
 
 def rules_per_word(pairs: float) -> float:
@@ -129,64 +177,6 @@ def _bytes(path: str, compression: float = COMPRESSION) -> float:
         return 0.0
 
 
-def preparation_processes(text: TextSizes) -> int:
-    """Return the number of processes that prepare train; it does not change the text."""
-    return min(MOST_PROCESSES, 1 + int(text.train / PREPARED_WORDS))
-
-
-def request(
-    text: TextSizes,
-    memory: float,
-    minutes: float,
-    *,
-    train: tuple[float, float] = (0.0, 0.0),
-    model: tuple[float, float] = (0.0, 0.0),
-    rules: float = 0.0,
-    lists: float = 0.0,
-) -> dict[str, int]:
-    """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
-
-    They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
-
-    Parameters
-    ----------
-    text
-        The sizes of the run's texts.
-    memory, minutes
-        MB and minutes, however small the texts.
-    train, model
-        MB and minutes more for each million source words of train, and words of the language model's text.
-    rules
-        MB more for each million rules in the grammars of a shard.
-    lists
-        MB more for each million bytes of n-best lists of a shard.
-    """
-    million_rules = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars / 1e6
-    memory += (
-        train[0] * text.train + model[0] * text.model + lists * text.lists
-    ) / 1e6 + rules * million_rules
-    minutes += (train[1] * text.train + model[1] * text.model) / 1e6
-    return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
-
-
-# `itersel config check` reports the largest of these. Other rules state their own requests.
-
-
-def index_request(text: TextSizes) -> dict[str, int]:
-    """Return the request of the job that indexes train."""
-    return request(text, 500, 30, train=(95, 0.2))
-
-
-def extract_request(text: TextSizes) -> dict[str, int]:
-    """Return the request of a job that extracts the grammars of one shard."""
-    return request(text, 500, 60, train=(55, 1), rules=200)
-
-
-def decode_request(text: TextSizes, minutes: float) -> dict[str, int]:
-    """Return the request of a job that decodes one shard; a task of n shards requests n times as much."""
-    return request(text, 1000, minutes, train=(15, 0), rules=220, lists=3)
-
-
 # Estimates, with rates from benchmarks/README.md.
 # Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
 WORD_SECONDS, LONG = 0.00005, 20
@@ -233,7 +223,7 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / files for split, files, share in shards)
     text = TextSizes(words, words, grammars)
-    requests = (index_request(text), extract_request(text), decode_request(text, 0))
+    requests = (text.request_to_index(), text.request_to_extract(), text.request_to_decode(0))
     memory = 1e6 * max(one["mem_mb"] for one in requests)
     return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
 

@@ -31,16 +31,11 @@ class Task(NamedTuple):
 
     lists: Lists
     before: Weights  # weights that the newest lists were decoded with, or to start from
-    # mixed weights of the previous epoch, for the line search from these to `before`
-    last: Weights | None = None
-    is_summed: bool = False
+    # On held-out text, the weights by which sparse features are summed: `before` and, for the line search
+    # between the two, the mixed weights of the previous epoch.
+    sums: tuple[Weights, ...] = ()
     seed: tuple[int, ...] = ()
     has_quality: bool = False  # other than BLEU
-
-    @property
-    def sums(self) -> list[Weights]:
-        """Weights of the summed sparse features; none if they are tuned one by one."""
-        return [one for one in (self.before, self.last) if one is not None] if self.is_summed else []
 
     @property
     def features(self) -> list[str]:
@@ -67,18 +62,19 @@ class Task(NamedTuple):
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features that are tuned one by one, of the translations with this origin."""
-        return read_sparse([], origin) if self.is_summed else self.lists.sparse(origin)
+        return read_sparse([], origin) if self.sums else self.lists.sparse(origin)
 
     def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
 
-        Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from `last` to
-        `before`, which is ignored without `last`; `scale`, float64 (C), is how much each column varies.
+        Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of the
+        previous epoch to `before`, ignored without these; `scale`, float64 (C): how much each column varies.
         """
-        features, directions = self.features, []
+        features = self.features
+        directions: list[NDArray[np.float64]] = []
         for name in wanted:
             if name == STEP:
-                directions += [] if self.last is None else [self._step(self.last)]
+                directions += map(self._step, self.sums[1:])
             elif name == ALL_DENSE:
                 directions += [axis(scale, column) for column in range(len(features))]
             elif name in features:
@@ -108,8 +104,8 @@ class Task(NamedTuple):
         """
         table, columns = string_table(self.features), len(self.features)
         factors, others = [rest], [self.before]
-        if self.is_summed:
-            factors, others = value[columns : columns + len(self.sums)].tolist(), self.sums
+        if self.sums:
+            factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
         parts = [(feature_keys(table), table, value[:columns])]
         if sparse is not None:
             parts.append((sparse.key, sparse.name, value[value.shape[0] - sparse.key.shape[0] :]))

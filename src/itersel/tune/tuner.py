@@ -87,7 +87,7 @@ def pro(task: Task, settings: Pro) -> Tuned:
     value = settings.interpolation * found + rest * task.start_with(sparse)
     result = task.weights(value, sparse, rest)
     score = project(np.ascontiguousarray(pool.dense.T), value[: pool.dense.shape[1]])
-    if not task.is_summed:
+    if not task.sums:
         score += task.lists.sparse_scores(pool.origin, result)
     return _tuned(pool, result, pool.best(score))
 
@@ -129,10 +129,10 @@ def _check_task(tuner: Tuner, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
     names, lists = task.lists.dense_names, task.lists
     first = lists.files[0].path if isinstance(lists, FileLists) else lists.name
-    if tuner.format is FORESTS and (SUM in names) != task.is_summed:
-        wanted = "all" if task.is_summed else "dense"
+    if tuner.format is FORESTS and (SUM in names) != bool(task.sums):
+        wanted = "all" if task.sums else "dense"
         raise InputError(f"recreate these forests with --features {wanted}", first)
-    if not tuner.searches or task.is_summed or not isinstance(lists, FileLists):
+    if not tuner.searches or task.sums or not isinstance(lists, FileLists):
         return
     if tuner.format is LISTS and has_sparse_features(lists.files):
         raise InputError(
@@ -174,7 +174,8 @@ def tune(
     first = iteration if is_summed and RUNS[name].format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
     before = start_weights(files[0].dense_names) if before is None else before
-    result = tune_task(settings, Task(FileLists(files), before, last, is_summed, (seed, iteration)))
+    sums = tuple(one for one in (before, last) if one is not None) if is_summed else ()
+    result = tune_task(settings, Task(FileLists(files), before, sums, (seed, iteration)))
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
