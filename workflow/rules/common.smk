@@ -65,7 +65,7 @@ if workflow.is_main_process:
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
-# Sizes of the texts, on which the memory and time depend that jobs request on a cluster: see `TEXT.request`.
+# Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
 TEXT = PLAN.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
