@@ -67,7 +67,6 @@ def pair(size):
 
 @kernel
 def both(size):
-    """Call a kernel that Python calls, too."""
     return pair(size), pair(size + 1)
 
 

@@ -14,11 +14,12 @@ from tests.configs import data as data_of
 
 from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, data, read_config, splits
+from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, AdaGrad, Mira, Perceptron
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
 from itersel.config.options import options_of, section_of, types_of
+from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
@@ -74,7 +75,6 @@ def test_advised_numbers_are_numbers(number):
 
 @pytest.mark.parametrize("kind", SECTIONS)
 def test_options_of_a_section_are_turned_back(kind):
-    """With its defaults, and with other values."""
     changed = {}
     for item in dataclasses.fields(kind):
         bounds, value = item.metadata, item.default
@@ -173,9 +173,9 @@ def test_defaults_are_within_their_bounds():
             chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind), **required}}
             found = read_config(experiment(**chosen)).experiments["a"]
             assert getattr(found, key) == kind(**required)
-    content = all_defaults(Config) | experiment(**all_defaults(Experiment) | {"tune_on": "dev"})
-    for item in dataclasses.fields(Config):
-        kind = types_of(Config)[item.name]
+    content = all_defaults(values.Config) | experiment(**all_defaults(values.Experiment) | {"tune_on": "dev"})
+    for item in dataclasses.fields(values.Config):
+        kind = types_of(values.Config)[item.name]
         if dataclasses.is_dataclass(kind):
             content[item.name] = all_defaults(kind)
     assert read_config(content) == read_config(experiment(tune_on="dev"))

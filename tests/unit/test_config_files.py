@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from itersel.cli.main import main
-from itersel.config import read_config
 from itersel.config.file_checks import Size, read_texts
+from itersel.config.reading import read_config
 from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}

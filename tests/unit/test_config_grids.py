@@ -3,8 +3,8 @@
 import pytest
 from tests.configs import experiment, experiments, learner, schema
 
-from itersel.config import read_config
 from itersel.config.experiments import MOST_COMBINATIONS
+from itersel.config.reading import read_config
 from itersel.errors import InputError, errors_of
 
 TUNER = {"name": "kbest-mira", "c": [1, 2]}

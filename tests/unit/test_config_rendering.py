@@ -7,7 +7,7 @@ import yaml
 from tests.configs import PAIR, files, schema
 
 from itersel.cli.main import main
-from itersel.config import load_config, read_config
+from itersel.config.reading import load_config, read_config
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
 from itersel.config.values import Config, Experiment
 

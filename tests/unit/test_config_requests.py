@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 
-from itersel.config import load_config, read_config
+from itersel.config.reading import load_config, read_config
 from itersel.plan import requests
 from itersel.plan.requests import TextSizes, rules_per_word, text_sizes
 

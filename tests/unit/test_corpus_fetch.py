@@ -19,7 +19,7 @@ from sacrebleu.dataset import DATASETS
 from tests.archives import archive
 
 from itersel.cli.main import main
-from itersel.config import load_config
+from itersel.config.reading import load_config
 from itersel.corpus import fetch as fetching
 from itersel.corpus.fetch import count_references
 from itersel.storage.files import read_lines

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from itersel.cli.main import main
-from itersel.config import read_config
+from itersel.config.reading import read_config
 
 
 @pytest.mark.parametrize("is_checkout", [True, False])

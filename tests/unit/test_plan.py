@@ -9,10 +9,11 @@ import pytest
 
 from itersel.cli.arguments import add_step
 from itersel.cli.main import STEPS, make_parser
-from itersel.config import read_config, splits, values
+from itersel.config import splits, values
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.reading import read_config
 from itersel.config.tasks import files_of
 from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files

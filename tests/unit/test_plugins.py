@@ -18,9 +18,9 @@ from tests.unit.test_learn_algorithms import make_corpus
 
 from itersel import plugins
 from itersel.code_check import CodeChangedError
-from itersel.config import read_config
 from itersel.config.learners import BUILT_IN, LEARNERS
 from itersel.config.options import name_in
+from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.values import CHOICES
 from itersel.errors import InputError

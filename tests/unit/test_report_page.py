@@ -13,7 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
-from itersel.config import Config
+from itersel.config.values import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document

@@ -43,9 +43,9 @@ def _add_template(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    from itersel.config import load_config
     from itersel.config.checks import warnings
     from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
+    from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
     from itersel.plan.nbest import describe_lists
     from itersel.plan.requests import estimate
@@ -88,7 +88,7 @@ def _size(count: float) -> str:
 
 
 def _template(options: argparse.Namespace) -> None:
-    from itersel.config import load_config
+    from itersel.config.reading import load_config
     from itersel.config.rendering import commented_yaml
 
     _write(options.output, commented_yaml(load_config(options.config), options.schema))

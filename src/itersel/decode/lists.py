@@ -32,8 +32,7 @@ from itersel.grammar.references import (
     sentence_references,
 )
 from itersel.grammar.shard import FeatureRows, Shard
-from itersel.nbest.lists import NBest, read_nbest, read_numbers, without_duplicates
-from itersel.nbest.sharding import DENSE_NAMES
+from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays

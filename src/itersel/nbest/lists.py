@@ -32,6 +32,8 @@ from itersel.storage.strings import StringTable, offsets_of, string_table, take_
 
 SEPARATOR = "|||"
 UNNAMED, SCORE = "F", "score"
+# File with the names of the dense features, the same for all shards.
+DENSE_NAMES = "dense.txt"
 MAX_SENTENCES = 100_000_000
 # Sums of the same values in a different order differ only after these decimal places.
 HASH_DIGITS = 6

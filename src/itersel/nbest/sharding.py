@@ -19,13 +19,11 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.sharding import new_folder
 from itersel.errors import FilePath, InputError
 from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
-from itersel.nbest.lists import Parser, check_present, translation_lines, value_names
+from itersel.nbest.lists import DENSE_NAMES, Parser, check_present, translation_lines, value_names
 from itersel.nbest.quality import read_quality
 from itersel.progress import count_up
 from itersel.storage.files import append_lines, read_lines, write_lines
 
-# The names of the dense features, the same for all shards.
-DENSE_NAMES = "dense.txt"
 # Translations that are parsed before they are dropped from memory, and characters that wait to be written.
 PARSED, WAITING = 20_000, 1 << 26
 

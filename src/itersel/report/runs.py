@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config import read_config
 from itersel.config.experiments import expanded, repeat_name, split_repeat
 from itersel.config.options import show
+from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, located, suggest

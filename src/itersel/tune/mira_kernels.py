@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel
+from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.tune.accumulate import Pool, SparseRows
 
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
     value: NDArray[np.float64]
 
 
-@kernel
+@leaf_kernel
 def score_row(dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np.float64], row: int) -> float:
     """Return the score of a translation."""
     total, columns = 0.0, dense.shape[1]
@@ -58,7 +58,7 @@ def score_rows(
     return score
 
 
-@kernel
+@leaf_kernel
 def background_bleu(
     statistics: Statistics, row: int, mean_reference: float, background: NDArray[np.float64]
 ) -> float:
@@ -80,7 +80,7 @@ def background_bleu(
     return bleu * (background[2 * ORDER] + mean_reference)
 
 
-@kernel
+@leaf_kernel
 def fill_difference(
     dense: NDArray[np.float64], sparse: SparseRows, hope: int, fear: int, scratch: Difference
 ) -> int:
@@ -110,7 +110,7 @@ def fill_difference(
     return used
 
 
-@kernel
+@leaf_kernel
 def mira_step(state: MiraState, difference: Difference, used: int, cost: float, limit: float) -> None:
     """Move the weights until hope leads fear by `cost`, by at most `limit`.
 

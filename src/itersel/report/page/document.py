@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from itersel.config import read_config
 from itersel.config.data import Data
 from itersel.config.experiments import with_independent_tasks
+from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import itersel
-from itersel.config import read_config
 from itersel.config.experiments import split_repeat, without_grids
 from itersel.config.options import name_in
+from itersel.config.reading import read_config
 from itersel.config.values import CHOICES
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
