@@ -43,13 +43,8 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save", type=output_file, metavar="FILE", help="model to write, for --model; needs --direction"
     )
-    parser.add_argument(
-        "--model",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="align with the model of one direction, or with those of both; they do not learn from the text",
-    )
+    model = "align with the model of one direction, or with those of both; they do not learn from the text"
+    add_options(parser, {"--model FILE": model}, nargs="+", action="extend")
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")

@@ -18,7 +18,7 @@ from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
 
 if TYPE_CHECKING:
-    from itersel.evaluate.compare import MetricScores, SystemScore
+    from itersel.evaluate.compare import MetricScores
 
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
@@ -83,16 +83,12 @@ def _compare(options: argparse.Namespace) -> None:
     settings = {name: getattr(options, name) for name in ("metrics", "lowercase", "tokenize")}
     found = compare(outputs, *references, **settings, **trials)
     if options.json:
-        metrics = [one._asdict() | {"systems": list(map(_record, one.systems))} for one in found]
+        metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
         about = {"sentences": len(references[0]), **trials, "metrics": metrics}
         print(json.dumps(about, ensure_ascii=False, indent=2))
         return
     print("\n\n".join("\n".join(_table(one)) for one in found))
     print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
-
-
-def _record(one: SystemScore) -> dict[str, object]:
-    return one._asdict() | {"interval": list(one.interval)}
 
 
 def _table(found: MetricScores) -> Iterator[str]:

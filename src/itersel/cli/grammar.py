@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_options,
-    add_output,
-    add_section_arguments,
-)
+from itersel.cli.arguments import add_options, add_output, add_section_arguments
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 
@@ -37,10 +33,7 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Extract the hierarchical rules (Chiang 2007) that apply to each sentence, with their features."
     )
-    files = {
-        "--index": "index of the training corpus",
-        "--input TEXT": "sentences to translate, tokenised",
-    }
+    files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
     parser.add_argument(
         "--leave-one-out",
@@ -53,14 +46,11 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--references",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="one reference a line; needed for training. Repeat it for further references; an empty line "
-        "means that the sentence has no such reference",
+    references = (
+        "one reference a line; needed for training. Repeat it for further references; an empty line "
+        "means that the sentence has no such reference"
     )
+    add_options(parser, {"--references TEXT": references}, action="append", default=[])
     add_output(parser, "shard", "--output SHARD")
 
 

@@ -31,14 +31,10 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     )
     order = {"--order": "length of the longest n-grams"}
     add_options(parser, order, type=whole(1, MAX_ORDER), required=True)
-    parser.add_argument(
-        "--input",
-        nargs="+",
-        required=True,
-        metavar="TEXT",
-        help="tokenised text, one sentence per line, plain or compressed (- is standard input); several are "
-        "joined",
+    text = (
+        "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
     )
+    add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> before estimation (open "
         "vocabulary)",

@@ -26,12 +26,8 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         "--epoch T": "number of the epoch, from 1",
     }
     add_options(parser, numbers, type=positive, required=True)
-    parser.add_argument(
-        "--mixing",
-        required=True,
-        choices=DESCRIPTIONS,
-        help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
-    )
+    mixing = "; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items())
+    add_options(parser, {"--mixing": mixing}, required=True, choices=DESCRIPTIONS)
     parser.add_argument(
         "--previous",
         metavar="FILE",
@@ -47,44 +43,21 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     limit.add_argument(
         "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
     )
-    limit.add_argument(
-        "--threshold",
-        type=number(),
-        metavar="L",
-        help="selection: keep the features with a norm above L; path-following: L of the first epoch",
+    threshold = "selection: keep the features with a norm above L; path-following: L of the first epoch"
+    add_options(limit, {"--threshold L": threshold}, type=number())
+    relative_threshold = "selection: keep the features with a norm of at least R times the largest norm"
+    add_options(limit, {"--relative-threshold R": relative_threshold}, type=number(minimum=0, maximum=1))
+    epsilon = "path-following: the threshold is at most the decrease of the training loss divided by E"
+    add_options(selection, {"--epsilon E": epsilon}, type=number(above=0))
+    minimum = "path-following: the weights stop changing once the threshold would be below M"
+    add_options(selection, {"--minimum M": minimum}, type=number(minimum=0))
+    keep = (
+        "selection, path-following: features always kept, in addition to those selected from the "
+        "others; dense, or a template such as RBT, stands for all features of that kind"
     )
-    limit.add_argument(
-        "--relative-threshold",
-        type=number(minimum=0, maximum=1),
-        metavar="R",
-        help="selection: keep the features with a norm of at least R times the largest norm",
-    )
-    selection.add_argument(
-        "--epsilon",
-        type=number(above=0),
-        metavar="E",
-        help="path-following: the threshold is at most the decrease of the training loss divided by E",
-    )
-    selection.add_argument(
-        "--minimum",
-        type=number(minimum=0),
-        metavar="M",
-        help="path-following: the weights stop changing once the threshold would be below M",
-    )
-    selection.add_argument(
-        "--keep",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="selection, path-following: features always kept, in addition to those selected from the "
-        "others; dense, or a template such as RBT, stands for all features of that kind",
-    )
-    selection.add_argument(
-        "--norm",
-        choices=("l0", "l1", "l2", "linf"),
-        default="l2",
-        help="norm of a feature's weights over all shards (default: %(default)s)",
-    )
+    add_options(selection, {"--keep NAME": keep}, nargs="+", default=[])
+    norm = "norm of a feature's weights over all shards (default: %(default)s)"
+    add_options(selection, {"--norm": norm}, choices=("l0", "l1", "l2", "linf"), default="l2")
 
 
 def _mix(options: argparse.Namespace) -> None:

@@ -117,28 +117,25 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     )
     add_tokenize(parser)
     add_randomization_arguments(parser)
-    parser.add_argument(
-        "--test-set",
+    test_set = "name of the test set and its reference translations, one sentence per line"
+    add_options(
+        parser,
+        {"--test-set": test_set},
         nargs="+",
         action="append",
         required=True,
         metavar=("NAME", "REFERENCE"),
-        help="name of the test set and its reference translations, one sentence per line",
     )
     files = {
         "--systems FILE": "descriptions made by 'itersel report choose'",
         "--translations FILE": "translations of the test set, in the order of --systems",
     }
     add_options(parser, files, nargs="+", action="append", required=True)
-    parser.add_argument(
-        "--counts",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
-        "--outputs, for scores of detokenised text",
+    counts = (
+        "output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
+        "--outputs, for scores of detokenised text"
     )
+    add_options(parser, {"--counts FILE": counts}, nargs="+", action="append", default=[])
     parser.add_argument(
         "--text",
         choices=("detokenized", "tokenized", "listed"),
@@ -146,14 +143,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         help="what the counted text is: detokenised, tokenised because the corpus was given so, or "
         "translations as they stand in n-best lists (default: detokenized)",
     )
-    parser.add_argument(
-        "--outputs",
-        nargs="+",
-        type=named_file,
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="translations by other systems, plain text; require --preparation",
+    outputs = "translations by other systems, plain text; require --preparation"
+    add_options(
+        parser, {"--outputs NAME=FILE": outputs}, nargs="+", type=named_file, action="append", default=[]
     )
     add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"})
     add_outputs(parser, TABLES)
@@ -168,13 +160,9 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     add_randomization_arguments(parser)
     _add_labels(parser)
-    parser.add_argument(
-        "--system",
-        nargs=2,
-        action="append",
-        required=True,
-        metavar=("NAME", "FILE"),
-        help="name of an experiment and its translations of the test set; may be repeated",
+    system = "name of an experiment and its translations of the test set; may be repeated"
+    add_options(
+        parser, {"--system": system}, nargs=2, action="append", required=True, metavar=("NAME", "FILE")
     )
     add_outputs(parser, TABLES)
 
@@ -184,13 +172,8 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
         "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
     )
     _add_labels(parser)
-    parser.add_argument(
-        "--translations",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="translations of the whole text by the model of each task, in the order of --tasks",
-    )
+    translations = "translations of the whole text by the model of each task, in the order of --tasks"
+    add_options(parser, {"--translations FILE": translations}, nargs="+", required=True)
     add_output(parser, "joined translations", "--output")
 
 
@@ -219,14 +202,8 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
     )
     add_options(parser, {"--collection FILE": "statistics.json of 'itersel corpus libreoffice-help'"})
-    parser.add_argument(
-        "--rules",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("SPLIT", "FILE"),
-        help="output of 'itersel report rules' for a split; may be repeated",
-    )
+    rules = "output of 'itersel report rules' for a split; may be repeated"
+    add_options(parser, {"--rules": rules}, nargs=2, action="append", default=[], metavar=("SPLIT", "FILE"))
     add_outputs(parser, TABLES)
 
 
@@ -263,14 +240,11 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", nargs="+", type=Path, metavar="RESULTS", help="folder of a run: <output>/<name> of its config"
     )
-    parser.add_argument(
-        "--baseline",
-        action="append",
-        required=True,
-        metavar="NAME",
-        help="experiment to compare the others with; if given several times, the baseline of each run is the "
-        "experiment among these that is best on its devtest",
+    baseline = (
+        "experiment to compare the others with; if given several times, the baseline of each run is the "
+        "experiment among these that is best on its devtest"
     )
+    add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
     add_randomization_arguments(parser)
