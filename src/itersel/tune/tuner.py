@@ -118,12 +118,14 @@ RUNS = {
 
 def _check_task(tuner: Tuner, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
-    names, lists = task.lists.dense_names, task.lists
-    first = lists.files[0].path if isinstance(lists, FileLists) else lists.name
+    lists = task.lists
+    if not isinstance(lists, FileLists):
+        return
+    names, first = lists.dense_names, lists.files[0].path
     if tuner.format is FORESTS and (SUM in names) != bool(task.sums):
         wanted = "all" if task.sums else "dense"
         raise InputError(f"recreate these forests with --features {wanted}", first)
-    if not tuner.searches or task.sums or not isinstance(lists, FileLists):
+    if not tuner.searches or task.sums:
         return
     if tuner.format is LISTS and lists.has_sparse_features():
         raise InputError(
