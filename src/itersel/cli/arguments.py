@@ -269,9 +269,8 @@ def scores_of(options: argparse.Namespace) -> dict[str, str]:
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     """Add the input and output options of a step that turns text into text."""
-    parser.add_argument(
-        "--input", default="-", help=f"{text}, plain or compressed, or - for standard input (default)"
-    )
+    what = f"{text}, plain or compressed, or - for standard input (default)"
+    add_options(parser, {"--input": what}, default="-")
     add_text_output(parser)
 
 
@@ -315,9 +314,7 @@ def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
         "translations and require the next three options"
     )
     add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
-    parser.add_argument(
-        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
-    )
+    add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",

@@ -27,9 +27,7 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
     add_scoring(parser)
-    parser.add_argument(
-        "systems", nargs="+", metavar="SYSTEM", help="translations, one per line (- is standard input)"
-    )
+    add_options(parser, {"systems SYSTEM": "translations, one per line (- is standard input)"}, nargs="+")
 
 
 def _bleu(options: argparse.Namespace) -> None:
@@ -63,8 +61,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, metrics, type=different_names(METRICS), default=METRICS)
     tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
     add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
-    flags = {"--lowercase": "ignore case", "--json": "print JSON"}
-    add_options(parser, flags, action="store_true")
+    add_options(parser, {"--lowercase": "ignore case", "--json": "print JSON"}, action="store_true")
     add_randomization_arguments(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")

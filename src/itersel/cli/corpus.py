@@ -64,10 +64,8 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     )
     folder = "folder with the unpacked help or the two .deb files"
     add_options(parser, {"--from FOLDER": folder}, dest="folder", type=Path)
-    mirror = {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}
-    add_options(parser, mirror, default=DEBIAN_MIRROR)
-    release = {"--release NAME": "Debian release (default: %(default)s)"}
-    add_options(parser, release, default=DEBIAN_RELEASE)
+    add_options(parser, {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}, default=DEBIAN_MIRROR)
+    add_options(parser, {"--release NAME": "Debian release (default: %(default)s)"}, default=DEBIAN_RELEASE)
     _add_folder(parser)
 
 
@@ -142,11 +140,10 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
         default=DEFAULT_LINE_BYTES,
     )
-    parser.add_argument(
-        "--drop-invalid",
-        action="store_true",
-        help="drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)",
+    drop_invalid = (
+        "drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)"
     )
+    add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
     labels = {
         "--modules A,B,..": "keep only pairs with these task labels",
         "--held-out-modules A,B,..": "with --split hash: write all pairs with these task labels to separate "
@@ -183,7 +180,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
     languages = {"--source-language CODE": "of the source", "--target-language CODE": "of the translations"}
     add_options(parser, languages, type=language, required=True)
-    add_options(parser, {"--output DIR": "folder to write to"}, type=Path, required=True)
+    _add_folder(parser)
 
 
 def _references(options: argparse.Namespace) -> None:
@@ -194,9 +191,7 @@ def _references(options: argparse.Namespace) -> None:
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "input", nargs="+", metavar="FILE", help="statistics.json of 'itersel corpus prepare'"
-    )
+    add_options(parser, {"input FILE": "statistics.json of 'itersel corpus prepare'"}, nargs="+")
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:

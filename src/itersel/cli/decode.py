@@ -131,8 +131,7 @@ def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> N
     add_patience(files, "write a file without lists")
     add_output(files, output)
     place = parser.add_argument_group("position in the run, recorded in the file")
-    iteration = {"--iteration T": "number of the iteration (default: 1)"}
-    add_options(place, iteration, type=positive, default=1)
+    add_options(place, {"--iteration T": "number of the iteration (default: 1)"}, type=positive, default=1)
     number = {"--shard-number Z": "number of the shard, from 0 (default: 0)"}
     add_options(place, number, type=not_negative, default=0)
     add_section_arguments(parser.add_argument_group("decoding"), section)

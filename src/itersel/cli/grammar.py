@@ -35,12 +35,11 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     )
     files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
-    parser.add_argument(
-        "--leave-one-out",
-        metavar="IDS",
-        help="line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
-        "those of its copies, without which the sentence's grammar is extracted",
+    leave_one_out = (
+        "line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
+        "those of its copies, without which the sentence's grammar is extracted"
     )
+    add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
     add_section_arguments(parser, Grammar)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output, add_patience, number, output_file, positive
+from itersel.config.mixing import NORMS
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -28,21 +29,17 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     add_options(parser, numbers, type=positive, required=True)
     mixing = "; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items())
     add_options(parser, {"--mixing": mixing}, required=True, choices=DESCRIPTIONS)
-    parser.add_argument(
-        "--previous",
-        metavar="FILE",
-        help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
-        "path-following",
+    previous = (
+        "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
     )
+    add_options(parser, {"--previous FILE": previous})
     add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
     add_options(parser, matrix, type=output_file)
     selection = parser.add_argument_group("selection and path-following")
     limit = selection.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
-    )
+    add_options(limit, {"--select K": "selection: keep the K features with the largest norm"}, type=positive)
     threshold = "selection: keep the features with a norm above L; path-following: L of the first epoch"
     add_options(limit, {"--threshold L": threshold}, type=number())
     relative_threshold = "selection: keep the features with a norm of at least R times the largest norm"
@@ -57,7 +54,7 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     )
     add_options(selection, {"--keep NAME": keep}, nargs="+", default=[])
     norm = "norm of a feature's weights over all shards (default: %(default)s)"
-    add_options(selection, {"--norm": norm}, choices=("l0", "l1", "l2", "linf"), default="l2")
+    add_options(selection, {"--norm": norm}, choices=NORMS, default="l2")
 
 
 def _mix(options: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json,
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
-from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -72,8 +72,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, description, required=True)
     add_options(parser, {"--repeat N": "number of the run, from 1 (default: 1)"}, type=positive, default=1)
-    split = {"--devtest": "split that was translated (default: %(default)s)"}
-    add_options(parser, split, default="devtest")
+    add_options(parser, {"--devtest": "split that was translated (default: %(default)s)"}, default="devtest")
     add_options(parser, {"--tasks": "kind of shards (default: %(default)s)"}, default="random")
     add_options(parser, {"--shards": "number of shards"}, type=positive, required=True)
     add_output(parser, "copy of the weights of the best epoch", "--output-weights")
@@ -102,8 +101,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_options(parser, files, required=True)
     pop_limit = {"--pop-limit": "pop limit of the decoder"}
     add_options(parser, pop_limit, type=whole(1, MAX_POP_LIMIT), required=True)
-    features = {"--features": "features of the decoder"}
-    add_options(parser, features, choices=("dense", "all"), required=True)
+    add_options(parser, {"--features": "features of the decoder"}, choices=FEATURE_SETS, required=True)
     add_section_arguments(parser, Grammar)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
@@ -198,9 +196,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_corpus(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
-    )
+    preparation = "statistics.json files of 'itersel corpus prepare'"
+    add_options(parser, {"--preparation": preparation}, nargs="+", required=True)
     add_options(parser, {"--collection FILE": "statistics.json of 'itersel corpus libreoffice-help'"})
     rules = "output of 'itersel report rules' for a split; may be repeated"
     add_options(parser, {"--rules": rules}, nargs=2, action="append", default=[], metavar=("SPLIT", "FILE"))
@@ -226,8 +223,7 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
         "browser reloads it. Ends when the run has its final page, or with Ctrl-C."
     )
     _add_page_files(parser, PROGRESS)
-    seconds = {"--seconds N": "time between two checks (default: 30)"}
-    add_options(parser, seconds, type=positive, default=30)
+    add_options(parser, {"--seconds N": "time between two checks (default: 30)"}, type=positive, default=30)
     parser.add_argument("--once", action="store_true", help="write the page once and stop")
 
 
@@ -237,9 +233,8 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         "their scores in each run, their differences from a baseline, and tests of the mean differences over "
         "all runs. Prints the tables as text, unless output files are given."
     )
-    parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RESULTS", help="folder of a run: <output>/<name> of its config"
-    )
+    runs = "folder of a run: <output>/<name> of its config"
+    add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
     baseline = (
         "experiment to compare the others with; if given several times, the baseline of each run is the "
         "experiment among these that is best on its devtest"

@@ -62,13 +62,11 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--size": size}, choices=("all", "one"), default="all")
     others = "sentences with other labels: drop them, or join them in an additional shard (default: drop)"
     add_options(parser, {"--others": others}, choices=("drop", "join"), default="drop")
-    minimum = {"--minimum N": "minimum sentences of a task (default: 1)"}
-    add_options(parser, minimum, type=positive, default=1)
+    add_options(parser, {"--minimum N": "minimum sentences of a task (default: 1)"}, type=positive, default=1)
     order = parser.add_mutually_exclusive_group()
     order.add_argument("--seed", type=seed, default=1, help="seed for shuffling before cutting (default: 1)")
-    order.add_argument(
-        "--keep-order", action="store_true", help="do not shuffle: the lines of a shard are adjacent"
-    )
+    keep_order = "do not shuffle: the lines of a shard are adjacent"
+    add_options(order, {"--keep-order": keep_order}, action="store_true")
 
 
 def _label(text: str) -> tuple[str, int]:
@@ -128,7 +126,6 @@ def _shard_lists(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Reject options that exclude or need each other."""
     from itersel.corpus.columns import refuse_repeats
 
     if options.nbest:

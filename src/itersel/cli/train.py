@@ -46,14 +46,12 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         "%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows the options of one"
     )
     add_options(learning, {"--learner NAME": learner}, choices=LEARNERS, default="perceptron")
-    learning.add_argument(
-        "--measure-loss",
-        action="store_true",
-        help="first decode all sentences with the initial weights and record their loss, for 'itersel mix "
-        "--mixing path-following'; if the path has ended, pass its weights on without training",
+    measure_loss = (
+        "first decode all sentences with the initial weights and record their loss, for 'itersel mix "
+        "--mixing path-following'; if the path has ended, pass its weights on without training"
     )
-    random = {"--seed N": "random seed for --pairs pro (default: 1)"}
-    add_options(learning, random, type=seed, default=1)
+    add_options(learning, {"--measure-loss": measure_loss}, action="store_true")
+    add_options(learning, {"--seed N": "random seed for --pairs pro (default: 1)"}, type=seed, default=1)
     epoch = {
         "--epoch T": "number of the epoch: recorded, part of the seed of --pairs pro, and the position in "
         "schedules (default: 1)"

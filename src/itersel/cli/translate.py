@@ -76,9 +76,7 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
         "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
         "nothing else from the run."
     )
-    parser.add_argument(
-        "system", metavar="SYSTEM", help="folder of a system, such as experiments/NAME/best in a run"
-    )
+    add_options(parser, {"system SYSTEM": "folder of a system, such as experiments/NAME/best in a run"})
     parser.add_argument("output", type=output_file, metavar="OUTPUT", help="bundle to write")
 
 
@@ -99,12 +97,11 @@ def _add_cdec(parser: argparse.ArgumentParser) -> None:
         "--output FOLDER": "folder to write, new or empty",
     }
     add_options(parser, files, required=True)
-    parser.add_argument(
-        "--arpa",
-        metavar="FILE",
-        help="ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
-        "config named an ARPA file",
+    arpa = (
+        "ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
+        "config named an ARPA file"
     )
+    add_options(parser, {"--arpa FILE": arpa})
 
 
 def _cdec(options: argparse.Namespace) -> None:

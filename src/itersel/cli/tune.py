@@ -60,12 +60,11 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     }
     add_options(own, weights)
     add_patience(own, "write the weights of --passed-on", "weights of the previous epoch")
-    own.add_argument(
-        "--sum-sparse",
-        action="store_true",
-        help="tune the dense features and one factor for all sparse features (forests: only those of "
-        "iteration T); requires --previous",
+    sum_sparse = (
+        "tune the dense features and one factor for all sparse features (forests: only those of "
+        "iteration T); requires --previous"
     )
+    add_options(own, {"--sum-sparse": sum_sparse}, action="store_true")
     others = parser.add_argument_group("lists of other decoders")
     add_nbest(others)
     references = "reference translations, one sentence per line; several files for several references"
