@@ -269,8 +269,8 @@ def scores_of(options: argparse.Namespace) -> dict[str, str]:
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     """Add the input and output options of a step that turns text into text."""
-    what = f"{text}, plain or compressed, or - for standard input (default)"
-    add_options(parser, {"--input": what}, default="-")
+    files = f"{text}, plain or compressed, or - for standard input (default)"
+    add_options(parser, {"--input": files}, default="-")
     add_text_output(parser)
 
 

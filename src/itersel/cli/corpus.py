@@ -178,8 +178,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
     add_options(parser, target, action="append", default=[])
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
-    languages = {"--source-language CODE": "of the source", "--target-language CODE": "of the translations"}
-    add_options(parser, languages, type=language, required=True)
+    _add_languages(parser, "of the source", "of the translations")
     _add_folder(parser)
 
 

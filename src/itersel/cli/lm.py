@@ -73,8 +73,8 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "words."
     )
     add_options(parser, {"--model": "compiled model"}, required=True)
-    what = "tokenised text, one sentence per line (default: -)"
-    add_options(parser, {"--input": what}, default=STANDARD_STREAM)
+    text = "tokenised text, one sentence per line (default: -)"
+    add_options(parser, {"--input": text}, default=STANDARD_STREAM)
     add_text_output(parser, "output file (default: -)")
 
 

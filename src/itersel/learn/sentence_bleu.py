@@ -68,8 +68,8 @@ class SentenceBleu:
 
     docs/learning.md describes the variants. ``chiang`` is BLEU of the sum of the counts, including lengths,
     and a context of decaying counts of earlier one-best translations (Chiang et al. 2008, section 2); their
-    length factor is `Target.words`. So it is stateful: use one object per epoch and shard, and score the
-    sentences in order.
+    length factor is `Target.words`. Because of the context, use one object per epoch and shard, and score
+    the sentences in order.
     """
 
     def __init__(self, variant: str = "liang") -> None:
