@@ -19,7 +19,7 @@ from itersel.corpus.columns import read_alignment
 from itersel.learn.bleu_kernels import best_bleu
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
-from itersel.tune.accumulate import find_files, merge_lists, read_sparse
+from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.tuner import tune
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
@@ -30,10 +30,10 @@ SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
 def test_sizes(tmp_path):
     paths = make_lists(tmp_path, **SIZES).read_text().split()
     files = find_files(paths, 1, range(1, 3))
-    pool = merge_lists(files)
+    pool = FileLists(files).pool()
     # no translation is dropped because it equals another one
     assert np.diff(pool.sentence_offset).tolist() == [40] * 12
-    sparse = read_sparse(files, pool.origin)
+    sparse = FileLists(files).sparse(pool.origin)
     counts = np.diff(sparse.offset)
     assert counts.max() <= 100
     assert counts.mean() > 60
@@ -42,7 +42,7 @@ def test_sizes(tmp_path):
 
 def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
-    pool = merge_lists(find_files(lists, 1, range(1, 3)))
+    pool = FileLists(find_files(lists, 1, range(1, 3))).pool()
     before = read_weights(tmp_path / "before")
     start = pool.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"

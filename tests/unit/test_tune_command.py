@@ -12,7 +12,7 @@ from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.storage.hdf5 import read_arrays
-from itersel.tune.accumulate import find_files, merge_lists, read_sparse
+from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -136,11 +136,11 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     path = write_file(tmp_path / "a.h5", sentences)
     before = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
     found = tune(how, [path], tmp_path / "out.h5", shards=1, iteration=1, before=make_weights(before), seed=3)
-    files = find_files([path], 1, range(1, 2))
-    pool = merge_lists(files)
+    lists = FileLists(find_files([path], 1, range(1, 2)))
+    pool = lists.pool()
     pairs = sample_pairs(pool, how, (3, 1))
     rows = np.unique(pairs)
-    sparse = read_sparse(files, pool.origin[rows])
+    sparse = lists.sparse(pool.origin[rows])
     fitted = fit_ranking(pair_matrix(pool, sparse, rows, pairs), how.strength)
     names = [*DENSE_NAMES, *sparse.name.to_list()]
     expected = {name: 0.75 * before.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)}
@@ -152,7 +152,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
 
 def test_seeds_of_sentences_differ(tmp_path):
     one = random_sentences(4, count=1, most=40)[0]
-    pool = merge_lists(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
+    pool = FileLists(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2))).pool()
     pairs = sample_pairs(pool, Pro(), (1, 1))
     middle = pool.sentence_offset[1]
     first, second = pairs[pairs[:, 0] < middle], pairs[pairs[:, 0] >= middle] - middle

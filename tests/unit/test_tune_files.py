@@ -18,7 +18,7 @@ from itersel.config.search import ListSettings
 from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import ListFile, find_files, merge_lists, read_sparse, sparse_scores
+from itersel.tune.accumulate import FileLists, ListFile, find_files
 from itersel.tune.forests import read_search
 from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
@@ -43,8 +43,8 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
         decoder = oracle.OracleDecoder(corpus, shard)
         generate_lists(paths[-1], shard, decoder, make_weights(one), ListSettings(k_best=k), iteration)
     files = find_files(paths[::-1], 1, range(1, 4))
-    pool = merge_lists(files)
-    sparse = read_sparse(files, pool.origin)
+    pool = FileLists(files).pool()
+    sparse = FileLists(files).sparse(pool.origin)
     row = 0
     for number, sentence in enumerate(corpus):
         expected = {}
@@ -69,7 +69,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     weight_of = named.to_dict()
     products = sparse.value * [weight_of[sparse.name.get(i)] for i in sparse.feature.tolist()]
     expected_scores = [sum(products[a:b]) for a, b in itertools.pairwise(sparse.offset.tolist())]
-    assert sparse_scores(files, pool.origin, named).tolist() == expected_scores
+    assert FileLists(files).sparse_scores(pool.origin, named).tolist() == expected_scores
 
 
 # a change to the last file, and the error

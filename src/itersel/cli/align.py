@@ -34,22 +34,14 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
         "--reverse FILE": "alignment that links each source word at most once",
     }
     add_options(parser, texts)
-    parser.add_argument(
-        "--direction",
-        choices=DIRECTIONS,
-        help="write only the alignment that links each target word (forward) or each source word (reverse) "
-        "at most once",
+    direction = (
+        "write only the alignment that links each target word (forward) or each source word (reverse) "
+        "at most once"
     )
-    parser.add_argument(
-        "--save", type=output_file, metavar="FILE", help="model to write, for --model; needs --direction"
-    )
-    parser.add_argument(
-        "--model",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="align with the model of one direction, or with those of both; they do not learn from the text",
-    )
+    add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
+    add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
+    model = "align with the model of one direction, or with those of both; they do not learn from the text"
+    add_options(parser, {"--model FILE": model}, nargs="+", action="extend")
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")
@@ -74,7 +66,6 @@ def _align(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raise an InputError if options do not go together."""
     texts, alignments = (options.source, options.target), (options.forward, options.reverse)
     if options.direction and (options.symmetrization or any(alignments)):
         raise InputError("--direction can be used with --source and --target, but not with --symmetrization")

@@ -269,9 +269,8 @@ def scores_of(options: argparse.Namespace) -> dict[str, str]:
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     """Add the input and output options of a step that turns text into text."""
-    parser.add_argument(
-        "--input", default="-", help=f"{text}, plain or compressed, or - for standard input (default)"
-    )
+    files = f"{text}, plain or compressed, or - for standard input (default)"
+    add_options(parser, {"--input": files}, default="-")
     add_text_output(parser)
 
 
@@ -297,37 +296,25 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
 
 def add_tokenize(parser: argparse.ArgumentParser) -> None:
     """Add the option for the tokenisation of tokenised translations."""
-    parser.add_argument(
-        "--tokenize",
-        choices=("13a", "none"),
-        default="13a",
-        help="sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)",
-    )
+    tokenize = "sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)"
+    add_options(parser, {"--tokenize": tokenize}, choices=("13a", "none"), default="13a")
 
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
     """Add the option of steps that compute BLEU of detokenised text."""
-    parser.add_argument(
-        "--tokenizer",
-        choices=TOKENIZERS,
-        default=default,
-        help="sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)",
-    )
+    tokenizer = "sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)"
+    add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
 
 
 def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
-    parser.add_argument(
-        "--by",
-        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
-        default=TOKENIZED_BLEU,
-        help="score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
-        "translations and require the next three options",
+    by = (
+        "score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
+        "translations and require the next three options"
     )
-    parser.add_argument(
-        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
-    )
+    add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
+    add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",

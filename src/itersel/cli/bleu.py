@@ -18,7 +18,7 @@ from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
 
 if TYPE_CHECKING:
-    from itersel.evaluate.compare import MetricScores, SystemScore
+    from itersel.evaluate.compare import MetricScores
 
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +27,7 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
     add_scoring(parser)
-    parser.add_argument(
-        "systems", nargs="+", metavar="SYSTEM", help="translations, one per line (- is standard input)"
-    )
+    add_options(parser, {"systems SYSTEM": "translations, one per line (- is standard input)"}, nargs="+")
 
 
 def _bleu(options: argparse.Namespace) -> None:
@@ -63,8 +61,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, metrics, type=different_names(METRICS), default=METRICS)
     tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
     add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
-    flags = {"--lowercase": "ignore case", "--json": "print JSON"}
-    add_options(parser, flags, action="store_true")
+    add_options(parser, {"--lowercase": "ignore case", "--json": "print JSON"}, action="store_true")
     add_randomization_arguments(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
@@ -83,16 +80,12 @@ def _compare(options: argparse.Namespace) -> None:
     settings = {name: getattr(options, name) for name in ("metrics", "lowercase", "tokenize")}
     found = compare(outputs, *references, **settings, **trials)
     if options.json:
-        metrics = [one._asdict() | {"systems": list(map(_record, one.systems))} for one in found]
+        metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
         about = {"sentences": len(references[0]), **trials, "metrics": metrics}
         print(json.dumps(about, ensure_ascii=False, indent=2))
         return
     print("\n\n".join("\n".join(_table(one)) for one in found))
     print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
-
-
-def _record(one: SystemScore) -> dict[str, object]:
-    return one._asdict() | {"interval": list(one.interval)}
 
 
 def _table(found: MetricScores) -> Iterator[str]:

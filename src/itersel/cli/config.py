@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_text_output
+from itersel.cli.arguments import add_options, add_text_output
 from itersel.errors import InputError, located
 from itersel.project import SCHEMA
 from itersel.storage.files import open_output
@@ -33,12 +33,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 def _add_template(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", help="config file that supplies the values")
-    parser.add_argument(
-        "--schema",
-        metavar="PATH",
-        default=str(SCHEMA),
-        help="JSON schema with which editors check the file (default: the installed one)",
-    )
+    schema = "JSON schema with which editors check the file (default: the installed one)"
+    add_options(parser, {"--schema PATH": schema}, default=str(SCHEMA))
     add_text_output(parser)
 
 

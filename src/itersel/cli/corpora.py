@@ -156,11 +156,9 @@ def _check(corpus: Corpus) -> None:
 
 
 def _name(text: str) -> str:
-    return (
-        text
-        if re.fullmatch(TEST_SET_PATTERN, text)
-        else refuse(text, "a name of letters, digits, '_' and '-'")
-    )
+    if not re.fullmatch(TEST_SET_PATTERN, text):
+        refuse(text, "a name of letters, digits, '_' and '-'")
+    return text
 
 
 def _fields(text: str) -> Fields:

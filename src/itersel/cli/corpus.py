@@ -62,17 +62,10 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     _add_languages(
         parser, "as in Debian's package names, such as de", "as in Debian's package names, such as en-us"
     )
-    parser.add_argument(
-        "--from",
-        dest="folder",
-        type=Path,
-        metavar="FOLDER",
-        help="folder with the unpacked help or the two .deb files",
-    )
-    mirror = {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}
-    add_options(parser, mirror, default=DEBIAN_MIRROR)
-    release = {"--release NAME": "Debian release (default: %(default)s)"}
-    add_options(parser, release, default=DEBIAN_RELEASE)
+    folder = "folder with the unpacked help or the two .deb files"
+    add_options(parser, {"--from FOLDER": folder}, dest="folder", type=Path)
+    add_options(parser, {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}, default=DEBIAN_MIRROR)
+    add_options(parser, {"--release NAME": "Debian release (default: %(default)s)"}, default=DEBIAN_RELEASE)
     _add_folder(parser)
 
 
@@ -93,12 +86,8 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
         "DIR/target.1.gz and so on, and DIR/statistics.json. These packages cache their downloads."
     )
     package = parser.add_mutually_exclusive_group(required=True)
-    package.add_argument(
-        "--mtdata",
-        action="append",
-        metavar="ID",
-        help="dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated",
-    )
+    mtdata = "dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated"
+    add_options(package, {"--mtdata ID": mtdata}, action="append")
     add_options(package, {"--sacrebleu NAME": "test set of sacrebleu, such as wmt11"})
     _add_languages(parser, "such as de", "such as en")
     _add_folder(parser)
@@ -112,13 +101,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "SPLIT.raw.source.gz, the raw text without entities and invisible characters."
     )
     add_corpora(parser)
-    parser.add_argument(
-        "--monolingual",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="additional target text for the language model; may be repeated",
-    )
+    monolingual = "additional target text for the language model; may be repeated"
+    add_options(parser, {"--monolingual FILE": monolingual}, action="append", default=[])
     rules = "selects the tokenisation rules, such as"
     _add_languages(parser, f"{rules} de", f"{rules} en", is_required=False)
     flags = {
@@ -126,80 +110,58 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--split-compounds": "split source compounds, as learned from train",
     }
     add_options(parser, flags, action="store_true")
-    parser.add_argument(
-        "--protect",
-        type=_pattern,
-        action="append",
-        default=[],
-        metavar="REGEX",
-        help="text that is one token, besides addresses, paths, placeholders, tags and the like; may be "
-        "repeated",
+    protect = (
+        "text that is one token, besides addresses, paths, placeholders, tags and the like; may be repeated"
     )
-    parser.add_argument(
-        "--preparation",
-        type=Path,
-        metavar="FILE",
-        help="preparation.json of the training corpus: prepare in the same way (replaces the five options "
-        "above)",
+    add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
+    preparation = (
+        "preparation.json of the training corpus: prepare in the same way (replaces the five options above)"
     )
+    add_options(parser, {"--preparation FILE": preparation}, type=Path)
     _add_filters(parser)
     add_jobs(parser)
     _add_folder(parser)
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--split",
-        type=split,
-        default="hash",
-        metavar="SPLIT",
-        help="split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME for a "
-        "named test set; hash: a hash of the source decides for each unique pair (default)",
+    splits = (
+        "split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME for a "
+        "named test set; hash: a hash of the source decides for each unique pair (default)"
     )
+    add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
     length = {"--max-length N": "maximum number of tokens per side in train (default: 80)"}
     add_options(parser, length, type=positive, default=80)
     ratio = {"--max-ratio R": "maximum length ratio in train (default: 9)"}
     add_options(parser, ratio, type=number(above=0), default=9.0)
-    parser.add_argument(
-        "--max-line-bytes",
+    max_line_bytes = "reject text that has a line of more bytes than this (default: %(default)s)"
+    add_options(
+        parser,
+        {"--max-line-bytes N": max_line_bytes},
         type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
         default=DEFAULT_LINE_BYTES,
-        metavar="N",
-        help="reject text that has a line of more bytes than this (default: %(default)s)",
     )
-    parser.add_argument(
-        "--drop-invalid",
-        action="store_true",
-        help="drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)",
+    drop_invalid = (
+        "drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)"
     )
+    add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
     labels = {
         "--modules A,B,..": "keep only pairs with these task labels",
         "--held-out-modules A,B,..": "with --split hash: write all pairs with these task labels to separate "
         "test sets, test.LABEL",
     }
     add_options(parser, labels, type=names, default=())
-    parser.add_argument(
-        "--deduplicate",
-        choices=DEDUPLICATION,
-        default="pairs",
-        help="with --split train: duplicates to drop, those with the same source and target, or the same "
-        "source (default: %(default)s)",
+    deduplicate = (
+        "with --split train: duplicates to drop, those with the same source and target, or the same "
+        "source (default: %(default)s)"
     )
-    parser.add_argument(
-        "--cut",
-        type=_cut,
-        action="append",
-        default=[],
-        metavar="SPLIT=N",
-        help="with --split train: cut N sentences from it for dev, devtest or test, those with the smallest "
-        "hashes of their sources; may be repeated",
+    add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
+    cut = (
+        "with --split train: cut N sentences from it for dev, devtest or test, those with the smallest "
+        "hashes of their sources; may be repeated"
     )
-    parser.add_argument(
-        "--keep-overlap",
-        dest="drop_overlap",
-        action="store_false",
-        help="keep pairs in train that also stand in a --held-out set (default: drop them)",
-    )
+    add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
+    keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
+    add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")
     sizes = {
         "--max-train N": "maximum number of pairs in train, chosen by hash",
         "--max-held-out N": "the same for each of the other splits",
@@ -216,9 +178,8 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
     add_options(parser, target, action="append", default=[])
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
-    languages = {"--source-language CODE": "of the source", "--target-language CODE": "of the translations"}
-    add_options(parser, languages, type=language, required=True)
-    add_options(parser, {"--output DIR": "folder to write to"}, type=Path, required=True)
+    _add_languages(parser, "of the source", "of the translations")
+    _add_folder(parser)
 
 
 def _references(options: argparse.Namespace) -> None:
@@ -229,9 +190,7 @@ def _references(options: argparse.Namespace) -> None:
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "input", nargs="+", metavar="FILE", help="statistics.json of 'itersel corpus prepare'"
-    )
+    add_options(parser, {"input FILE": "statistics.json of 'itersel corpus prepare'"}, nargs="+")
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:

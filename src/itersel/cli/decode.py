@@ -35,14 +35,11 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files, required=True)
     add_options(parser, MODEL)
-    parser.add_argument(
-        "--k-best",
-        type=whole(0, MAX_K_BEST),
-        default=0,
-        metavar="K",
-        help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
-        "instead of one best translation per line",
+    k_best = (
+        "write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
+        "instead of one best translation per line"
     )
+    add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
     add_section_arguments(parser, Search)
     add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
     add_text_output(parser)
@@ -129,16 +126,12 @@ def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> N
     inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
     add_options(files, inputs, required=True)
     add_options(files, MODEL, required=section is ForestSettings)
-    files.add_argument(
-        "--weights",
-        metavar="FILE",
-        help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
-    )
+    weights = "weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)"
+    add_options(files, {"--weights FILE": weights})
     add_patience(files, "write a file without lists")
     add_output(files, output)
     place = parser.add_argument_group("position in the run, recorded in the file")
-    iteration = {"--iteration T": "number of the iteration (default: 1)"}
-    add_options(place, iteration, type=positive, default=1)
+    add_options(place, {"--iteration T": "number of the iteration (default: 1)"}, type=positive, default=1)
     number = {"--shard-number Z": "number of the shard, from 0 (default: 0)"}
     add_options(place, number, type=not_negative, default=0)
     add_section_arguments(parser.add_argument_group("decoding"), section)

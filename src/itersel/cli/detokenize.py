@@ -21,13 +21,8 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files)
     add_text_files(parser, "translations")
-    parser.add_argument(
-        "--references",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="original references, to count against",
-    )
+    references = "original references, to count against"
+    add_options(parser, {"--references FILE": references}, nargs="+", action="extend")
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)
     # no default, so that --tokenizer without --counts can be rejected

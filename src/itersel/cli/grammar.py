@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_options,
-    add_output,
-    add_section_arguments,
-)
+from itersel.cli.arguments import add_options, add_output, add_section_arguments
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 
@@ -37,30 +33,23 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Extract the hierarchical rules (Chiang 2007) that apply to each sentence, with their features."
     )
-    files = {
-        "--index": "index of the training corpus",
-        "--input TEXT": "sentences to translate, tokenised",
-    }
+    files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
-    parser.add_argument(
-        "--leave-one-out",
-        metavar="IDS",
-        help="line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
-        "those of its copies, without which the sentence's grammar is extracted",
+    leave_one_out = (
+        "line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
+        "those of its copies, without which the sentence's grammar is extracted"
     )
+    add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
     add_section_arguments(parser, Grammar)
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--references",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="one reference a line; needed for training. Repeat it for further references; an empty line "
-        "means that the sentence has no such reference",
+    references = (
+        "one reference a line; needed for training. Repeat it for further references; an empty line "
+        "means that the sentence has no such reference"
     )
+    add_options(parser, {"--references TEXT": references}, action="append", default=[])
     add_output(parser, "shard", "--output SHARD")
 
 

@@ -29,16 +29,11 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "Interpolated modified Kneser-Ney estimation without pruning; gives the same numbers as KenLM's "
         "lmplz."
     )
-    order = {"--order": "length of the longest n-grams"}
-    add_options(parser, order, type=whole(1, MAX_ORDER), required=True)
-    parser.add_argument(
-        "--input",
-        nargs="+",
-        required=True,
-        metavar="TEXT",
-        help="tokenised text, one sentence per line, plain or compressed (- is standard input); several are "
-        "joined",
+    add_options(parser, {"--order": "length of the longest n-grams"}, type=whole(1, MAX_ORDER), required=True)
+    text = (
+        "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
     )
+    add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> before estimation (open "
         "vocabulary)",
@@ -67,8 +62,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compile an ARPA file to memory-mapped arrays, of which all processes on a machine share one copy."
     )
-    arpa = {"--input": "ARPA file, plain or compressed (- is standard input)"}
-    add_options(parser, arpa, required=True)
+    add_options(parser, {"--input": "ARPA file, plain or compressed (- is standard input)"}, required=True)
     add_options(parser, {"--order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
     add_output(parser, "compiled model", "--output")
 
@@ -79,9 +73,8 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "words."
     )
     add_options(parser, {"--model": "compiled model"}, required=True)
-    parser.add_argument(
-        "--input", default=STANDARD_STREAM, help="tokenised text, one sentence per line (default: -)"
-    )
+    text = "tokenised text, one sentence per line (default: -)"
+    add_options(parser, {"--input": text}, default=STANDARD_STREAM)
     add_text_output(parser, "output file (default: -)")
 
 

@@ -34,6 +34,7 @@ STEPS = {
     "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
+    # run by the workflow, seldom by hand
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
@@ -50,20 +51,7 @@ STEPS = {
     "explain": ("decode", "show how two systems translated the sentences on which they differ most"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
 }
-# The others are run by the workflow, seldom by hand.
-FOR_PEOPLE = (
-    "init",
-    "run",
-    "config",
-    "translate",
-    "bundle",
-    "report",
-    "compare",
-    "tune",
-    "rescore",
-    "weights",
-    "export",
-)
+FOR_PEOPLE = list(STEPS)[: list(STEPS).index("corpus")]
 # Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
 WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
 

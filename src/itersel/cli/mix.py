@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output, add_patience, number, output_file, positive
+from itersel.config.mixing import NORMS
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -26,65 +27,34 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         "--epoch T": "number of the epoch, from 1",
     }
     add_options(parser, numbers, type=positive, required=True)
-    parser.add_argument(
-        "--mixing",
-        required=True,
-        choices=DESCRIPTIONS,
-        help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
+    mixing = "; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items())
+    add_options(parser, {"--mixing": mixing}, required=True, choices=DESCRIPTIONS)
+    previous = (
+        "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
     )
-    parser.add_argument(
-        "--previous",
-        metavar="FILE",
-        help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
-        "path-following",
-    )
+    add_options(parser, {"--previous FILE": previous})
     add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
     add_options(parser, matrix, type=output_file)
     selection = parser.add_argument_group("selection and path-following")
     limit = selection.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
+    add_options(limit, {"--select K": "selection: keep the K features with the largest norm"}, type=positive)
+    threshold = "selection: keep the features with a norm above L; path-following: L of the first epoch"
+    add_options(limit, {"--threshold L": threshold}, type=number())
+    relative_threshold = "selection: keep the features with a norm of at least R times the largest norm"
+    add_options(limit, {"--relative-threshold R": relative_threshold}, type=number(minimum=0, maximum=1))
+    epsilon = "path-following: the threshold is at most the decrease of the training loss divided by E"
+    add_options(selection, {"--epsilon E": epsilon}, type=number(above=0))
+    minimum = "path-following: the weights stop changing once the threshold would be below M"
+    add_options(selection, {"--minimum M": minimum}, type=number(minimum=0))
+    keep = (
+        "selection, path-following: features always kept, in addition to those selected from the "
+        "others; dense, or a template such as RBT, stands for all features of that kind"
     )
-    limit.add_argument(
-        "--threshold",
-        type=number(),
-        metavar="L",
-        help="selection: keep the features with a norm above L; path-following: L of the first epoch",
-    )
-    limit.add_argument(
-        "--relative-threshold",
-        type=number(minimum=0, maximum=1),
-        metavar="R",
-        help="selection: keep the features with a norm of at least R times the largest norm",
-    )
-    selection.add_argument(
-        "--epsilon",
-        type=number(above=0),
-        metavar="E",
-        help="path-following: the threshold is at most the decrease of the training loss divided by E",
-    )
-    selection.add_argument(
-        "--minimum",
-        type=number(minimum=0),
-        metavar="M",
-        help="path-following: the weights stop changing once the threshold would be below M",
-    )
-    selection.add_argument(
-        "--keep",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="selection, path-following: features always kept, in addition to those selected from the "
-        "others; dense, or a template such as RBT, stands for all features of that kind",
-    )
-    selection.add_argument(
-        "--norm",
-        choices=("l0", "l1", "l2", "linf"),
-        default="l2",
-        help="norm of a feature's weights over all shards (default: %(default)s)",
-    )
+    add_options(selection, {"--keep NAME": keep}, nargs="+", default=[])
+    norm = "norm of a feature's weights over all shards (default: %(default)s)"
+    add_options(selection, {"--norm": norm}, choices=NORMS, default="l2")
 
 
 def _mix(options: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json,
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
-from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -72,8 +72,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, description, required=True)
     add_options(parser, {"--repeat N": "number of the run, from 1 (default: 1)"}, type=positive, default=1)
-    split = {"--devtest": "split that was translated (default: %(default)s)"}
-    add_options(parser, split, default="devtest")
+    add_options(parser, {"--devtest": "split that was translated (default: %(default)s)"}, default="devtest")
     add_options(parser, {"--tasks": "kind of shards (default: %(default)s)"}, default="random")
     add_options(parser, {"--shards": "number of shards"}, type=positive, required=True)
     add_output(parser, "copy of the weights of the best epoch", "--output-weights")
@@ -102,8 +101,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_options(parser, files, required=True)
     pop_limit = {"--pop-limit": "pop limit of the decoder"}
     add_options(parser, pop_limit, type=whole(1, MAX_POP_LIMIT), required=True)
-    features = {"--features": "features of the decoder"}
-    add_options(parser, features, choices=("dense", "all"), required=True)
+    add_options(parser, {"--features": "features of the decoder"}, choices=FEATURE_SETS, required=True)
     add_section_arguments(parser, Grammar)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
@@ -117,28 +115,25 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     )
     add_tokenize(parser)
     add_randomization_arguments(parser)
-    parser.add_argument(
-        "--test-set",
+    test_set = "name of the test set and its reference translations, one sentence per line"
+    add_options(
+        parser,
+        {"--test-set": test_set},
         nargs="+",
         action="append",
         required=True,
         metavar=("NAME", "REFERENCE"),
-        help="name of the test set and its reference translations, one sentence per line",
     )
     files = {
         "--systems FILE": "descriptions made by 'itersel report choose'",
         "--translations FILE": "translations of the test set, in the order of --systems",
     }
     add_options(parser, files, nargs="+", action="append", required=True)
-    parser.add_argument(
-        "--counts",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
-        "--outputs, for scores of detokenised text",
+    counts = (
+        "output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
+        "--outputs, for scores of detokenised text"
     )
+    add_options(parser, {"--counts FILE": counts}, nargs="+", action="append", default=[])
     parser.add_argument(
         "--text",
         choices=("detokenized", "tokenized", "listed"),
@@ -146,14 +141,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         help="what the counted text is: detokenised, tokenised because the corpus was given so, or "
         "translations as they stand in n-best lists (default: detokenized)",
     )
-    parser.add_argument(
-        "--outputs",
-        nargs="+",
-        type=named_file,
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="translations by other systems, plain text; require --preparation",
+    outputs = "translations by other systems, plain text; require --preparation"
+    add_options(
+        parser, {"--outputs NAME=FILE": outputs}, nargs="+", type=named_file, action="append", default=[]
     )
     add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"})
     add_outputs(parser, TABLES)
@@ -168,13 +158,9 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     add_randomization_arguments(parser)
     _add_labels(parser)
-    parser.add_argument(
-        "--system",
-        nargs=2,
-        action="append",
-        required=True,
-        metavar=("NAME", "FILE"),
-        help="name of an experiment and its translations of the test set; may be repeated",
+    system = "name of an experiment and its translations of the test set; may be repeated"
+    add_options(
+        parser, {"--system": system}, nargs=2, action="append", required=True, metavar=("NAME", "FILE")
     )
     add_outputs(parser, TABLES)
 
@@ -184,13 +170,8 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
         "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
     )
     _add_labels(parser)
-    parser.add_argument(
-        "--translations",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="translations of the whole text by the model of each task, in the order of --tasks",
-    )
+    translations = "translations of the whole text by the model of each task, in the order of --tasks"
+    add_options(parser, {"--translations FILE": translations}, nargs="+", required=True)
     add_output(parser, "joined translations", "--output")
 
 
@@ -215,18 +196,11 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_corpus(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
-    )
+    preparation = "statistics.json files of 'itersel corpus prepare'"
+    add_options(parser, {"--preparation": preparation}, nargs="+", required=True)
     add_options(parser, {"--collection FILE": "statistics.json of 'itersel corpus libreoffice-help'"})
-    parser.add_argument(
-        "--rules",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("SPLIT", "FILE"),
-        help="output of 'itersel report rules' for a split; may be repeated",
-    )
+    rules = "output of 'itersel report rules' for a split; may be repeated"
+    add_options(parser, {"--rules": rules}, nargs=2, action="append", default=[], metavar=("SPLIT", "FILE"))
     add_outputs(parser, TABLES)
 
 
@@ -249,8 +223,7 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
         "browser reloads it. Ends when the run has its final page, or with Ctrl-C."
     )
     _add_page_files(parser, PROGRESS)
-    seconds = {"--seconds N": "time between two checks (default: 30)"}
-    add_options(parser, seconds, type=positive, default=30)
+    add_options(parser, {"--seconds N": "time between two checks (default: 30)"}, type=positive, default=30)
     parser.add_argument("--once", action="store_true", help="write the page once and stop")
 
 
@@ -260,17 +233,13 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         "their scores in each run, their differences from a baseline, and tests of the mean differences over "
         "all runs. Prints the tables as text, unless output files are given."
     )
-    parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RESULTS", help="folder of a run: <output>/<name> of its config"
+    runs = "folder of a run: <output>/<name> of its config"
+    add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
+    baseline = (
+        "experiment to compare the others with; if given several times, the baseline of each run is the "
+        "experiment among these that is best on its devtest"
     )
-    parser.add_argument(
-        "--baseline",
-        action="append",
-        required=True,
-        metavar="NAME",
-        help="experiment to compare the others with; if given several times, the baseline of each run is the "
-        "experiment among these that is best on its devtest",
-    )
+    add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
     add_randomization_arguments(parser)

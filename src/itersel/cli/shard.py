@@ -45,45 +45,28 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--quality FILE": quality})
     add_options(parser, {"--shards Z": "number of shards"}, type=positive)
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument(
-        "--labels",
-        type=_label,
-        nargs="+",
-        metavar="LABEL=N",
-        help="tasks, each with the number of its shards, instead of --shards; needs --task",
-    )
-    kind.add_argument(
-        "--pool",
-        nargs="+",
-        metavar="LABEL",
-        help="tasks whose sentences are shuffled together before cutting; needs --task",
-    )
+    labels = "tasks, each with the number of its shards, instead of --shards; needs --task"
+    add_options(kind, {"--labels LABEL=N": labels}, type=_label, nargs="+")
+    pool = "tasks whose sentences are shuffled together before cutting; needs --task"
+    add_options(kind, {"--pool LABEL": pool}, nargs="+")
     files = {
         "--task FILE": "task label of each line",
         "--scored FILE": "with --labels: labels of the text on which epochs are chosen by task; it must have "
         "all of them",
     }
     add_options(parser, files)
-    parser.add_argument(
-        "--size",
-        choices=("all", "one"),
-        default="all",
-        help="with --pool: use all sentences, or as many as one task has on average, with the same number "
-        "from each task (default: all)",
+    size = (
+        "with --pool: use all sentences, or as many as one task has on average, with the same number "
+        "from each task (default: all)"
     )
-    parser.add_argument(
-        "--others",
-        choices=("drop", "join"),
-        default="drop",
-        help="sentences with other labels: drop them, or join them in an additional shard (default: drop)",
-    )
-    minimum = {"--minimum N": "minimum sentences of a task (default: 1)"}
-    add_options(parser, minimum, type=positive, default=1)
+    add_options(parser, {"--size": size}, choices=("all", "one"), default="all")
+    others = "sentences with other labels: drop them, or join them in an additional shard (default: drop)"
+    add_options(parser, {"--others": others}, choices=("drop", "join"), default="drop")
+    add_options(parser, {"--minimum N": "minimum sentences of a task (default: 1)"}, type=positive, default=1)
     order = parser.add_mutually_exclusive_group()
     order.add_argument("--seed", type=seed, default=1, help="seed for shuffling before cutting (default: 1)")
-    order.add_argument(
-        "--keep-order", action="store_true", help="do not shuffle: the lines of a shard are adjacent"
-    )
+    keep_order = "do not shuffle: the lines of a shard are adjacent"
+    add_options(order, {"--keep-order": keep_order}, action="store_true")
 
 
 def _label(text: str) -> tuple[str, int]:
@@ -143,7 +126,6 @@ def _shard_lists(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Reject options that exclude or need each other."""
     from itersel.corpus.columns import refuse_repeats
 
     if options.nbest:

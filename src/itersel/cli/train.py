@@ -24,50 +24,34 @@ from itersel.errors import InputError
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("files")
-    files.add_argument(
-        "--shard",
-        required=True,
-        nargs="+",
-        metavar="FILE",
-        help="shard.h5 with references, or with lists of another decoder; several files are used for "
-        "training in this order",
+    shard = (
+        "shard.h5 with references, or with lists of another decoder; several files are used for "
+        "training in this order"
     )
-    files.add_argument(
-        "--model",
-        nargs="+",
-        metavar="FILE",
-        help="compiled language model; one for all files of the shard, or one per file; none for lists",
-    )
+    add_options(files, {"--shard FILE": shard}, required=True, nargs="+")
+    model = "compiled language model; one for all files of the shard, or one per file; none for lists"
+    add_options(files, {"--model FILE": model}, nargs="+")
     add_options(files, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
     add_patience(files, "the weights are passed on without training")
     add_output(files, "output file for all nonzero weights, .h5 or text")
     search = parser.add_argument_group("decoding")
     add_section_arguments(search, ListSettings)
-    search.add_argument(
-        "--threads",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="number of sentences decoded at the same time, at most the learner's delay; does not change any "
-        "result (default: 1)",
+    threads = (
+        "number of sentences decoded at the same time, at most the learner's delay; does not change any "
+        "result (default: 1)"
     )
+    add_options(search, {"--threads N": threads}, type=positive, default=1)
     learning = parser.add_argument_group("learning")
-    learning.add_argument(
-        "--learner",
-        choices=LEARNERS,
-        default="perceptron",
-        metavar="NAME",
-        help="%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows the options of "
-        "one",
+    learner = (
+        "%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows the options of one"
     )
-    learning.add_argument(
-        "--measure-loss",
-        action="store_true",
-        help="first decode all sentences with the initial weights and record their loss, for 'itersel mix "
-        "--mixing path-following'; if the path has ended, pass its weights on without training",
+    add_options(learning, {"--learner NAME": learner}, choices=LEARNERS, default="perceptron")
+    measure_loss = (
+        "first decode all sentences with the initial weights and record their loss, for 'itersel mix "
+        "--mixing path-following'; if the path has ended, pass its weights on without training"
     )
-    random = {"--seed N": "random seed for --pairs pro (default: 1)"}
-    add_options(learning, random, type=seed, default=1)
+    add_options(learning, {"--measure-loss": measure_loss}, action="store_true")
+    add_options(learning, {"--seed N": "random seed for --pairs pro (default: 1)"}, type=seed, default=1)
     epoch = {
         "--epoch T": "number of the epoch: recorded, part of the seed of --pairs pro, and the position in "
         "schedules (default: 1)"

@@ -19,21 +19,14 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
     )
     _add_system(parser)
     add_text_files(parser, "text")
-    parser.add_argument(
-        "--keep-tokens",
-        action="store_true",
-        help="write what the decoder writes: lowercased words with spaces between them",
-    )
+    keep_tokens = "write what the decoder writes: lowercased words with spaces between them"
+    add_options(parser, {"--keep-tokens": keep_tokens}, action="store_true")
     add_jobs(parser)
     details = parser.add_argument_group(
         "details", "Each of these options writes a JSON object per sentence instead of its translation."
     )
-    details.add_argument(
-        "--k-best",
-        type=whole(1, MAX_K_BEST),
-        metavar="K",
-        help="the K best different translations of each sentence, with their scores",
-    )
+    k_best = "the K best different translations of each sentence, with their scores"
+    add_options(details, {"--k-best K": k_best}, type=whole(1, MAX_K_BEST))
     flags = {
         "--feature-values": "the features of each translation that are not zero",
         "--alignments": "the word alignment that the rules of each translation imply",
@@ -43,12 +36,8 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_system(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--system",
-        required=True,
-        metavar="PATH",
-        help="folder of a system, such as experiments/NAME/best in a run, or a bundle (`itersel bundle`)",
-    )
+    system = "folder of a system, such as experiments/NAME/best in a run, or a bundle (`itersel bundle`)"
+    add_options(parser, {"--system PATH": system}, required=True)
 
 
 def _translate(options: argparse.Namespace) -> None:
@@ -87,9 +76,7 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
         "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
         "nothing else from the run."
     )
-    parser.add_argument(
-        "system", metavar="SYSTEM", help="folder of a system, such as experiments/NAME/best in a run"
-    )
+    add_options(parser, {"system SYSTEM": "folder of a system, such as experiments/NAME/best in a run"})
     parser.add_argument("output", type=output_file, metavar="OUTPUT", help="bundle to write")
 
 
@@ -110,12 +97,11 @@ def _add_cdec(parser: argparse.ArgumentParser) -> None:
         "--output FOLDER": "folder to write, new or empty",
     }
     add_options(parser, files, required=True)
-    parser.add_argument(
-        "--arpa",
-        metavar="FILE",
-        help="ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
-        "config named an ARPA file",
+    arpa = (
+        "ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
+        "config named an ARPA file"
     )
+    add_options(parser, {"--arpa FILE": arpa})
 
 
 def _cdec(options: argparse.Namespace) -> None:

@@ -37,13 +37,11 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
         "once."
     )
-    parser.add_argument(
-        "--tuner",
-        required=True,
-        choices=CHOICES,
-        help="tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
-        "'itersel forest', the others from 'itersel kbest'",
+    tuner = (
+        "tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
+        "'itersel forest', the others from 'itersel kbest'"
     )
+    add_options(parser, {"--tuner": tuner}, required=True, choices=CHOICES)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights, .h5 or text; with --nbest also .json or .ini (Moses)")
     own = parser.add_argument_group("lists of itersel")
@@ -62,12 +60,11 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     }
     add_options(own, weights)
     add_patience(own, "write the weights of --passed-on", "weights of the previous epoch")
-    own.add_argument(
-        "--sum-sparse",
-        action="store_true",
-        help="tune the dense features and one factor for all sparse features (forests: only those of "
-        "iteration T); requires --previous",
+    sum_sparse = (
+        "tune the dense features and one factor for all sparse features (forests: only those of "
+        "iteration T); requires --previous"
     )
+    add_options(own, {"--sum-sparse": sum_sparse}, action="store_true")
     others = parser.add_argument_group("lists of other decoders")
     add_nbest(others)
     references = "reference translations, one sentence per line; several files for several references"

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_text_output, not_negative
+from itersel.cli.arguments import add_options, add_text_output, not_negative
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,19 +28,10 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         "start with '#'."
     )
     parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
-    parser.add_argument(
-        "--number",
-        type=not_negative,
-        default=20,
-        metavar="N",
-        help="number of weights to print; 0: all (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--by",
-        choices=("magnitude", "value", "name"),
-        default="magnitude",
-        help="sort by largest magnitude, by largest value, or by name (default: %(default)s)",
-    )
+    shown = "number of weights to print; 0: all (default: %(default)s)"
+    add_options(parser, {"--number N": shown}, type=not_negative, default=20)
+    by = "sort by largest magnitude, by largest value, or by name (default: %(default)s)"
+    add_options(parser, {"--by": by}, choices=("magnitude", "value", "name"), default="magnitude")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

@@ -66,20 +66,10 @@ class SentenceBleu:
     uses the reference closest in length to the hypothesis, the shorter one in case of a tie (Papineni et al.
     2002; as in sacrebleu), and r is the length of the longest reference.
 
-    Parameters
-    ----------
-    variant
-        ``liang``: BP * sum over n <= M of B_n / 2^(N-n+1), B_n the geometric mean of the first n
-        precisions (Liang et al. 2006, section 4; at most 15/16). ``lin``: BP * geometric mean of
-        (c_n+1)/(s_n+1), with nothing added for n = 1 (Lin & Och 2004). ``nakov``: the same with BP(h, r+1)
-        (Nakov et al. 2012). ``papineni``: no smoothing (Papineni et al. 2002). ``chiang``: BLEU of the
-        sum of the counts, including lengths, and a context of earlier one-best counts, decayed by 0.9 per
-        sentence (Chiang et al. 2008, section 2); their length factor, equal for all translations of a
-        sentence, is `Target.words`.
-
-    Notes
-    -----
-    ``chiang`` is stateful: use one object per epoch and shard, and score the sentences in order.
+    docs/learning.md describes the variants. ``chiang`` is BLEU of the sum of the counts, including lengths,
+    and a context of decaying counts of earlier one-best translations (Chiang et al. 2008, section 2); their
+    length factor is `Target.words`. Because of the context, use one object per epoch and shard, and score
+    the sentences in order.
     """
 
     def __init__(self, variant: str = "liang") -> None:

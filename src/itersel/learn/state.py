@@ -36,14 +36,7 @@ from itersel.storage.formats import Array, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, unique_features
-from itersel.vectors.weights import (
-    FORMAT,
-    Weights,
-    read_weights,
-    take_weights,
-    weight_arrays,
-    write_weights,
-)
+from itersel.vectors.weights import FORMAT, Weights, read_weights, take_weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
     from itersel.learn.learners import Example

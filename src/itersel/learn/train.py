@@ -157,22 +157,10 @@ def train_parts(
 ) -> Training:
     """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
-    Parameters
-    ----------
-    parts
-        The parts of the shard. They are loaded one at a time, and weights carry over from one to the next:
-        the result is the same as for one part with all sentences, as long as no `delay` crosses parts.
-    start
-        Where to start; None starts with all weights zero.
-    measure_loss
-        First decode all sentences with the start weights, and sum up the learner's loss. This does not affect
-        the other results.
-
-    Raises
-    ------
-    InputError
-        If the epoch or the shard does not exist, if a part has no references, if two features have the same
-        key, or if a weight or a model score overflows.
+    Parts are loaded one at a time, and weights carry over from one to the next: the result is the same as for
+    one part with all sentences, as long as no `delay` crosses parts. Without `start`, all weights begin at 0.
+    With `measure_loss`, all sentences are first decoded with the start weights, and the learner's loss is
+    summed up; this does not affect the other results.
     """
     if settings.epoch < 1 or settings.shard < 0:
         raise InputError(

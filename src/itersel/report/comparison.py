@@ -203,7 +203,6 @@ def _describe_system(
 
 
 def _describe_scores(column: Column, name: str) -> dict[str, Any]:
-    """Return the scores of an experiment by one metric."""
     scores = column.scores[name]
     return {
         **scores.summary._asdict(),

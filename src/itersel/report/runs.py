@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -269,24 +269,18 @@ def _compare(
         baseline = best_on_devtest(candidates)["name"]
     counted = {name: _counts(run, rows[name], by) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
+    pairs = [(name, baseline) for name in counts if name != baseline]
+    found = paired_differences([metric], [counts], pairs, trials, seed)
+    differences = {name: one for name, _, [one] in found}
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
     means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
     return Compared(
         baseline,
         scores,
         {name: better_than(scores, name, sign_of(by)) for name in shared},
-        _differences(metric, counts, baseline, trials, seed),
+        differences | {baseline: Differences(0.0, np.zeros(trials))},
         {name: means[name] - means[baseline] for name in shared},
     )
-
-
-def _differences(
-    metric: Metric, counts: Mapping[str, Sequence[Sums]], baseline: str, trials: int, seed: tuple[int, int]
-) -> dict[str, Differences]:
-    """Return the differences from the baseline, given the counts of all repeats of each experiment."""
-    pairs = [(name, baseline) for name in counts if name != baseline]
-    found = {name: one for name, _, [one] in paired_differences([metric], [counts], pairs, trials, seed)}
-    return found | {baseline: Differences(0.0, np.zeros(trials))}
 
 
 def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:

@@ -35,13 +35,9 @@ class MatrixColumns(NamedTuple):
 def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
-    `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json:
-    ``epoch``; ``group``, one of `feature_groups` or `ALL`; number of ``features`` with a weight in at least
-    one shard, of those ``selected`` and of those that were also selected after the previous epoch
-    (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected features with a weight in
-    1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the selected features, or None; for
-    path following, also ``threshold``, ``loss_before`` and ``ended``, see `itersel.select.settings.PathStep`;
-    ``passed_on`` in other epochs that passed on the weights.
+    `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json (see
+    docs/formats.md), whose ``features`` have a weight in at least one shard. Path following adds
+    ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.settings.PathStep`.
     """
     rows = []
     before = np.empty(0, np.uint64)
@@ -71,7 +67,6 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
 
 def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
-    """Return the attributes and the columns of a file."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes
     if found.get("kind") != KIND:
@@ -93,7 +88,6 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
 def _describe(
     columns: MatrixColumns, members: NDArray[np.bool_], before: NDArray[np.uint64], shards: int
 ) -> dict[str, Any]:
-    """Return the counts and norms of the columns of a group."""
     chosen = members & columns.selected
     norm, active = columns.norm[chosen], columns.shards[chosen]
     norms = (float(norm.min()), float(np.median(norm)), float(norm.max())) if norm.size else (None,) * 3

@@ -48,24 +48,14 @@ def mix(
     matrix: FilePath | None = None,
     stopped: bool = False,
 ) -> None:
-    """Select and mix the weights files of all shards; on bad input nothing is written.
+    """Select and mix the weights files of all shards, in any order; on bad input nothing is written.
 
-    `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete. Memory is at
-    most twice the size of the features kept, and up to about 550 MB, however many shards there are.
+    Sums run in the order of shard numbers. `output` is written last: if it exists, so does `matrix` (see
+    `itersel.select.selection`). Neither is ever left incomplete. Memory is at most twice the size of the
+    features kept, and up to about 550 MB, however many shards there are.
 
-    Parameters
-    ----------
-    inputs
-        Weights files from `train`, one per shard, in any order: sums run in the order of shard numbers.
-    output
-        v.h5: the non-zero mixed weights.
-    previous
-        v.h5 of the previous epoch; needed for the mean over epochs, path following, and if training has
-        `stopped`; not allowed otherwise.
-    matrix
-        W.h5 to write; see `itersel.select.selection`.
-    stopped
-        Whether the shards were passed on without training: the result is `previous`.
+    `previous`, the mixed weights of the previous epoch, is only for the mean over epochs, path following, and
+    if training has `stopped`: then the shards were passed on untrained, and `previous` is the result.
     """
     _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
@@ -87,7 +77,9 @@ def mix(
         # every shard passes on the weights of the previous epoch
         shards = [open_shard(os.fspath(previous))] * settings.shards
     selection = _make_selection(settings, step, stopped)
-    with _matrix_writer(matrix) as writer:
+    opened = contextlib.nullcontext() if matrix is None else stream_hdf5(matrix)
+    with opened as target:
+        writer = None if target is None else MatrixWriter(*target)
         count, largest = 0, 0.0
         for entries, columns in _merge(shards):
             features = summarise(entries, columns, settings.shards, settings.norm)
@@ -236,15 +228,6 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     if settings.keep:
         attributes["keep"] = " ".join(settings.keep)
     return attributes
-
-
-@contextlib.contextmanager
-def _matrix_writer(path: FilePath | None) -> Iterator[MatrixWriter | None]:
-    if path is None:
-        yield None
-        return
-    with stream_hdf5(path) as (stream, check):
-        yield MatrixWriter(stream, check)
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:

@@ -79,14 +79,12 @@ def open_shard(path: str) -> ShardFile:
 
 
 def _whole(value: object) -> int:
-    """Check that an attribute is an integer, and return it."""
     if type(value) is not int:
         raise ValueError("the number of the epoch or shard is not a whole number")
     return value
 
 
 def _loss(value: object) -> float | None:
-    """Check that an attribute is a loss or None, and return it."""
     if value is None:
         return None
     if not isinstance(value, float) or not 0 <= value < math.inf:

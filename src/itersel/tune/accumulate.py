@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,63 +76,9 @@ def mean(values: NDArray[np.float64]) -> float:
     return math.fsum(values.tolist()) / len(values)
 
 
-class Lists(Protocol):
-    """Lists to tune on."""
-
-    @property
-    def name(self) -> str:
-        """Name in messages."""
-        ...
-
-    @property
-    def dense_names(self) -> Sequence[str]:
-        """Names of the dense features."""
-        ...
-
-    def pool(self) -> Pool:
-        """Return the merged lists."""
-        ...
-
-    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
-        """Return the sparse features of the translations with this `Pool.origin`."""
-        ...
-
-    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
-        """Return the scores of these translations' sparse features; those not in `weights` have weight 0."""
-        ...
-
-
 def name_of(paths: Sequence[FilePath]) -> str:
     """Return a short name of one or more files."""
     return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
-
-
-class FileLists(NamedTuple):
-    """Lists in files, as returned by `find_files`."""
-
-    files: Sequence[ListFile]
-
-    @property
-    def name(self) -> str:
-        """A short name of all files."""
-        return name_of([file.path for file in self.files])
-
-    @property
-    def dense_names(self) -> Sequence[str]:
-        """Names of the dense features, which are the same in all files."""
-        return self.files[0].dense_names
-
-    def pool(self) -> Pool:
-        """See `merge_lists`."""
-        return merge_lists(self.files)
-
-    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
-        """See `read_sparse`."""
-        return read_sparse(self.files, origin)
-
-    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
-        """See the function `sparse_scores`."""
-        return sparse_scores(self.files, origin, weights)
 
 
 class SparseRows(NamedTuple):
@@ -192,33 +138,6 @@ def _read_file(path: FilePath, format: FileFormat) -> ListFile:
         return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
     except (KeyError, TypeError, ValueError):
         raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
-
-
-def merge_lists(files: Sequence[ListFile]) -> Pool:
-    """Merge the lists of each sentence (`files` as returned by `find_files`).
-
-    Of equal translations, those with the same words and features, the first is kept.
-    """
-    parts: list[dict[str, NDArray[Any]]] = []
-    base = 0
-    for shard in sorted({file.shard for file in files}):
-        part, rows = _merge_shard([file for file in files if file.shard == shard], base)
-        parts.append(part)
-        base += rows
-    counts = np.concatenate([np.diff(part["sentence_offset"]) for part in parts])
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    pool = Pool(
-        offsets_of(counts),
-        joined["longest_reference"],
-        joined["mean_reference"],
-        Statistics(joined["matches"], joined["length"], joined["reference_length"]),
-        joined["dense"],
-        joined["origin"],
-    )
-    if pool.sentence_count == 0:
-        raise InputError(NO_SENTENCES, files[0].path)
-    check_matches(pool.statistics, files[0].path)
-    return pool
 
 
 def check_matches(statistics: Statistics, path: FilePath) -> None:
@@ -283,65 +202,96 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def has_sparse_features(files: Sequence[ListFile]) -> bool:
-    """Return whether any translation has a sparse feature."""
-    for file in files:
-        with open_hdf5(file.path) as stream:
-            try:
-                if find_dataset(stream, "feature", FORMAT.arrays["feature"]).shape[0]:
-                    return True
-            except ERRORS as error:
-                raise damaged(file.path, "feature", f"cannot be read ({one_line(error)})") from None
-    return False
+class FileLists(NamedTuple):
+    """Lists in files, as returned by `find_files`."""
 
+    files: Sequence[ListFile]
 
-def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseRows:
-    """Read the sparse features of translations in any order, given their `Pool.origin`, int64 (rows)."""
-    key, name = np.zeros(0, np.uint64), string_table([])
-    counts = np.zeros(origin.shape[0], np.int64)
-    parts = []
-    for arrays, wanted, rows in _sparse_parts(files, origin):
-        place, offset = places_of(arrays["feature_offset"], rows)
-        used, number = np.unique(arrays["feature"][place], return_inverse=True)
-        names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).take(used)
-        keys = arrays["feature_key"][used]
-        key, name = unique_features(np.concatenate((key, keys)), concatenate((name, names)))
-        counts[wanted] = np.diff(offset)
-        parts.append((wanted, keys[number], arrays["feature_value"][place]))
-    # in the order of the rows; features are positions in `key`
-    offset = offsets_of(counts)
-    feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
-    for wanted, keys, values in parts:
-        place, _ = places_of(offset, wanted)
-        feature[place] = np.searchsorted(key, keys)
-        value[place] = values
-    return SparseRows(feature, value, offset, key, name)
+    @property
+    def name(self) -> str:
+        """A short name of all files."""
+        return name_of([file.path for file in self.files])
 
+    @property
+    def dense_names(self) -> Sequence[str]:
+        """Names of the dense features, which are the same in all files."""
+        return self.files[0].dense_names
 
-def sparse_scores(
-    files: Sequence[ListFile], origin: NDArray[np.int64], weights: Weights
-) -> NDArray[np.float64]:
-    """Return the scores of the sparse features of translations, float64 (rows), reading one file at a time.
+    def pool(self) -> Pool:
+        """Return the merged lists; of translations with the same words and features, the first is kept."""
+        parts: list[dict[str, NDArray[Any]]] = []
+        base = 0
+        for shard in sorted({file.shard for file in self.files}):
+            part, rows = _merge_shard([file for file in self.files if file.shard == shard], base)
+            parts.append(part)
+            base += rows
+        counts = np.concatenate([np.diff(part["sentence_offset"]) for part in parts])
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        pool = Pool(
+            offsets_of(counts),
+            joined["longest_reference"],
+            joined["mean_reference"],
+            Statistics(joined["matches"], joined["length"], joined["reference_length"]),
+            joined["dense"],
+            joined["origin"],
+        )
+        if pool.sentence_count == 0:
+            raise InputError(NO_SENTENCES, self.files[0].path)
+        check_matches(pool.statistics, self.files[0].path)
+        return pool
 
-    See `read_sparse`; features that are not in `weights` have weight 0.
-    """
-    scores = np.zeros(origin.shape[0])
-    for arrays, wanted, rows in _sparse_parts(files, origin):
-        place, offset = places_of(arrays["feature_offset"], rows)
-        weighted = find_weights(weights, arrays["feature_key"])[arrays["feature"]] * arrays["feature_value"]
-        number = np.repeat(np.arange(wanted.shape[0]), np.diff(offset))
-        scores[wanted] = np.bincount(number, weighted[place], minlength=wanted.shape[0])
-    return scores
+    def has_sparse_features(self) -> bool:
+        """Return whether any translation has a sparse feature."""
+        for file in self.files:
+            with open_hdf5(file.path) as stream:
+                try:
+                    if find_dataset(stream, "feature", FORMAT.arrays["feature"]).shape[0]:
+                        return True
+                except ERRORS as error:
+                    raise damaged(file.path, "feature", f"cannot be read ({one_line(error)})") from None
+        return False
 
+    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+        """Return the sparse features of translations in any order, by their `Pool.origin`, int64 (rows)."""
+        key, name = np.zeros(0, np.uint64), string_table([])
+        counts = np.zeros(origin.shape[0], np.int64)
+        parts = []
+        for arrays, wanted, rows in self._sparse_parts(origin):
+            place, offset = places_of(arrays["feature_offset"], rows)
+            used, number = np.unique(arrays["feature"][place], return_inverse=True)
+            names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).take(used)
+            keys = arrays["feature_key"][used]
+            key, name = unique_features(np.concatenate((key, keys)), concatenate((name, names)))
+            counts[wanted] = np.diff(offset)
+            parts.append((wanted, keys[number], arrays["feature_value"][place]))
+        # in the order of the rows; features are positions in `key`
+        offset = offsets_of(counts)
+        feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
+        for wanted, keys, values in parts:
+            place, _ = places_of(offset, wanted)
+            feature[place] = np.searchsorted(key, keys)
+            value[place] = values
+        return SparseRows(feature, value, offset, key, name)
 
-def _sparse_parts(
-    files: Sequence[ListFile], origin: NDArray[np.int64]
-) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the arrays of each file, which elements of `origin` are in it, and their rows there."""
-    base = 0
-    for file in files:
-        arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
-        rows = arrays["feature_offset"].shape[0] - 1
-        wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
-        yield arrays, wanted, origin[wanted] - base
-        base += rows
+    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
+        """Return the scores of their sparse features, float64 (rows); those without a weight count 0."""
+        scores = np.zeros(origin.shape[0])
+        for arrays, wanted, rows in self._sparse_parts(origin):
+            place, offset = places_of(arrays["feature_offset"], rows)
+            weight = find_weights(weights, arrays["feature_key"])[arrays["feature"][place]]
+            number = np.repeat(np.arange(wanted.shape[0]), np.diff(offset))
+            weighted = weight * arrays["feature_value"][place]
+            scores[wanted] = np.bincount(number, weighted, minlength=wanted.shape[0])
+        return scores
+
+    def _sparse_parts(
+        self, origin: NDArray[np.int64]
+    ) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield the arrays of each file, which elements of `origin` are in it, and their rows there."""
+        base = 0
+        for file in self.files:
+            arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
+            rows = arrays["feature_offset"].shape[0] - 1
+            wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
+            yield arrays, wanted, origin[wanted] - base
+            base += rows

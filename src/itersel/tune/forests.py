@@ -68,10 +68,7 @@ def generate_forests(
     iteration: int = 1,
     number: int = 0,
 ) -> None:
-    """Write the pruned forests of all sentences of a shard, whole or not at all.
-
-    See `itersel.tune.generate.generate_lists` for the parameters and errors.
-    """
+    """Write the pruned forests of all sentences of a shard; see `itersel.tune.generate.generate_lists`."""
     dense_weights, sparse_weights = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
     with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:

@@ -103,14 +103,9 @@ def generate_lists(
     iteration: int = 1,
     number: int = 0,
 ) -> None:
-    """Write the k-best lists of all sentences of a shard, whole or not at all.
+    """Write the k-best lists of all sentences of a shard with references, whole or not at all.
 
-    Parameters
-    ----------
-    path, shard, decoder, weights
-        The file to write; sentences with references, a decoder for them, and the weights for decoding.
-    settings, iteration, number
-        Recorded in the file: settings of the decoder, number of the iteration (from 1), number of the shard.
+    The file records the settings of the decoder, the iteration (from 1), and the `number` of the shard.
     """
     dense_weights, sparse_weights = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()

@@ -32,7 +32,7 @@ MAX_SEARCHED = 500
 
 
 class NBestLists(NamedTuple):
-    """n-best lists to tune on; see `itersel.tune.accumulate.Lists`."""
+    """n-best lists to tune on, with what `itersel.tune.accumulate.FileLists` has."""
 
     name: str
     lists: NBest  # without duplicates

@@ -7,7 +7,7 @@ factor for all sparse weights. Flanigan, Dyer & Carbonell (2013) search along di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.tune.accumulate import Lists, Pool, SparseRows, read_sparse
+from itersel.tune.accumulate import FileLists, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights, take_weights
+
+if TYPE_CHECKING:
+    from itersel.tune.nbest import NBestLists
 
 
 class Task(NamedTuple):
@@ -29,7 +32,7 @@ class Task(NamedTuple):
     Otherwise, the F sparse features of the lists are tuned one by one.
     """
 
-    lists: Lists
+    lists: FileLists | NBestLists
     before: Weights  # weights that the newest lists were decoded with, or to start from
     # On held-out text, the weights by which sparse features are summed: `before` and, for the line search
     # between the two, the mixed weights of the previous epoch.
@@ -62,7 +65,7 @@ class Task(NamedTuple):
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features that are tuned one by one, of the translations with this origin."""
-        return read_sparse([], origin) if self.sums else self.lists.sparse(origin)
+        return (FileLists([]) if self.sums else self.lists).sparse(origin)
 
     def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.

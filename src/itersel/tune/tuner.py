@@ -18,7 +18,7 @@ from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira,
 from itersel.errors import InputError
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import FileLists, Pool, find_files, has_sparse_features
+from itersel.tune.accumulate import FileLists, Pool, find_files
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
@@ -33,22 +33,13 @@ from itersel.vectors.weights import Weights, write_weights
 
 
 class Tuned(NamedTuple):
-    """Result of a tuner.
+    """Result of a tuner."""
 
-    Attributes
-    ----------
-    weights
-        All non-zero weights.
-    score
-        Of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality.
-    sentences, translations
-        Number of sentences and distinct translations tuned on; 0 translations for forests.
-    """
-
-    weights: Weights
+    weights: Weights  # all that are not zero
+    # of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality
     score: float
     sentences: int
-    translations: int
+    translations: int  # distinct ones; 0 for forests
 
 
 def mert(task: Task, settings: Mert) -> Tuned:
@@ -127,14 +118,16 @@ RUNS = {
 
 def _check_task(tuner: Tuner, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
-    names, lists = task.lists.dense_names, task.lists
-    first = lists.files[0].path if isinstance(lists, FileLists) else lists.name
+    lists = task.lists
+    if not isinstance(lists, FileLists):
+        return
+    names, first = lists.dense_names, lists.files[0].path
     if tuner.format is FORESTS and (SUM in names) != bool(task.sums):
         wanted = "all" if task.sums else "dense"
         raise InputError(f"recreate these forests with --features {wanted}", first)
-    if not tuner.searches or task.sums or not isinstance(lists, FileLists):
+    if not tuner.searches or task.sums:
         return
-    if tuner.format is LISTS and has_sparse_features(lists.files):
+    if tuner.format is LISTS and lists.has_sparse_features():
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
             "--features dense, or choose another tuner",

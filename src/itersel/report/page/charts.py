@@ -190,12 +190,7 @@ def _bars(
         "mark": {"type": "bar"},
         "encoding": {
             "x": x,
-            "y": {
-                "field": "features",
-                "type": "quantitative",
-                "title": title,
-                "axis": {"format": "s"},
-            },
+            "y": {"field": "features", "type": "quantitative", "title": title, "axis": {"format": "s"}},
             "color": color,
             "tooltip": tooltip,
         },

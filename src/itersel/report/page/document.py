@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from itersel.config.data import Data
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text
@@ -55,7 +54,8 @@ def read_document(results: Path) -> dict[str, Any]:
     return {
         "text": " ".join(NOTES[kind_of_text(settings)]),
         "name": str(config.get("name", results.resolve().name)),
-        "languages": _languages(settings.data),
+        # by which browsers choose fonts and voices
+        "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
         "date": _date(results / "report" / "table.json"),
         "best": _best(table) if table else None,
         "compared": compared_systems(table, runs),
@@ -165,11 +165,6 @@ def _read_derivations(path: Path) -> Any:
     except (KeyError, TypeError, ValueError):
         raise InputError("contains no derivations; make them with 'itersel explain'", path) from None
     return found
-
-
-def _languages(data: Data) -> dict[str, str]:
-    """Return the languages, by which browsers choose fonts and voices."""
-    return {"source": data.source_language, "target": data.target_language}
 
 
 def _describe_run(

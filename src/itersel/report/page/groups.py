@@ -8,8 +8,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
+from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,7 +119,10 @@ def count_matches(
     counts in a translation at most as often as in the reference that has it most often. The order is that of
     the ratio of counts, each plus one, as in compare-mt.
     """
-    expected = [_most([Counter(_ngrams(line)) for line in lines]) for lines in zip(*references, strict=True)]
+    # the union of counters takes the larger of two counts
+    expected = [
+        reduce(or_, (Counter(_ngrams(line)) for line in lines)) for lines in zip(*references, strict=True)
+    ]
     total: Counter[str] = Counter()
     for one in expected:
         total.update(one)
@@ -135,13 +139,6 @@ def count_matches(
         if max(counts) - min(counts) > 1
     ]
     return [Matches(ngram, tuple(matches[ngram])) for *_, ngram in sorted(found)[:MOST]]
-
-
-def _most(counts: Sequence[Counter[str]]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for one in counts:
-        found |= one
-    return found
 
 
 def _ngrams(line: str) -> Iterator[str]:

@@ -44,7 +44,10 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     texts = {one["name"]: _packed(one) for one in document["test_sets"]}
     small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
-    small["explanations"] = _explanations()
+    # of features, by name or by the prefix of their template
+    small["explanations"] = [
+        (BUILT_IN_TEMPLATES.get(name, name), text) for name, text in EXPLANATIONS.items()
+    ]
     table = document["table"]
     systems = table["test_sets"][0]["systems"] if table else []
     return fill(
@@ -87,11 +90,6 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         data=_json(data),
         **values,
     )
-
-
-def _explanations() -> list[tuple[str, str]]:
-    """Return what features are, by name or by the prefix of their template."""
-    return [(BUILT_IN_TEMPLATES.get(name, name), text) for name, text in EXPLANATIONS.items()]
 
 
 def asset(name: str) -> str:
