@@ -1,4 +1,4 @@
-"""The compiler of kernels: numba's, without the steps that do nothing for kernels or that repeat others.
+"""The compiler of kernels: numba's, without the steps that repeat others.
 
 It compiles a kernel to LLVM's intermediate code, once for each combination of types. This code contains all
 that the kernel calls: other kernels, and numba's own functions such as ``np.empty``. Only kernels that Python
@@ -8,158 +8,16 @@ calls become machine code, with a wrapper that converts arguments and results.
 from __future__ import annotations
 
 import importlib
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, NoReturn
 
 from llvmlite import binding as llvm
-from numba.core import compiler, ir, transforms, types
+from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import Environment
-from numba.core.ir_utils import build_definitions
-from numba.core.ssa import reconstruct_ssa
-from numba.core.typed_passes import (
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-    NopythonRewrites,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-)
-from numba.core.untyped_passes import (
-    DeadBranchPrune,
-    FixupArgs,
-    GenericRewrites,
-    IRProcessing,
-    ReconstructSSA,
-    TranslateByteCode,
-)
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Canonicalize(IRProcessing):
-    """Rearrange loops as numba needs them, without lifetimes of variables, which later passes find anew."""
-
-    _name = "itersel_canonicalize"
-
-    def run_pass(self, state: Any) -> bool:
-        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
-        return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _PruneForNone(DeadBranchPrune):
-    """Remove branches that are never taken because an argument is None."""
-
-    _name = "itersel_prune_for_none"
-
-    def run_pass(self, state: Any) -> bool:
-        has_none = any(isinstance(argument, types.NoneType) for argument in state.args)
-        return has_none and bool(super().run_pass(state))
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _AssignOnce(ReconstructSSA):
-    """Make each variable be assigned once, without the lifetimes of variables."""
-
-    _name = "itersel_assign_once"
-
-    def run_pass(self, state: Any) -> bool:
-        state.func_ir = reconstruct_ssa(state.func_ir)
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
-        return True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _RewriteArrays(NopythonRewrites):
-    """Turn arithmetic on whole arrays into loops, if there is any."""
-
-    _name = "itersel_rewrite_arrays"
-
-    def run_pass(self, state: Any) -> bool:
-        has_any = any(
-            isinstance(node, ir.Expr)
-            and node.op in ("unary", "binop")
-            and isinstance(call.return_type, types.Array)
-            for node, call in state.calltypes.items()
-        )
-        return has_any and bool(super().run_pass(state))
-
-
-# Kernels need no others: those are for closures, generators, context managers, exceptions, inlining by numba,
-# parallel loops and annotations.
-PASSES = (
-    TranslateByteCode,
-    FixupArgs,
-    _Canonicalize,
-    _PruneForNone,
-    GenericRewrites,
-    _AssignOnce,
-    NopythonTypeInference,
-    PreLowerStripPhis,
-    _RewriteArrays,
-    IRLegalization,
-    NativeLowering,
-    NoPythonBackend,
-)
-
-
-class Typing:
-    """numba's typing context, but it remembers the types of calls of numba's functions.
-
-    Type inference asks for each call many times, and numba then tries all definitions of the function.
-    """
-
-    def __init__(self, context: Any, found: dict[Any, Any]) -> None:
-        # signatures and implementations, by function and types of the arguments
-        self._context, self._found = context, found
-
-    def __getattr__(self, name: str) -> Any:
-        """Return whatever else is in the context."""
-        return getattr(self._context, name)
-
-    def resolve_function_type(self, func: Any, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        """Return the signature of a call."""
-        function = func if isinstance(func, types.Type) else self._context._lookup_global(func)
-        if kws or not isinstance(function, types.Function):
-            # kernels remember their types themselves
-            return self._context.resolve_function_type(func, args, kws)
-        if func in ARITHMETIC and all(isinstance(argument, types.Number) for argument in args):
-            args = tuple(map(types.unliteral, args))
-        key = (function, *(argument._code for argument in args))
-        # where numba looks for the code, by the types that the arguments are converted to
-        codes = function._impl_keys  # type: ignore[attr-defined]
-        if key in self._found:
-            signature, codes[signature.args] = self._found[key]
-            return signature
-        signature = self._context.resolve_function_type(function, args, kws)
-        if signature is not None and signature.return_type.is_precise():
-            self._found[key] = signature, codes[signature.args]
-        return signature
-
-    def resolve_getitem(self, obj: Any, index: Any) -> Any:
-        """Return the signature of obj[index]."""
-        return self.resolve_function_type(operator.getitem, (obj, index), {})
-
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        """Return the signature of target[index] = value."""
-        return self.resolve_function_type(operator.setitem, (target, index, value), {})
-
-
-# Operators whose result has the same type for a constant as for any other number of its type.
-ARITHMETIC = {
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod,
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
-    operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
-    operator.neg, operator.invert,
-}  # fmt: skip
-# What `Typing` has found, for kernels without and with reference counting.
-_FOUND: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
 
 
 class _NoEngine:
@@ -171,15 +29,7 @@ class _NoEngine:
 
 
 class Library(JITCodeLibrary):
-    """Intermediate code of a function, for its callers to optimise; only simplified, so that it is short."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Simplify what has been added (numba makes a new pass manager for each function)."""
-        ll_module.data_layout = self._codegen._data_layout
-        manager, builder = self._codegen._function_pass_manager()
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                manager.run(function, builder)
+    """Intermediate code of a function, only simplified; its callers are optimised with it."""
 
     @property
     def codegen(self) -> Any:
@@ -204,30 +54,13 @@ class Library(JITCodeLibrary):
         return 0
 
 
-class CallableLibrary(JITCodeLibrary):
-    """Machine code of a kernel that Python calls."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Leave the wrapper to the optimisation of the whole."""
-        ll_module.data_layout = self._codegen._data_layout
-
-
-class KernelCompiler(compiler.CompilerBase):
+class KernelCompiler(compiler.Compiler):
     """Compiles a kernel to intermediate code."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *further: Any) -> None:
         *_, flags, _ = further
         flags.no_compile = True
-        typingctx = Typing(typingctx, _FOUND[flags.nrt])
         super().__init__(typingctx, targetctx, Library(targetctx.codegen(), "kernel"), *further)
-
-    def define_pipelines(self) -> list[PassManager]:
-        """Return the passes."""
-        manager = PassManager("kernel")
-        for one in PASSES:
-            manager.add_pass(one, one.__name__)
-        manager.finalize()
-        return [manager]
 
 
 _left_out = False
@@ -328,7 +161,7 @@ class Wrapping(_FunctionCompiler):  # type: ignore[misc]
         fndesc = copy(inner.fndesc)
         fndesc.env_name += "_python"
         environment = Environment.from_fndesc(fndesc)
-        library = CallableLibrary(target.codegen(), fndesc.qualname)
+        library = JITCodeLibrary(target.codegen(), fndesc.qualname)
         library.enable_object_caching()
         library.add_linking_library(inner.library)
         target.create_cpython_wrapper(library, fndesc, environment, None, release_gil=flags.release_gil)

@@ -35,19 +35,6 @@ def test_one_version_for_all_signed_integers():
 
 
 @kernel
-def scaled(values, factor):
-    if factor is None:
-        return values
-    return values * factor - np.ones(values.shape[0])
-
-
-def test_arguments_that_are_none_and_arithmetic_on_arrays():
-    values = np.array([1.0, 2.0])
-    assert scaled(values, None).tolist() == [1.0, 2.0]
-    assert scaled(values, 3.0).tolist() == [2.0, 5.0]
-
-
-@kernel
 def first(values):
     return values[0].nothing
 
