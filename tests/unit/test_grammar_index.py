@@ -101,9 +101,9 @@ def test_points_listed_twice_and_long_sentences(tmp_path):
 @pytest.mark.parametrize(
     ("source", "target", "alignment", "message"),
     [
-        ("a|b", "x", "0-0|0-0", "@target:2: ends after 1 lines, but @source has 2"),
-        ("a|b", "x|y", "0-0|0-0|", "@source:3: ends after 2 lines, but @alignment has 3"),
-        ("a|b", "x|y", None, "@alignment:1: ends after 0 lines"),
+        ("a|b", "x", "0-0|0-0", "@source:2: has no partner: 2 lines, but 1 in @target;"),
+        ("a|b", "x|y", "0-0|0-0|", "@alignment:3: has no partner: 3 lines, but 2 in @source;"),
+        ("a|b", "x|y", None, "@source:1: has no partner: 2 lines, but 0 in @alignment;"),
         (None, None, None, "@source: is empty"),
         ("a", None, "", "@target: is empty"),
         ("a|b c", "x|y", "0-0|0-0 2-0", "@alignment:2: point 2-0 is outside .*source, which has 2 words"),

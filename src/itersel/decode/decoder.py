@@ -110,8 +110,6 @@ class Decoder:
             shard.rule_category,
         )
         ranks = shard.category_ranks()
-        if ranks is None:
-            raise InputError("some categories can be made of themselves; recreate the file")
         self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
         self._rule_dense = _rule_dense(shard, model_word)
         # Tables of language model states by size: small ones fit in the CPU cache.
@@ -132,18 +130,9 @@ class Decoder:
         k: int = 100,
         finder: DerivationFinder | None = None,
     ) -> KBest:
-        """Translate one sentence of the shard.
+        """Translate one sentence of the shard; for the weights, float64 (C) and (F), see `weight_vectors`.
 
-        Parameters
-        ----------
-        sentence
-            Number in the shard, from 0.
-        dense_weights, sparse_weights
-            float64 (C) and (F); see `weight_vectors`.
-        k
-            Maximum number of translations, at least 1; the forest may have fewer.
-        finder
-            Finds additional derivations in the forest; those with new words are appended to the list.
+        There are at most `k` translations, and those with new words that `finder` finds in the forest.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")

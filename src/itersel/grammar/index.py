@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.corpus.numbers import Side, WordNumbers, read_side
+from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
     BAD_LINKS,
@@ -103,7 +104,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     """
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
-    check_parallel(source, sides[0].sentence_count, target, sides[1].sentence_count)
+    check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
     # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
     words = np.insert(sides[0].words, sides[0].offset[1:], 0)
@@ -160,16 +161,6 @@ def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
     return {**index.arrays._asdict(), "words_data": index.words.data, "words_offset": index.words.offset}
 
 
-def check_parallel(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
-    """Raise `InputError` if two files differ in their number of lines."""
-    if first_lines == second_lines:
-        return
-    short, long = (first, second) if first_lines < second_lines else (second, first)
-    lines = sorted((first_lines, second_lines))
-    message = f"ends after {lines[0]} lines, but {os.fspath(long)} has {lines[1]}; they must be parallel"
-    raise InputError(message, short, lines[0] + 1)
-
-
 def _read_links(
     path: FilePath,
     names: tuple[FilePath, FilePath],
@@ -181,7 +172,7 @@ def _read_links(
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
-    check_parallel(names[0], sides[0].sentence_count, path, lines)
+    check_line_counts({names[0]: range(sides[0].sentence_count), path: range(lines)})
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.references import Joined, References, grouped_references, sentence_references
+from itersel.grammar.references import Joined, References, grouped_references
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
@@ -58,7 +58,7 @@ RULE_FAULTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shard:
     """Sentences, rules and features.
 
@@ -98,11 +98,11 @@ class Shard:
     rule_target_offset: NDArray[np.int64]
     rule_alignment: NDArray[np.uint8]
     rule_alignment_offset: NDArray[np.int64]
-    rule_feature: NDArray[np.int32]
-    rule_feature_value: NDArray[np.float32]
-    rule_feature_offset: NDArray[np.int64]
-    feature_key: NDArray[np.uint64]
-    feature_name: StringTable | FeatureNames
+    rule_feature: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    rule_feature_value: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    rule_feature_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    feature_key: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    feature_name: StringTable | FeatureNames = field(default_factory=lambda: string_table(()))
     grammar_rule: NDArray[np.int32]
     grammar_offset: NDArray[np.int64]
     grammar_dense: NDArray[np.float32]
@@ -132,7 +132,7 @@ class Shard:
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
-        return sentence_references(texts, sentence)
+        return texts.of_sentence(sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""
@@ -172,10 +172,10 @@ class Shard:
         hasher.update(self.sentence_reference_offset.tobytes())
         return hasher.hexdigest()
 
-    def category_ranks(self) -> NDArray[np.int32] | None:
-        """Return the order of the categories over one span; see `itersel.grammar.categories`.
+    def category_ranks(self) -> NDArray[np.int32]:
+        """Return the ranks of the categories; see `itersel.grammar.categories.category_ranks`.
 
-        int32 (K); no rows if all nonterminals are X; None if there is no such order.
+        int32 (K); no rows if all nonterminals are X.
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
@@ -242,7 +242,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     _check_features(shard, path)
     _check_categories(shard, path)
     ranks = shard.category_ranks()
-    if ranks is None:
+    if (ranks < 0).any():
         raise damaged(path, "rule_category", "has categories that can be made of themselves")
     rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
     if wrong:

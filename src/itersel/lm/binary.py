@@ -77,18 +77,9 @@ class LanguageModel:
         return {word: i for i, word in enumerate(self.words.to_list())}
 
 
-def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
-    """Map a compiled model; raises an `InputError` if it is not of this order."""
-    arrays, attributes = map_arrays(path, FORMAT)
-    model = model_of(arrays, attributes, path)
-    found = model.order
-    if order is not None and found != order:
-        raise InputError(
-            f"is a model of order {found}, expected order {order}; recreate it with "
-            f"'itersel lm estimate --order {order}' and 'itersel lm compile'",
-            path,
-        )
-    return model
+def load_model(path: FilePath) -> LanguageModel:
+    """Map a compiled model."""
+    return model_of(*map_arrays(path, FORMAT), path)
 
 
 def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:

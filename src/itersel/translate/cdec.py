@@ -94,7 +94,7 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
                 raise InputError(f"'{SEGMENT_END}' ends a sentence for cdec; remove it", text, number)
             if words[:1] and words[0].startswith(LATTICE):
                 raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
-        shard = translator.extract(sentences)
+        shard = translator.extractor.extract(sentences)
         for word in filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()):
             raise InputError(f"'{word}' in a rule of this text would be a nonterminal of cdec", text)
         grammars = grammar_lines(shard)
