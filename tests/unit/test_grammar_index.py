@@ -74,7 +74,8 @@ def test_phrases_and_links(tmp_path, corpus):
     target_begin = 0
     for sentence, pair in enumerate(corpus):
         origin, end_of_targets = arrays.source_offset[sentence], target_begin + len(pair.target)
-        assert [words[word] for word in index.source_sentence(sentence)] == list(pair.source)
+        source = arrays.source[origin : origin + len(pair.source)]
+        assert [words[word] for word in source] == list(pair.source)
         assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
         phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
         for i in range(len(pair.source) + 1):

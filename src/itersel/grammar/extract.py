@@ -123,7 +123,7 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
             raise InputError("names a sentence twice", path, i + 1)
         sentence = source.words[source.offset[i] : source.offset[i + 1]]
         for number in group:
-            if not np.array_equal(sentence, index.source_sentence(number)):
+            if not np.array_equal(sentence, index.arrays.source[offset[number] : offset[number + 1] - 1]):
                 raise InputError(
                     f"differs from sentence {number} of the index, which {os.fspath(path)} names; "
                     "give the line number of this sentence in the indexed corpus",
@@ -138,7 +138,6 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
 
 
 def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int:
-    """Return the number of a sentence of the index."""
     if not re.fullmatch("[0-9]{1,15}", number) or int(number) >= index.sentence_count:
         message = f"'{number}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}"
         raise InputError(message, path, line)

@@ -242,8 +242,10 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
     row = table.row.copy()
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
-    source, source_offset = take_rows(table.source, table.source_offset, rules)
-    target, target_offset = take_rows(table.target, table.target_offset, rules)
-    point, point_offset = take_rows(table.point, table.point_offset, rules)
-    split = RuleTable(source, source_offset, target, target_offset, point, point_offset, row)
+    split = RuleTable(
+        *take_rows(table.source, table.source_offset, rules),
+        *take_rows(table.target, table.target_offset, rules),
+        *take_rows(table.point, table.point_offset, rules),
+        row,
+    )
     return split, (distinct & 0xFF).astype(np.uint8)

@@ -28,15 +28,7 @@ from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
 from itersel.grammar.references import Joined, References, grouped_references
 from itersel.grammar.shard_format import FORMAT
-from itersel.grammar.shard_kernels import (
-    BAD_ALIGNMENT,
-    BAD_CATEGORY,
-    BAD_GLUE,
-    BAD_KIND,
-    BAD_SOURCE,
-    BAD_TARGET,
-    find_bad_rule,
-)
+from itersel.grammar.shard_kernels import RULE_FAULTS, find_bad_rule
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, OTHER
@@ -45,17 +37,10 @@ from itersel.storage.formats import FilePath, damaged
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 
+# Of the file, as JSON.
+ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
-
-RULE_FAULTS = {
-    BAD_GLUE: ("rule_kind", "does not begin with the two glue rules"),
-    BAD_KIND: ("rule_kind", "holds a glue rule that is not one of the first two rules"),
-    BAD_SOURCE: ("rule_source", "holds a source side without words, or nonterminals out of order"),
-    BAD_TARGET: ("rule_target", "holds other nonterminals than the source side"),
-    BAD_ALIGNMENT: ("rule_alignment", "points outside of the rule"),
-    BAD_CATEGORY: ("rule_category", "holds categories that do not fit the rule"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,12 +176,7 @@ def write_shard(path: FilePath, shard: Shard) -> None:
         if not listed.feature_key.shape[0]:
             listed = listed._replace(rule_feature_offset=np.zeros(0, np.int64))
         shard = replace(shard, **listed._asdict())
-    attributes = {
-        "dense_names": json.dumps(list(shard.dense_names)),
-        "templates": json.dumps(list(shard.templates)),
-        "computed": json.dumps(list(shard.computed)),
-        "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
-    }
+    attributes = {name: json.dumps(getattr(shard, name), sort_keys=True) for name in ATTRIBUTES}
     write_arrays(path, FORMAT, arrays_of(shard), attributes)
 
 
@@ -219,9 +199,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     arrays, found = read_arrays(path, FORMAT)
     values = fields_of(Shard, arrays)
     try:
-        names, held, computed, attributes = (
-            json.loads(found[name]) for name in ("dense_names", "templates", "computed", "attributes")
-        )
+        names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)

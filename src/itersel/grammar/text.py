@@ -111,7 +111,6 @@ def import_grammars(
 
 
 def _rules_of(rules: Iterable[Rule], words: Iterable[str]) -> Iterator[Rule]:
-    """Yield the rules whose source words are among `words`."""
     known = set(words)
     return (rule for rule in rules if all(isinstance(s, int) or s in known for s in rule.source))
 

@@ -221,10 +221,12 @@ class _Parser:
         for rows in blocks:
             parts.append(self.converted(rows, order, ids, place))
             place += len(rows)
-        words = np.concatenate([part.words for part in parts])
-        probability = np.concatenate([part.log10_probability for part in parts])
-        grams = NGrams(words, probability, np.concatenate([part.backoff for part in parts]))
-        self.reject_duplicates(grams.words, begin)
+        grams = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
+        keys = ngram_keys(grams.words)
+        row = np.argsort(keys, kind="stable")
+        again = row[1:][keys[row[1:]] == keys[row[:-1]]]
+        if again.size:
+            self.fail("this n-gram is listed twice", begin + int(again.min()))
         return grams
 
     def converted(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
@@ -254,13 +256,6 @@ class _Parser:
             bad = next(i for i, field in enumerate(fields) if _finite([field]) is None)
             self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", positions[bad])
         return result
-
-    def reject_duplicates(self, words: NDArray[np.int32], begin: int) -> None:
-        keys = ngram_keys(words)
-        order = np.argsort(keys, kind="stable")
-        again = order[1:][keys[order[1:]] == keys[order[:-1]]]
-        if again.size:
-            self.fail("this n-gram is listed twice", begin + int(again.min()))
 
 
 def _finite(fields: list[bytes]) -> NDArray[np.float64] | None:

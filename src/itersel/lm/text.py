@@ -86,7 +86,6 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
 
 
 def _batches(blocks: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the lines of several blocks together."""
     while batch := list(islice(blocks, BATCH)):
         if lines := list(chain.from_iterable(batch)):
             yield lines

@@ -146,6 +146,5 @@ def _append(waiting: dict[Path, list[str]]) -> None:
 
 
 def _translations(paths: Sequence[str], what: str) -> Iterator[tuple[str, int, str]]:
-    """Yield all lines with a translation, with their file and number."""
     lines = ((path, number, line) for path in paths for number, line in translation_lines(path))
     return count_up(lines, f"translations {what}", lambda _: 1)
