@@ -260,7 +260,7 @@ def read_bitext(source: FilePath, target: FilePath) -> Bitext:
     """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
     numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
-    check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
+    check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
     for path, side in zip((source, target), sides, strict=True):
         long = np.flatnonzero(np.diff(side.offset) > LONGEST)
         if long.size:

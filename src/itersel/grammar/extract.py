@@ -51,7 +51,7 @@ def extract_shard(
     source = read_side(input, ids, allow_empty=True)
     texts = [read_side(path, ids) for path in references]
     sides = zip((input, *references), (source, *texts), strict=True)
-    check_line_counts({path: range(side.sentence_count) for path, side in sides})
+    check_line_counts(*((path, range(side.sentence_count)) for path, side in sides))
     reference = join_references(texts)
     own = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:

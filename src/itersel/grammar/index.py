@@ -89,7 +89,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     """
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
-    check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
+    check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
     # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
     words = np.insert(sides[0].words, sides[0].offset[1:], 0)
@@ -157,7 +157,7 @@ def _read_links(
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
-    check_line_counts({names[0]: range(sides[0].sentence_count), path: range(lines)})
+    check_line_counts((names[0], range(sides[0].sentence_count)), (path, range(lines)))
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:

@@ -80,7 +80,7 @@ def import_grammars(
         )
     sentences = read_input(text, grammars, grammar)
     reference_words = [list(_read_references(path)) for path in references]
-    check_line_counts({text: sentences, **dict(zip(references, reference_words, strict=True))})
+    check_line_counts((text, sentences), *zip(references, reference_words, strict=True))
     for number, sentence in enumerate(sentences, 1):
         if not sentence.grammar.is_file():
             raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)

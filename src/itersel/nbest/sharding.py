@@ -100,7 +100,7 @@ def shard_lists(
     """
     texts = [read_lines(path) for path in references]
     if references:
-        check_line_counts(dict(zip(references, texts, strict=True)))
+        check_line_counts(*zip(references, texts, strict=True))
     found = summarise(lists, len(texts[0]) if texts else None, dense)
     numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
     parts = cut(found.sentences)
