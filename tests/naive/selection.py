@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from itersel.vectors.features import feature_key
+from itersel.storage.strings import string_table
+from itersel.vectors.features import feature_keys
 
 Vector = dict[str, float]
 Shard = TypeVar("Shard")
@@ -53,7 +54,7 @@ def iter_sel_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard], numb
         results = [train(shard, weights) for shard in shards]
         names = {name for result in results for name in result}
         norm = {name: column_norm([w.get(name, 0.0) for w in results], "l2") for name in names}
-        chosen = sorted(names, key=lambda name: (-norm[name], feature_key(name)))[:number]
+        chosen = sorted(names, key=lambda name: (-norm[name], feature_keys(string_table([name]))))[:number]
         mean = scaled_sum(results, 1 / len(shards))
         weights = {name: mean[name] for name in chosen}
     return weights

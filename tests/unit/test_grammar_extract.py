@@ -239,7 +239,7 @@ def test_bad_files(tmp_path):
     assert message("1", "0 @1") == f"{ids}:2: line 1 does not list sentence 0"
     assert message("1", "0 @3") == f"{ids}:2: line 3 does not list sentence 0"
     references = write(tmp_path / "references", "x")
-    with pytest.raises(InputError, match=f"^{references}:2: ends after 1 lines, but {sentences} has 2"):
+    with pytest.raises(InputError, match=f"^{sentences}:2: has no partner: 2 lines, but 1 in {references};"):
         extract_shard(tmp_path / "index", sentences, output, references=[references])
     with pytest.raises(InputError, match=f"^{sentences}: is not a file of kind 'grammar-index'"):
         extract_shard(sentences, sentences, output)

@@ -74,7 +74,8 @@ def test_phrases_and_links(tmp_path, corpus):
     target_begin = 0
     for sentence, pair in enumerate(corpus):
         origin, end_of_targets = arrays.source_offset[sentence], target_begin + len(pair.target)
-        assert [words[word] for word in index.source_sentence(sentence)] == list(pair.source)
+        source = arrays.source[origin : origin + len(pair.source)]
+        assert [words[word] for word in source] == list(pair.source)
         assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
         phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
         for i in range(len(pair.source) + 1):
@@ -101,9 +102,9 @@ def test_points_listed_twice_and_long_sentences(tmp_path):
 @pytest.mark.parametrize(
     ("source", "target", "alignment", "message"),
     [
-        ("a|b", "x", "0-0|0-0", "@target:2: ends after 1 lines, but @source has 2"),
-        ("a|b", "x|y", "0-0|0-0|", "@source:3: ends after 2 lines, but @alignment has 3"),
-        ("a|b", "x|y", None, "@alignment:1: ends after 0 lines"),
+        ("a|b", "x", "0-0|0-0", "@source:2: has no partner: 2 lines, but 1 in @target;"),
+        ("a|b", "x|y", "0-0|0-0|", "@alignment:3: has no partner: 3 lines, but 2 in @source;"),
+        ("a|b", "x|y", None, "@source:1: has no partner: 2 lines, but 0 in @alignment;"),
         (None, None, None, "@source: is empty"),
         ("a", None, "", "@target: is empty"),
         ("a|b c", "x|y", "0-0|0-0 2-0", "@alignment:2: point 2-0 is outside .*source, which has 2 words"),

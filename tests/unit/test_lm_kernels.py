@@ -47,9 +47,9 @@ def test_score_word_equals_the_definition(tmp_path, drawn: tuple[naive.Model, in
 def test_score_sentences_equals_the_definition(tmp_path, drawn, sentences: list[list[int]]) -> None:
     model, order = drawn
     compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
-    offset = np.cumsum([0, *map(len, sentences)])
-    words = np.array(list(itertools.chain(*sentences)), np.int32)
-    found = kernels.score_sentences(compiled, words, offset, 1, 2)
+    offset = np.cumsum([0, *(len(s) + 2 for s in sentences)])
+    words = np.array([word for s in sentences for word in (1, *s, 2)], np.int32)
+    found = kernels.score_sentences(compiled, words, offset)
     expected = [naive.score_sentence(model, order, [WORDS[i] for i in s]) for s in sentences]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -150,7 +150,8 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
         state, change = compose(arrays, states, a, b)
         pieces[at : at + 2] = [(state, score_a + score_b + change)]
     assert not states.counts[1]
-    expected = kernels.score_sentences(arrays, ids, np.array([0, len(ids)]), start, end)[0]
+    whole = np.array([start, *ids, end], np.int32)
+    expected = kernels.score_sentences(arrays, whole, np.array([0, whole.size]))[0]
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
 
 

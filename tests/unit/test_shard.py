@@ -220,7 +220,7 @@ def test_one_wait_for_the_disk(corpus, monkeypatch):
 
 def test_folder_that_is_there(corpus, refused):
     shards(corpus, "--shards=3")
-    refused(command(corpus, "--shards=3"), "out: is a folder that holds something")
+    refused(command(corpus, "--shards=3"), "out: exists, and is not an empty folder")
 
 
 def test_bad_input(corpus, refused):

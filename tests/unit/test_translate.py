@@ -229,21 +229,21 @@ def test_dense_systems_skip_sparse_features(tmp_path, text, monkeypatch):
     lines = translate(dense, text, tmp_path / "out")
     translator = Translator(load_system(dense))
     [block] = read_blocks(text)
-    shard = translator.extract(translator.prepare(block, text))
+    shard = translator.extractor.extract(translator.prepare(block, text))
     assert shard.feature_key.shape[0] == 0
     monkeypatch.setattr("itersel.translate.translator.replace", lambda settings, **_: settings)
     translator = Translator(load_system(dense))
-    assert translator.extract(translator.prepare(block, text)).feature_key.shape[0] > 0
+    assert translator.extractor.extract(translator.prepare(block, text)).feature_key.shape[0] > 0
     assert list(translator.translate(block, text)) == lines
 
 
 def test_words_of_a_stream_are_forgotten(system):
     translator = Translator(load_system(system))
-    before = len(translator._extractor._ids), len(translator._extractor._words)
+    before = len(translator.extractor._ids), len(translator.extractor._words)
     for number in range(3):
         [line] = translator.translate(Block(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
         assert line == f"Zebra{number} ship giraffe{number}"
-        assert (len(translator._extractor._ids), len(translator._extractor._words)) == before
+        assert (len(translator.extractor._ids), len(translator.extractor._words)) == before
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.storage.files import read_lines
-from itersel.storage.strings import StringTable
-from itersel.vectors.features import feature_key
+from itersel.storage.strings import StringTable, string_table
+from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights, write_weights
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
@@ -46,7 +46,7 @@ def test_names_that_text_cannot_contain(tmp_path, name):
 
 
 def test_find_weights():
-    keys = np.array([feature_key(name) for name in ("Glue", "no such", "=")], np.uint64)
+    keys = feature_keys(string_table(["Glue", "no such", "="]))
     assert find_weights(make_weights(VALUES), keys).tolist() == [0.25, 0.0, -4.0]
     assert find_weights(make_weights({}), keys).tolist() == [0.0, 0.0, 0.0]
 

@@ -11,7 +11,7 @@ One thread does everything in order, so the result is the same on every machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,8 +125,7 @@ class Sampler:
     def run(self) -> NDArray[np.int16]:
         """Run all passes; returns the link of each generated word: the position + 1 of a word, or 0."""
         stages = schedule(len(self.text.given_start) - 1)
-        for number in progress(range(len(stages)), "passes"):
-            stage = stages[number]
+        for number, stage in enumerate(progress(stages, "passes")):
             if stage == HMM and stages[number - 1] == IBM1:
                 # most pairs of the first pass have no links any more
                 self._renew_table()
@@ -163,9 +162,9 @@ def align_with(model: Model, text: Text, seed: int) -> NDArray[np.int16]:
     """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
     links = np.zeros((len(text.generated), SAMPLERS), np.int16)
     room = room_for(text)
-    for number in progress(range(len(TRAINED)), "passes"):
+    for number, stage in enumerate(progress(TRAINED, "passes")):
         # nothing is counted, so no pair gets a slot
-        sample(model, text, links, room, Pass(TRAINED[number], 1000 * seed + number, False), 0, 2**62)
+        sample(model, text, links, room, Pass(stage, 1000 * seed + number, False), 0, 2**62)
     return links[:, -1].copy()
 
 
@@ -221,14 +220,10 @@ def read_model(path: FilePath) -> TrainedModel:
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )
-    return TrainedModel(attributes["direction"], given, generated, _model(arrays, prior_of(len(generated))))
-
-
-def _model(arrays: Mapping[str, NDArray[Any]], prior: float) -> Model:
     pair_given, pair_links, jumps, ratio = (
         arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
     )
-    table = new_table(len(pair_given))
+    table, prior = new_table(len(pair_given)), prior_of(len(generated))
     keys = pair_given.astype(np.uint64) << np.uint64(32) | arrays["pair_generated"].astype(np.uint64)
     move_pairs(keys, pair_links, *table)
     links = np.zeros((len(ratio) + 1, SAMPLERS), np.int32)
@@ -238,7 +233,8 @@ def _model(arrays: Mapping[str, NDArray[Any]], prior: float) -> Model:
     unknown = np.ones((1, *ratio.shape[1:]), np.float32)
     unknown[:, -2:] = NEVER
     ratio = np.concatenate([ratio, unknown])
-    return Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)
+    model = Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)
+    return TrainedModel(attributes["direction"], given, generated, model)
 
 
 class Bitext(NamedTuple):
@@ -264,7 +260,7 @@ def read_bitext(source: FilePath, target: FilePath) -> Bitext:
     """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
     numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
-    check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
+    check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
     for path, side in zip((source, target), sides, strict=True):
         long = np.flatnonzero(np.diff(side.offset) > LONGEST)
         if long.size:

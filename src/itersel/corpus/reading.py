@@ -114,7 +114,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         number += count
     lines = [range(number + file.rest()) for file in files]
     for path, count_of_lines in zip(paths.values(), lines, strict=True):
-        check_line_counts({paths["source"]: lines[0], path: count_of_lines})
+        check_line_counts((paths["source"], lines[0]), (path, count_of_lines))
 
 
 class _Column:

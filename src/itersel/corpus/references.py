@@ -36,7 +36,7 @@ def write_references(
     if task is not None:
         texts["task"], paths["task"] = read_labels(task), task
     if texts:
-        check_line_counts({paths[column]: lines for column, lines in texts.items()})
+        check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
     for column, lines in texts.items():
         write_lines(folder / f"{split}.{column}.gz", lines)
     if split == "train":

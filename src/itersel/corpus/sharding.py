@@ -144,16 +144,17 @@ def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath])
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
-    if path.is_dir() and any(path.iterdir()):
-        raise InputError("is a folder that holds something; name a new one", path)
-    unfinished = path.absolute().with_name(f".unfinished.{path.absolute().name}")
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError("exists, and is not an empty folder; name another one", path)
+    target = path.resolve()  # if it is a link
+    unfinished = target.with_name(f".unfinished.{target.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
         yield unfinished
         # Once for all files: waiting for the disk after each of thousands took nine tenths of the time.
         os.sync()
-        unfinished.replace(path)
+        unfinished.replace(target)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise

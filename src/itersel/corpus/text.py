@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -225,13 +225,10 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     return Bitext(**columns)
 
 
-def check_line_counts(texts: Mapping[FilePath, Sequence[Any]]) -> None:
+def check_line_counts(*texts: tuple[FilePath, Sequence[Any]]) -> None:
     """Raise an InputError for the first line that has no counterpart in another of the files."""
-    longest = max(texts, key=lambda path: len(texts[path]))
-    shortest = min(texts, key=lambda path: len(texts[path]))
-    lines, partners = len(texts[longest]), len(texts[shortest])
-    if lines != partners:
-        message = (
-            f"has no partner: {lines} lines, but {partners} in {os.fspath(shortest)}; align the files again"
-        )
-        raise InputError(message, longest, partners + 1)
+    longest, lines = max(texts, key=lambda text: len(text[1]))
+    shortest, partners = min(texts, key=lambda text: len(text[1]))
+    if len(lines) != len(partners):
+        counts = f"{len(lines)} lines, but {len(partners)} in {os.fspath(shortest)}"
+        raise InputError(f"has no partner: {counts}; align the files again", longest, len(partners) + 1)

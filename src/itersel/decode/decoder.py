@@ -110,11 +110,9 @@ class Decoder:
             shard.rule_category,
         )
         ranks = shard.category_ranks()
-        if ranks is None:
-            raise InputError("some categories can be made of themselves; recreate the file")
         self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
         self._rule_dense = _rule_dense(shard, model_word)
-        # Tables of language model states by size: small ones fit in the CPU cache.
+        # Tables of language model states by number of compositions: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
         self._queue: Queue | None = None
         self._found: Hypotheses | None = None
@@ -132,18 +130,9 @@ class Decoder:
         k: int = 100,
         finder: DerivationFinder | None = None,
     ) -> KBest:
-        """Translate one sentence of the shard.
+        """Translate one sentence of the shard; for the weights, float64 (C) and (F), see `weight_vectors`.
 
-        Parameters
-        ----------
-        sentence
-            Number in the shard, from 0.
-        dense_weights, sparse_weights
-            float64 (C) and (F); see `weight_vectors`.
-        k
-            Maximum number of translations, at least 1; the forest may have fewer.
-        finder
-            Finds additional derivations in the forest; those with new words are appended to the list.
+        There are at most `k` translations, and those with new words that `finder` finds in the forest.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
@@ -207,7 +196,9 @@ class Decoder:
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
-            states = self._state_tables(pairs)
+            if pairs not in self._states:
+                self._states[pairs] = make_states(model.order, pairs // 4, pairs)
+            states = self._states[pairs]
             reset_states(states)
             word_states = np.zeros(self._table.model_word.shape[0], np.int64)
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight, word_states)
@@ -242,12 +233,6 @@ class Decoder:
             self._found_nodes = 2 * nodes, 2 * glue_nodes
             self._found = make_hypotheses(*self._found_nodes, self.pop_limit)
         return self._queue, self._found
-
-    def _state_tables(self, pairs: int) -> States:
-        """Return tables for `pairs` compositions, a power of two."""
-        if pairs not in self._states:
-            self._states[pairs] = make_states(self.model.order, pairs // 4, pairs)
-        return self._states[pairs]
 
     def _empty(self) -> KBest:
         # nothing is translated, so nothing is scored, not even the end of the sentence

@@ -62,20 +62,6 @@ class Best(NamedTuple):
     word_offset: NDArray[np.int64]
 
 
-@kernel
-def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
-    """Allocate the tables: `pool` candidates, and `rows` visited items."""
-    return Derivations(
-        np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
-        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
-        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.uint64),
-        np.empty(pool, np.uint64), np.full(items, NONE, np.int32), np.full(items, NONE, np.int32),
-        np.full(items, NONE, np.int32), np.zeros(items, np.int32), np.zeros(items, np.bool_),
-        np.empty((rows, k), np.int32), np.empty(items + 1, np.int32), np.empty(items + 1, np.int32),
-        np.zeros(2, np.int64),
-    )  # fmt: skip
-
-
 @leaf_kernel
 def before(found: Derivations, a: int, b: int) -> bool:
     """Whether candidate a precedes b: the higher score, else the older one."""
@@ -277,7 +263,15 @@ def kbest(
     There are none at all if the tables, for `pool` candidates and `rows` visited items, are too small.
     """
     items = hypotheses.counts[0]
-    found = make_derivations(items, pool, rows, k)
+    found = Derivations(
+        np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
+        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
+        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.uint64),
+        np.empty(pool, np.uint64), np.full(items, NONE, np.int32), np.full(items, NONE, np.int32),
+        np.full(items, NONE, np.int32), np.zeros(items, np.int32), np.zeros(items, np.bool_),
+        np.empty((rows, k), np.int32), np.empty(items + 1, np.int32), np.empty(items + 1, np.int32),
+        np.zeros(2, np.int64),
+    )  # fmt: skip
     goal = items - 1
     find_derivations(hypotheses, rules, found, goal)
     count = found.size[goal] if found.counts[0] <= pool else 0

@@ -21,16 +21,11 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.corpus.columns import reference_columns
+from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.grammar.references import (
-    Joined,
-    References,
-    grouped_references,
-    join_references,
-    sentence_references,
-)
+from itersel.grammar.references import Joined, References, grouped_references, join_references
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
@@ -119,7 +114,7 @@ class ListShard:
     def references(self, sentence: int) -> References:
         """Return the references of a sentence; an empty one if there are none."""
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
-        return sentence_references(texts, sentence)
+        return texts.of_sentence(sentence)
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
         """Return the translations of some sentences, and the sparse features of all."""
@@ -223,12 +218,10 @@ def make_list_shard(
 
     Raises an `InputError` if two features have the same key.
     """
-    number: dict[str, int] = {}
+    number = WordNumbers()
 
-    def numbered(lines: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        found = [split_words(line) for line in words(lines)]
-        row = [number.setdefault(word, len(number)) for line in found for word in line]
-        return np.array(row, np.int32), offsets_of([len(line) for line in found])
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words([split_words(line) for line in words(lines)], number)
 
     word, word_offset = numbered(lists.text)
     texts = references or [[""] * lists.sentence_count]

@@ -264,7 +264,7 @@ def pop_corners(
         pops += 1
         add_edge(queue, found, candidate, node_begin)
         # The first neighbour takes the place of the corner, at the top: it will be nearly as good, and not
-        # sink far. What stands last would sink to the bottom.
+        # sink far. The last corner would sift to the bottom.
         top_is_free = True
         for axis in range(3):
             if not make_neighbour(task, queue, found, candidate, pool, axis):

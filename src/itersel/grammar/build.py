@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.numbers import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.references import join_references
@@ -18,9 +19,6 @@ from itersel.limits import DEFAULT_TEMPLATES, DENSE_NAME, GRAMMAR_FEATURES, MAX_
 from itersel.plugins import TEMPLATES
 from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys, unique_features
-
-# symbols of a side that alignment points, stored as uint8, can refer to
-POSITIONS = 256
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Points = tuple[tuple[int, int], ...]
@@ -62,13 +60,12 @@ def make_shard(
     """Build a shard, with glue and pass-through rules and all sparse features.
 
     Without references, it can be decoded but not trained on; `further_references` are more of the same
-    sentences, see `itersel.grammar.references.join_references`. The grammars, the rules of each sentence, are
-    read one sentence at a time. A rule listed twice is two rules, as in cdec: derivations may use either. The
-    shard keeps rules with the same source side together. `attributes` are the provenance of the shard,
-    `templates` those of the sparse features to compute from the rules; see `itersel.plugins.TEMPLATES`.
+    sentences. The grammars, the rules of each sentence, are read one sentence at a time; `text.read_grammar`
+    has checked that rules are aligned within themselves and list no feature of `templates`, those to compute
+    from the rules. A rule listed twice is two rules, as in cdec: derivations may use either. The shard keeps
+    rules with the same source side together.
 
-    Raises an `InputError` if there are more than `MAX_DENSE` dense features, feature keys collide, a rule is
-    aligned outside itself, or lists a feature of `templates`.
+    Raises an `InputError` if there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
     builder = _Builder()
     source, grammar = [], []
@@ -88,10 +85,6 @@ def make_shard(
     points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
     alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
     names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
-    for feature, template in product(names.to_list(), templates):
-        if feature.startswith(TEMPLATES[template]):
-            why = "follows from the rule, as the shard has its template; do not list it"
-            raise InputError(f"feature '{feature}' {why}")
     keys = feature_keys(names)
     key, name = unique_features(keys, names)
     number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
@@ -135,7 +128,7 @@ class _Builder:
     """Numbers words and rules in order of first occurrence."""
 
     def __init__(self) -> None:
-        self.vocabulary: dict[str, int] = {}
+        self.vocabulary = WordNumbers()
         self.rows: dict[_Row, int] = {}
         self.columns: dict[str, int] = {name: column for column, name in enumerate(GRAMMAR_FEATURES)}
         self.dense: list[NDArray[np.float32]] = []
@@ -144,11 +137,7 @@ class _Builder:
         self._rule(GLUE, Rule((-1, -2), (-1, -2), categories=(S, S, X)))
 
     def symbols(self, symbols: Sequence[Symbol]) -> tuple[int, ...]:
-        vocabulary = self.vocabulary
-        return tuple(
-            symbol if isinstance(symbol, int) else vocabulary.setdefault(symbol, len(vocabulary))
-            for symbol in symbols
-        )
+        return tuple(one if isinstance(one, int) else self.vocabulary[one] for one in symbols)
 
     def sentence(self, words: Sequence[str], rules: Iterable[Rule]) -> list[int]:
         """Return the rules of a sentence, including pass-through rules, and store their dense features."""
@@ -178,9 +167,6 @@ class _Builder:
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self.symbols(rule.source), self.symbols(rule.target)
-        for i, j in rule.alignment:  # kernels do not check
-            if not (0 <= i < min(len(source), POSITIONS) and 0 <= j < min(len(target), POSITIONS)):
-                raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))

@@ -56,10 +56,10 @@ class CategorySet:
 
 def category_ranks(
     source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16], count: int
-) -> NDArray[np.int32] | None:
+) -> NDArray[np.int32]:
     """Order categories so that each comes after those that it can be derived from by lone nonterminals.
 
-    Returns the rank of every category, int32 (count); None if there is no such order.
+    Returns the rank of every category, int32 (count); -1 if it depends on a cycle.
     """
     single = np.flatnonzero(np.diff(source_offset) == 1)
     lone = single[source[source_offset[single]] < 0]
@@ -71,7 +71,7 @@ def category_ranks(
     for rank in range(count):
         ready = next((c for c, antecedents in below.items() if not antecedents), None)
         if ready is None:
-            return None
+            break
         ranks[ready] = rank
         del below[ready]
         for antecedents in below.values():

@@ -15,10 +15,10 @@ import numpy as np
 from itersel import __version__
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
-from itersel.corpus.text import split_words
+from itersel.corpus.text import check_line_counts, split_words
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, Own, place_rows
-from itersel.grammar.index import GrammarIndex, check_parallel, load_index
+from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
 from itersel.grammar.pattern_kernels import Limits
@@ -41,27 +41,17 @@ def extract_shard(
     references: Sequence[FilePath] = (),
     settings: Grammar | None = None,
 ) -> None:
-    """Extract the grammars of sentences and write them as a shard.
+    """Extract the grammars of tokenised sentences, one per line, and write them as a shard.
 
-    Parameters
-    ----------
-    input
-        Tokenised source sentences, one per line. Empty lines have empty grammars, and an empty file gives an
-        empty shard.
-    leave_one_out
-        For sentences of the indexed corpus: a file with their line numbers in the corpus, from 0. Each line
-        has the number of one sentence, and may have those of its copies after it. The grammar of a sentence
-        then excludes the occurrences in these sentence pairs.
-    references
-        Files with one reference translation per line; see `itersel.grammar.references.join_references`.
+    `leave_one_out`, for sentences of the indexed corpus, is a file with their line numbers there, from 0, and
+    those of their copies: the grammar of a sentence excludes the occurrences in these sentence pairs.
     """
     loaded = load_index(index)
     ids = loaded.word_numbers()
     source = read_side(input, ids, allow_empty=True)
-    texts = []
-    for path in references:
-        texts.append(read_side(path, ids))
-        check_parallel(input, source.sentence_count, path, texts[-1].sentence_count)
+    texts = [read_side(path, ids) for path in references]
+    sides = zip((input, *references), (source, *texts), strict=True)
+    check_line_counts(*((path, range(side.sentence_count)) for path, side in sides))
     reference = join_references(texts)
     own = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:
@@ -133,7 +123,7 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
             raise InputError("names a sentence twice", path, i + 1)
         sentence = source.words[source.offset[i] : source.offset[i + 1]]
         for number in group:
-            if not np.array_equal(sentence, index.source_sentence(number)):
+            if not np.array_equal(sentence, index.arrays.source[offset[number] : offset[number + 1] - 1]):
                 raise InputError(
                     f"differs from sentence {number} of the index, which {os.fspath(path)} names; "
                     "give the line number of this sentence in the indexed corpus",
@@ -148,7 +138,6 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
 
 
 def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int:
-    """Return the number of a sentence of the index."""
     if not re.fullmatch("[0-9]{1,15}", number) or int(number) >= index.sentence_count:
         message = f"'{number}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}"
         raise InputError(message, path, line)
@@ -196,11 +185,6 @@ def _make_shard(
         rule_target_offset=table.target_offset,
         rule_alignment=table.point.astype(np.uint8),
         rule_alignment_offset=table.point_offset,
-        rule_feature=np.zeros(0, np.int32),
-        rule_feature_value=np.zeros(0, np.float32),
-        rule_feature_offset=np.zeros(0, np.int64),
-        feature_key=np.zeros(0, np.uint64),
-        feature_name=string_table(()),
         grammar_rule=rule,
         grammar_offset=offset,
         grammar_dense=np.zeros((0, len(GRAMMAR_FEATURES)), np.float32),

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.corpus.numbers import Side, WordNumbers, read_side
+from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
-    BAD_LINKS,
-    BAD_PHRASE,
-    BAD_ROOM,
-    BAD_SENTENCE,
     COLUMNS,
     EMPTY,
+    POSITION_FAULTS,
     IndexArrays,
     find_bad_position,
     induce,
@@ -31,7 +29,6 @@ from itersel.grammar.index_kernels import (
     name_substrings,
     parse_alignments,
     sort_links,
-    span_links,
 )
 from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
@@ -62,12 +59,6 @@ FORMAT = FileFormat(
         "pair_cost": numbers("<f4", "H", 2, least=-MAX_COST, most=MAX_COST),
     },
 )
-POSITION_FAULTS = {
-    BAD_SENTENCE: ("source", "has no end of a sentence where one must be, or one elsewhere"),
-    BAD_ROOM: ("room", "is not the rest of the sentence"),
-    BAD_LINKS: ("position", "does not fit the links"),
-    BAD_PHRASE: ("position", "marks a phrase that crosses the end of its sentence"),
-}
 
 
 class GrammarIndex(NamedTuple):
@@ -89,11 +80,6 @@ class GrammarIndex(NamedTuple):
             raise damaged(self.path, "words_data", "holds a word twice")
         return numbers
 
-    def source_sentence(self, sentence: int) -> NDArray[np.int32]:
-        """Return the source words of a sentence pair."""
-        begin, end = self.arrays.source_offset[sentence : sentence + 2]
-        return self.arrays.source[begin : end - 1]
-
 
 def build_index(source: FilePath, target: FilePath, alignment: FilePath, output: FilePath) -> None:
     """Index a word-aligned parallel corpus: tokenised text, and alignments in Pharaoh format, line by line.
@@ -103,7 +89,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     """
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
-    check_parallel(source, sides[0].sentence_count, target, sides[1].sentence_count)
+    check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
     # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
     words = np.insert(sides[0].words, sides[0].offset[1:], 0)
@@ -160,28 +146,18 @@ def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
     return {**index.arrays._asdict(), "words_data": index.words.data, "words_offset": index.words.offset}
 
 
-def check_parallel(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
-    """Raise `InputError` if two files differ in their number of lines."""
-    if first_lines == second_lines:
-        return
-    short, long = (first, second) if first_lines < second_lines else (second, first)
-    lines = sorted((first_lines, second_lines))
-    message = f"ends after {lines[0]} lines, but {os.fspath(long)} has {lines[1]}; they must be parallel"
-    raise InputError(message, short, lines[0] + 1)
-
-
 def _read_links(
     path: FilePath,
     names: tuple[FilePath, FilePath],
     sides: tuple[Side, Side],
     source_offset: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return position and link of `IndexArrays`, and the spans of `span_links`, from a file of alignments."""
+    """Return position and link of `IndexArrays`, and the spans of `sort_links`, from a file of alignments."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
-    check_parallel(names[0], sides[0].sentence_count, path, lines)
+    check_line_counts((names[0], range(sides[0].sentence_count)), (path, range(lines)))
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:
@@ -199,12 +175,10 @@ def _read_links(
                 path,
                 line + 1,
             )
-    begins = source_offset, sides[1].offset
     position = np.zeros((int(source_offset[-1]), COLUMNS), np.int32)
     link, span = np.empty(links.shape[0], np.int32), np.full((sides[1].words.shape[0], 2), -1, np.int32)
     cursor = np.empty(int(np.diff(source_offset).max(initial=0)) + 1, np.int64)
-    count = sort_links(links, offset, *begins, cursor, position, link)
-    span_links(links, offset, *begins, span)
+    count = sort_links(links, offset, source_offset, sides[1].offset, cursor, position, link, span)
     return position, link[:count], span
 
 

@@ -31,6 +31,12 @@ LONGEST_ROOM = 255
 
 # errors of a position
 FINE, BAD_SENTENCE, BAD_ROOM, BAD_LINKS, BAD_PHRASE = range(5)
+POSITION_FAULTS = {
+    BAD_SENTENCE: ("source", "has no end of a sentence where one must be, or one elsewhere"),
+    BAD_ROOM: ("room", "is not the rest of the sentence"),
+    BAD_LINKS: ("position", "does not fit the links"),
+    BAD_PHRASE: ("position", "marks a phrase that crosses the end of its sentence"),
+}
 
 # columns of IndexArrays.position
 BEGINS, ENDS, LINK_LOW, LINK_HIGH, LINK_BEGIN = 0, 1, 2, 3, 4
@@ -96,9 +102,11 @@ def sort_links(
     cursor: NDArray[np.int64],
     position: NDArray[np.int32],
     link: NDArray[np.int32],
+    span: NDArray[np.int32],
 ) -> int:
     """Fill the last three columns of `position` (T, 5), and `link`; returns the number of distinct links.
 
+    Fills `span` (target words, 2), too: LOW and HIGH of the links of target positions, preset to -1.
     links: (L, 2), line_begin: (S + 1), from `parse_alignments`. source_offset, target_offset: (S + 1).
     cursor: int64 (longest sentence + 1), scratch.
     """
@@ -114,8 +122,11 @@ def sort_links(
             cursor[i + 1] += cursor[i]
             position[first + i, LINK_BEGIN] = cursor[i]
         for k in range(line_begin[line], line_begin[line + 1]):
-            # insertion into the links of the position, which ascend
             i, value = links[k, 0], target_offset[line] + links[k, 1]
+            if span[value, LOW] < 0 or first + i < span[value, LOW]:
+                span[value, LOW] = first + i
+            span[value, HIGH] = max(span[value, HIGH], first + i + 1)
+            # insertion into the links of the position, which ascend
             place = cursor[i]
             cursor[i] += 1
             while place > position[first + i, LINK_BEGIN] and link[place - 1] > value:
@@ -136,23 +147,6 @@ def sort_links(
 
 
 @leaf_kernel
-def span_links(
-    links: NDArray[np.int32],
-    line_begin: NDArray[np.int64],
-    source_offset: NDArray[np.int64],
-    target_offset: NDArray[np.int64],
-    span: NDArray[np.int32],
-) -> None:
-    """Fill span (target words, 2), preset to -1, with LOW and HIGH of links; arguments as in `sort_links`."""
-    for line in range(line_begin.shape[0] - 1):
-        for k in range(line_begin[line], line_begin[line + 1]):
-            p, t = source_offset[line] + links[k, 0], target_offset[line] + links[k, 1]
-            if span[t, LOW] < 0 or p < span[t, LOW]:
-                span[t, LOW] = p
-            span[t, HIGH] = max(span[t, HIGH], p + 1)
-
-
-@leaf_kernel
 def mark_phrases(
     source_offset: NDArray[np.int64],
     position: NDArray[np.int32],
@@ -162,7 +156,7 @@ def mark_phrases(
     """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
     Fills `room`, too. position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. span: see
-    `span_links`. A phrase is tight if the words at its four edges are aligned; its target side is then the
+    `sort_links`. A phrase is tight if the words at its four edges are aligned; its target side is then the
     span of its links.
     """
     for s in range(source_offset.shape[0] - 1):

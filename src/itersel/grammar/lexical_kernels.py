@@ -67,7 +67,7 @@ def count_pairs(
     """Return a table (C) of the counts of all pairs of linked words; 0 in empty slots.
 
     source, target: words of all positions; a word without links is linked to NULL, except sentence ends.
-    position, link: see `index_kernels.IndexArrays`; span: see `index_kernels.span_links`.
+    position, link: see `index_kernels.IndexArrays`; span: see `index_kernels.sort_links`.
     """
     key, count, filled = np.zeros(FIRST_SLOTS, np.uint64), np.zeros(FIRST_SLOTS, np.int64), 0
     for p in range(source.shape[0]):

@@ -42,14 +42,13 @@ class Joined(NamedTuple):
     offset: NDArray[np.int64]
     sentence_offset: NDArray[np.int64]
 
-
-def sentence_references(texts: Joined, sentence: int) -> References:
-    """Return the references of a sentence."""
-    first, last = sentence, sentence + 1
-    if texts.sentence_offset.shape[0]:
-        first, last = texts.sentence_offset[sentence : sentence + 2].tolist()
-    offset = texts.offset[first : last + 1]
-    return References(texts.word[offset[0] : offset[-1]], offset - offset[0])
+    def of_sentence(self, sentence: int) -> References:
+        """Return the references of a sentence."""
+        first, last = sentence, sentence + 1
+        if self.sentence_offset.shape[0]:
+            first, last = self.sentence_offset[sentence : sentence + 2].tolist()
+        offset = self.offset[first : last + 1]
+        return References(self.word[offset[0] : offset[-1]], offset - offset[0])
 
 
 def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> Joined:

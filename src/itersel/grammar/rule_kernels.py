@@ -324,14 +324,15 @@ def write_points(
 
 
 @leaf_kernel
-def compare_points(point: NDArray[np.int32], first: int, first_end: int, second: int, second_end: int) -> int:
-    """Return -1, 0 or 1 if the first alignment is less than, equal to, or greater than the second."""
+def compare_points(point: NDArray[np.int32], vote: NDArray[np.int32], a: int, b: int) -> int:
+    """Return -1, 0 or 1 if the alignment in row a of `vote` is less than, equal to, or greater than in b."""
+    first, second = vote[a, VOTED_BEGIN], vote[b, VOTED_BEGIN]
+    length, other_length = vote[a, VOTED_END] - first, vote[b, VOTED_END] - second
     result, i = 0, 0
-    length = min(first_end - first, second_end - second)
-    while i < 2 * length and result == 0:
+    while i < 2 * min(length, other_length) and result == 0:
         result = np.sign(point[first + i // 2, i % 2] - point[second + i // 2, i % 2])
         i += 1
-    return np.sign(first_end - first - second_end + second) if result == 0 else result
+    return np.sign(length - other_length) if result == 0 else result
 
 
 @kernel
@@ -361,14 +362,11 @@ def vote_alignment(
             links += position[first + lengths[block], LINK_BEGIN] - position[first, LINK_BEGIN]
         point, vote = grown(point, end + links), grown(vote, count + 1)
         end = write_points(position, link, row, i, sample[row[i, NUMBER]], lengths, point, begin)
+        vote[count, VOTED_BEGIN], vote[count, VOTED_END], vote[count, VOTES] = begin, end, 0
         line = 0
-        while line < count and compare_points(
-            point, vote[line, VOTED_BEGIN], vote[line, VOTED_END], begin, end
-        ):
+        while line < count and compare_points(point, vote, line, count):
             line += 1
         if line == count:
-            vote[line, VOTED_BEGIN], vote[line, VOTED_END] = begin, end
-            vote[line, VOTES] = 0
             count += 1
         else:
             end = begin
@@ -377,14 +375,6 @@ def vote_alignment(
     best = 0
     for line in range(1, count):
         more = vote[line, VOTES] - vote[best, VOTES]
-        if more == 0:
-            more = compare_points(
-                point,
-                vote[best, VOTED_BEGIN],
-                vote[best, VOTED_END],
-                vote[line, VOTED_BEGIN],
-                vote[line, VOTED_END],
-            )
-        if more > 0:
+        if more > 0 or (more == 0 and compare_points(point, vote, best, line) > 0):
             best = line
     return point, vote, best

@@ -9,17 +9,9 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import (
-    POINT_END,
-    POINTS,
     ROW_COUNT,
     ROW_RULE,
     ROW_SENTENCE,
-    ROWS,
-    RULES,
-    SOURCE_END,
-    SOURCES,
-    TARGET_END,
-    TARGETS,
     Corpus,
     Own,
     Patterns,
@@ -162,28 +154,22 @@ def extract_rule_table(
 ) -> RuleTable:
     """Extract the rules of sentences.
 
-    Parameters
-    ----------
-    words, offset
-        int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
-        numbers.
-    own
-        For each sentence, the sentences of the corpus that are left out.
-    batch
-        Number of occurrences of patterns with one gap to hold at a time; affects only memory.
+    words: int32 (n), numbers as in the index, and higher ones for unknown words; offset: int64 (N + 1).
+    batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
-    size, end = rules.size, rules.end[: rules.size[RULES]]
+    count, sources, targets, points, rows = rules.size
+    source_offset, target_offset, point_offset = map(_offsets, rules.end[:count].T)
     extracted = RuleTable(
-        rules.source[: size[SOURCES], 0],
-        _offsets(end[:, SOURCE_END]),
-        rules.target[: size[TARGETS], 0],
-        _offsets(end[:, TARGET_END]),
-        rules.point[: size[POINTS]],
-        _offsets(end[:, POINT_END]),
-        rules.row[: size[ROWS]],
+        rules.source[:sources, 0],
+        source_offset,
+        rules.target[:targets, 0],
+        target_offset,
+        rules.point[:points],
+        point_offset,
+        rules.row[:rows],
     )
     sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
     return _pass_through(extracted, words[~is_block], sentence[~is_block])
@@ -256,8 +242,10 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
     row = table.row.copy()
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
-    source, source_offset = take_rows(table.source, table.source_offset, rules)
-    target, target_offset = take_rows(table.target, table.target_offset, rules)
-    point, point_offset = take_rows(table.point, table.point_offset, rules)
-    split = RuleTable(source, source_offset, target, target_offset, point, point_offset, row)
+    split = RuleTable(
+        *take_rows(table.source, table.source_offset, rules),
+        *take_rows(table.target, table.target_offset, rules),
+        *take_rows(table.point, table.point_offset, rules),
+        row,
+    )
     return split, (distinct & 0xFF).astype(np.uint8)

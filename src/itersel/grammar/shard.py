@@ -26,17 +26,9 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.references import Joined, References, grouped_references, sentence_references
+from itersel.grammar.references import Joined, References, grouped_references
 from itersel.grammar.shard_format import FORMAT
-from itersel.grammar.shard_kernels import (
-    BAD_ALIGNMENT,
-    BAD_CATEGORY,
-    BAD_GLUE,
-    BAD_KIND,
-    BAD_SOURCE,
-    BAD_TARGET,
-    find_bad_rule,
-)
+from itersel.grammar.shard_kernels import RULE_FAULTS, find_bad_rule
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, OTHER
@@ -45,20 +37,13 @@ from itersel.storage.formats import FilePath, damaged
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 
+# Of the file, as JSON.
+ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
-RULE_FAULTS = {
-    BAD_GLUE: ("rule_kind", "does not begin with the two glue rules"),
-    BAD_KIND: ("rule_kind", "holds a glue rule that is not one of the first two rules"),
-    BAD_SOURCE: ("rule_source", "holds a source side without words, or nonterminals out of order"),
-    BAD_TARGET: ("rule_target", "holds other nonterminals than the source side"),
-    BAD_ALIGNMENT: ("rule_alignment", "points outside of the rule"),
-    BAD_CATEGORY: ("rule_category", "holds categories that do not fit the rule"),
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shard:
     """Sentences, rules and features.
 
@@ -98,11 +83,11 @@ class Shard:
     rule_target_offset: NDArray[np.int64]
     rule_alignment: NDArray[np.uint8]
     rule_alignment_offset: NDArray[np.int64]
-    rule_feature: NDArray[np.int32]
-    rule_feature_value: NDArray[np.float32]
-    rule_feature_offset: NDArray[np.int64]
-    feature_key: NDArray[np.uint64]
-    feature_name: StringTable | FeatureNames
+    rule_feature: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    rule_feature_value: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    rule_feature_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    feature_key: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    feature_name: StringTable | FeatureNames = field(default_factory=lambda: string_table(()))
     grammar_rule: NDArray[np.int32]
     grammar_offset: NDArray[np.int64]
     grammar_dense: NDArray[np.float32]
@@ -132,7 +117,7 @@ class Shard:
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
-        return sentence_references(texts, sentence)
+        return texts.of_sentence(sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""
@@ -172,10 +157,10 @@ class Shard:
         hasher.update(self.sentence_reference_offset.tobytes())
         return hasher.hexdigest()
 
-    def category_ranks(self) -> NDArray[np.int32] | None:
-        """Return the order of the categories over one span; see `itersel.grammar.categories`.
+    def category_ranks(self) -> NDArray[np.int32]:
+        """Return the ranks of the categories; see `itersel.grammar.categories.category_ranks`.
 
-        int32 (K); no rows if all nonterminals are X; None if there is no such order.
+        int32 (K); no rows if all nonterminals are X.
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
@@ -191,12 +176,7 @@ def write_shard(path: FilePath, shard: Shard) -> None:
         if not listed.feature_key.shape[0]:
             listed = listed._replace(rule_feature_offset=np.zeros(0, np.int64))
         shard = replace(shard, **listed._asdict())
-    attributes = {
-        "dense_names": json.dumps(list(shard.dense_names)),
-        "templates": json.dumps(list(shard.templates)),
-        "computed": json.dumps(list(shard.computed)),
-        "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
-    }
+    attributes = {name: json.dumps(getattr(shard, name), sort_keys=True) for name in ATTRIBUTES}
     write_arrays(path, FORMAT, arrays_of(shard), attributes)
 
 
@@ -219,9 +199,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     arrays, found = read_arrays(path, FORMAT)
     values = fields_of(Shard, arrays)
     try:
-        names, held, computed, attributes = (
-            json.loads(found[name]) for name in ("dense_names", "templates", "computed", "attributes")
-        )
+        names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
@@ -242,7 +220,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     _check_features(shard, path)
     _check_categories(shard, path)
     ranks = shard.category_ranks()
-    if ranks is None:
+    if (ranks < 0).any():
         raise damaged(path, "rule_category", "has categories that can be made of themselves")
     rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
     if wrong:

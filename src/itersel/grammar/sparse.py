@@ -208,7 +208,6 @@ def check_templates(templates: Sequence[str]) -> None:
 
 
 def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return the categories of rules that use only X and S."""
     category = np.zeros((rule_kind.shape[0], 3), np.uint16)
     category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S
     category[rule_kind == GLUE, 1] = CATEGORY_S

@@ -11,7 +11,6 @@ from itersel.grammar.template_kernels import (
     NO_CODE,
     Rules,
     bigram_code,
-    bigram_slots,
     find_deletion,
     find_pair,
     put,
@@ -113,7 +112,8 @@ def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8],
 def slot_count(rules: Rules, rule: int, template: int) -> int:
     """Return the number of a rule's features of a template, repetitions included."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
-        return bigram_slots(rules, rule, template == BIGRAMS_TARGET)
+        offset = rules.target_offset if template == BIGRAMS_TARGET else rules.source_offset
+        return offset[rule + 1] - offset[rule] + 1  # with those at the ends of the side
     if template == PAIRS:
         return -1 - find_pair(rules, rule, -1)
     if template == DELETIONS:

@@ -114,13 +114,6 @@ def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
 
 
 @leaf_kernel
-def bigram_slots(rules: Rules, rule: int, on_target: bool) -> int:
-    """Return the number of bigrams of a side, including those at its ends."""
-    offset = rules.target_offset if on_target else rules.source_offset
-    return int(offset[rule + 1] - offset[rule] + 1)
-
-
-@leaf_kernel
 def put_bigram(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int, on_target: bool) -> int:
     """Write the bigram that ends at symbol `slot` of a side, ``RBS:X_haus`` or ``RBT:X1_house``."""
     symbols = rules.target if on_target else rules.source

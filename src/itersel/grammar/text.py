@@ -19,7 +19,6 @@ Interpretation:
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.corpus.text import find_control, split_words
+from itersel.corpus.text import check_line_counts, find_control, split_words
 from itersel.errors import InputError
 from itersel.grammar.build import Points, Rule, Symbol, make_shard
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
@@ -48,7 +47,7 @@ LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
 NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
 TARGET_NONTERMINALS = {"[1]": -1, "[2]": -2}
 POINT = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
-MAX_POSITION = 255
+MAX_POSITION = 255  # stored as uint8
 SEGMENT = re.compile(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*')
 NO_WORD = "the word '{}' would mean something else in a text grammar"
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
@@ -69,19 +68,10 @@ def import_grammars(
     grammar: FilePath | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
-    """Write a shard of sentences (see `read_input`) and their text grammars, whose format is described above.
+    """Write a shard of sentences and their text grammars, whose format is described above.
 
-    Parameters
-    ----------
-    grammars
-        Folder with ``grammar.0.gz`` (or ``grammar.0``) and so on; may be None if the input names the
-        grammars.
-    references
-        Files with one reference translation per line; see `itersel.grammar.references.join_references`.
-    grammar
-        One grammar for all sentences, instead of `grammars`: each sentence gets the rules whose words it has.
-    templates
-        Templates of the sparse features to compute from the rules.
+    For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
+    words it has. `templates` are those of the sparse features to compute from the rules.
     """
     check_templates(templates)
     if "Count" in templates:
@@ -90,13 +80,7 @@ def import_grammars(
         )
     sentences = read_input(text, grammars, grammar)
     reference_words = [list(_read_references(path)) for path in references]
-    for path, words in zip(references, reference_words, strict=True):
-        if len(words) != len(sentences):
-            raise InputError(
-                f"{len(words)} references for {len(sentences)} sentences of {os.fspath(text)}; "
-                "give one a sentence",
-                path,
-            )
+    check_line_counts((text, sentences), *zip(references, reference_words, strict=True))
     for number, sentence in enumerate(sentences, 1):
         if not sentence.grammar.is_file():
             raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)
@@ -127,7 +111,6 @@ def import_grammars(
 
 
 def _rules_of(rules: Iterable[Rule], words: Iterable[str]) -> Iterator[Rule]:
-    """Yield the rules whose source words are among `words`."""
     known = set(words)
     return (rule for rule in rules if all(isinstance(s, int) or s in known for s in rule.source))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.limits import are_numeric, parse_number
+from itersel.limits import are_numeric
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.progress import count_up
@@ -95,11 +95,9 @@ class _Parser:
         """Number of lines taken."""
         return self.before + self.place
 
-    def fail(self, message: str, position: int) -> NoReturn:
-        raise InputError(message, self.path, position + 1)
-
-    def fail_at_last(self, message: str) -> NoReturn:
-        self.fail(message, self.position - 1)
+    def fail(self, message: str, position: int | None = None) -> NoReturn:
+        """Raise the error of a line, by default the last one taken."""
+        raise InputError(message, self.path, self.position if position is None else position + 1)
 
     def take(self, count: int) -> list[bytes]:
         """Return the next lines, at most `count`; none at the end only."""
@@ -126,7 +124,7 @@ class _Parser:
     def next_line(self) -> bytes:
         """Return the next non-empty line, and move past it."""
         if not self.has_more():
-            self.fail_at_last("ends before \\end\\; the file is truncated; recreate it")
+            self.fail("ends before \\end\\; the file is truncated; recreate it")
         return self.take(1)[0].strip()
 
     def parse(self) -> Arpa:
@@ -137,7 +135,7 @@ class _Parser:
         for order, count in enumerate(counts, 1):
             heading = self.next_line()
             if heading != b"\\%d-grams:" % order:
-                self.fail_at_last(f"expected \\{order}-grams:; the number of n-grams differs from \\data\\")
+                self.fail(f"expected \\{order}-grams:; the number of n-grams differs from \\data\\")
             begin = self.position
             rows = self.rows(order, count, highest=order == len(counts))
             if order == 1:
@@ -147,7 +145,7 @@ class _Parser:
             blocks = count_up(rows, f"{order}-grams read", len)
             ngrams.append(self.section(blocks, order, ids, begin))
         if self.next_line() != b"\\end\\":
-            self.fail_at_last("expected \\end\\; the number of n-grams differs from \\data\\")
+            self.fail("expected \\end\\; the number of n-grams differs from \\data\\")
         # What follows is ignored, but read: the caller may want the checksum of the whole file.
         while self.take(1):
             pass
@@ -167,7 +165,7 @@ class _Parser:
         counts: list[int] = []
         while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
             if int(match[1]) != len(counts) + 1:
-                self.fail_at_last(f"expected 'ngram {len(counts) + 1}=...'")
+                self.fail(f"expected 'ngram {len(counts) + 1}=...'")
             counts.append(int(match[2]))
         self.place -= 1
         if not counts:
@@ -181,7 +179,7 @@ class _Parser:
             # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
             rows = [line.split() for line in self.take(count - done)]
             if not rows:
-                self.fail_at_last(f"ends after {done} of {count} n-grams; the file is truncated")
+                self.fail(f"ends after {done} of {count} n-grams; the file is truncated")
             size = np.fromiter(map(len, rows), np.int64, len(rows))
             bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
             if bad.size:
@@ -223,10 +221,12 @@ class _Parser:
         for rows in blocks:
             parts.append(self.converted(rows, order, ids, place))
             place += len(rows)
-        words = np.concatenate([part.words for part in parts])
-        probability = np.concatenate([part.log10_probability for part in parts])
-        grams = NGrams(words, probability, np.concatenate([part.backoff for part in parts]))
-        self.reject_duplicates(grams.words, begin)
+        grams = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
+        keys = ngram_keys(grams.words)
+        row = np.argsort(keys, kind="stable")
+        again = row[1:][keys[row[1:]] == keys[row[:-1]]]
+        if again.size:
+            self.fail("this n-gram is listed twice", begin + int(again.min()))
         return grams
 
     def converted(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
@@ -251,29 +251,20 @@ class _Parser:
 
     def numbers(self, fields: list[bytes], positions: Sequence[int]) -> NDArray[np.float64]:
         """Parse finite numbers in lines at these positions."""
-        try:
-            if are_numeric(fields):
-                result = np.array(fields, np.bytes_).astype(np.float64)
-                if np.isfinite(result).all():
-                    return result
-        except ValueError:
-            pass
-        bad = next(i for i, field in enumerate(fields) if not _is_finite(field))
-        self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", positions[bad])
-
-    def reject_duplicates(self, words: NDArray[np.int32], begin: int) -> None:
-        keys = ngram_keys(words)
-        order = np.argsort(keys, kind="stable")
-        again = order[1:][keys[order[1:]] == keys[order[:-1]]]
-        if again.size:
-            self.fail("this n-gram is listed twice", begin + int(again.min()))
+        result = _finite(fields)
+        if result is None:
+            bad = next(i for i, field in enumerate(fields) if _finite([field]) is None)
+            self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", positions[bad])
+        return result
 
 
-def _is_finite(field: bytes) -> bool:
-    try:
-        return are_numeric([field]) and math.isfinite(parse_number(field.decode()))
-    except ValueError:
-        return False
+def _finite(fields: list[bytes]) -> NDArray[np.float64] | None:
+    """Return fields as numbers, or None if one is not a finite number."""
+    with suppress(ValueError):
+        if are_numeric(fields):
+            result = np.array(fields, np.bytes_).astype(np.float64)
+            return result if np.isfinite(result).all() else None
+    return None
 
 
 def _unigrams(grams: NGrams, count: int) -> NGrams:

@@ -77,18 +77,9 @@ class LanguageModel:
         return {word: i for i, word in enumerate(self.words.to_list())}
 
 
-def load_model(path: FilePath, order: int | None = None) -> LanguageModel:
-    """Map a compiled model; raises an `InputError` if it is not of this order."""
-    arrays, attributes = map_arrays(path, FORMAT)
-    model = model_of(arrays, attributes, path)
-    found = model.order
-    if order is not None and found != order:
-        raise InputError(
-            f"is a model of order {found}, expected order {order}; recreate it with "
-            f"'itersel lm estimate --order {order}' and 'itersel lm compile'",
-            path,
-        )
-    return model
+def load_model(path: FilePath) -> LanguageModel:
+    """Map a compiled model."""
+    return model_of(*map_arrays(path, FORMAT), path)
 
 
 def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:
@@ -114,13 +105,8 @@ def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> L
 
 def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model as stored in its file."""
-    return {
-        "words_data": model.words.data,
-        "words_offset": model.words.offset,
-        "unigram": model.arrays.unigram,
-        "unigram_flags": model.arrays.unigram_flags,
-        "slots": model.arrays.slots,
-    }
+    kept = {name: getattr(model.arrays, name) for name in ("unigram", "unigram_flags", "slots")}
+    return {**kept, "words_data": model.words.data, "words_offset": model.words.offset}
 
 
 def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
@@ -247,7 +233,6 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
 
 
 def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
-    """Return the flags of the n-grams of every order."""
     flags = []
     for k, grams in enumerate(ngrams):
         flag = np.where(grams.backoff != 0, EXTENDS_RIGHT, 0).astype(np.uint8)
@@ -290,8 +275,8 @@ def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.
     Returns their log10 probabilities, float64, including ``</s>``, and the numbers of unknown words, int64.
     """
     ids = model.ids
-    sentences = [[ids.get(word, 0) for word in split_words(line)] for line in lines]
+    sentences = [[ids[START], *(ids.get(word, 0) for word in split_words(line)), ids[END]] for line in lines]
     offset = offsets_of([len(sentence) for sentence in sentences])
     words = np.fromiter((word for sentence in sentences for word in sentence), np.int32, int(offset[-1]))
     unknown = np.diff(offsets_of(words == 0)[offset])
-    return score_sentences(model.arrays, words, offset, ids[START], ids[END]), unknown
+    return score_sentences(model.arrays, words, offset), unknown

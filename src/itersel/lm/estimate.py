@@ -74,7 +74,6 @@ class _Runs:
         self.bounds = [0]  # where each block begins, and the end
 
     def append(self, columns: NDArray[np.int32]) -> None:
-        """Add the n-grams of a block."""
         for array, values in zip(self.columns, columns, strict=True):
             array.append(values)
         self.bounds.append(self.word.size)

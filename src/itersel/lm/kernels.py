@@ -148,28 +148,12 @@ def backoff_sum(model: ModelArrays, context: NDArray[np.int32], length: int, lea
 
 @kernel
 def score_sentences(
-    model: ModelArrays,
-    words: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    start: int,
-    end: int,
+    model: ModelArrays, words: NDArray[np.int32], offset: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the log10 probabilities of sentences, including the end of the sentence.
-
-    Sentence i is ``words[offset[i]:offset[i + 1]]``; `start` and `end` are the ids of <s> and </s>.
-    """
-    count = offset.shape[0] - 1
-    result = np.zeros(count, np.float64)
-    longest = 0
-    for i in range(count):
-        longest = max(longest, offset[i + 1] - offset[i])
-    sentence = np.empty(longest + 2, np.int32)
-    for i in range(count):
-        length = offset[i + 1] - offset[i]
-        sentence[0] = start
-        for j in range(length):
-            sentence[j + 1] = words[offset[i] + j]
-        sentence[length + 1] = end
-        for j in range(1, length + 2):
+    """Return the log10 probabilities of sentences: ``words[offset[i]:offset[i + 1]]``, from <s> to </s>."""
+    result = np.zeros(offset.shape[0] - 1, np.float64)
+    for i in range(result.shape[0]):
+        sentence = words[offset[i] : offset[i + 1]]
+        for j in range(1, sentence.shape[0]):
             result[i] += score_word(model, sentence, j, sentence[j])[0]
     return result

@@ -76,12 +76,6 @@ class Pairs(NamedTuple):
     used: NDArray[np.int64]  # (1): number of pairs
 
 
-def make_pairs(capacity: int) -> Pairs:
-    """Allocate a table; `capacity` is a power of two, at least 4."""
-    key = np.zeros(PAIR_SIZE * (capacity + 1), np.uint32)
-    return Pairs(key, key.view(np.int32), key.view(np.float32), np.zeros(1, np.int64))
-
-
 @leaf_kernel
 def forget_pairs(pairs: Pairs) -> None:
     """Empty the table."""
@@ -142,11 +136,12 @@ class States(NamedTuple):
 
 def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
     """Allocate tables; capacities are powers of two, that of pairs at least 4."""
+    key = np.zeros(PAIR_SIZE * (pair_capacity + 1), np.uint32)
     return States(
         row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
         slot=np.full(2 * edge_capacity, -1, np.int32),
         left_score=np.zeros(edge_capacity),
-        pairs=make_pairs(pair_capacity),
+        pairs=Pairs(key, key.view(np.int32), key.view(np.float32), np.zeros(1, np.int64)),
         scratch=np.zeros(4 * (order + 1), np.int32),
         counts=np.zeros(2, np.int64),
     )

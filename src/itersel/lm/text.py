@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +17,13 @@ from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
-from itersel.limits import BLOCK_BYTES
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import FilePath
 
-# Characters of text whose words are looked up together: most of them occur more than once.
-BATCH = 16 * BLOCK_BYTES
+# Blocks of text whose words are looked up together: most of them occur more than once.
+BATCH = 16
 # Numbers of the special words.
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
@@ -86,17 +85,10 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
         )
 
 
-def _batches(blocks: Iterable[list[str]]) -> Iterator[list[str]]:
-    """Yield the lines of several blocks together."""
-    lines, size = list[str](), 0
-    for block in blocks:
-        lines += block
-        size += sum(map(len, block))
-        if size >= BATCH:
+def _batches(blocks: Iterator[list[str]]) -> Iterator[list[str]]:
+    while batch := list(islice(blocks, BATCH)):
+        if lines := list(chain.from_iterable(batch)):
             yield lines
-            lines, size = [], 0
-    if lines:
-        yield lines
 
 
 def _words_of(path: FilePath) -> set[str]:

@@ -18,6 +18,7 @@ import math
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,22 +81,15 @@ def read_nbest(
 ) -> NBest:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    Parameters
-    ----------
-    paths
-        Files, plain or compressed.
-    sentences
-        Number of sentences; by default, the lists say how many there are.
-    scores
-        Further features: files with a number for each translation, in the order of the lists.
-    ids
-        Numbers that the sentences have in the lists, in the order wanted; by default, 0, 1, 2, ...
+    By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
+    are further features: files with a number for each translation, in the order of the lists.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
     parser = Parser()
     for path in paths:
-        parser.read(path)
+        for number, line in translation_lines(path):
+            parser.add(line, path, number)
     return parser.result(os.fspath(paths[0]), sentences, scores or {}, ids)
 
 
@@ -123,13 +117,9 @@ def without_duplicates(lists: NBest) -> NBest:
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a list that are not empty, with their numbers from 1."""
-    number = 0
-    for block in line_blocks(path, is_kept=True):
-        for line in block:
-            number += 1
-            if line and not line.isspace():
-                yield number, line
+    """Return the lines of a list that are not empty, with their numbers from 1."""
+    lines = enumerate(chain.from_iterable(line_blocks(path, is_kept=True)), 1)
+    return ((number, line) for number, line in lines if line and not line.isspace())
 
 
 class Parser:
@@ -150,11 +140,6 @@ class Parser:
     def names(self) -> list[str]:
         """Names of the features, in order of first occurrence."""
         return list(self._numbers)
-
-    def read(self, path: FilePath) -> None:
-        """Read a file."""
-        for number, line in translation_lines(path):
-            self.add(line, path, number)
 
     def add(self, line: str, path: FilePath, number: int) -> int:
         """Read a line of a file, and return the number of its sentence."""

@@ -17,14 +17,9 @@ METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
 
 
 def metric_quality(lists: NBest, references: Sequence[References], name: str) -> NDArray[np.float64]:
-    """Return cased sentence-level chrF2++, 0 to 1, or negative TER of each translation, float64 (H).
+    """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
 
-    Parameters
-    ----------
-    references
-        One or more reference translations of the text; None where a sentence has fewer references.
-    name
-        ``chrf`` or ``ter``.
+    In the reference translations of the text, None stands where a sentence has fewer.
     """
     metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
     quality = np.empty(len(lists.text))

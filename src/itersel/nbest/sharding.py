@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.sharding import new_folder
+from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 from itersel.nbest.lists import DENSE_NAMES, Parser, check_present, translation_lines, value_names
@@ -96,10 +97,8 @@ def shard_lists(
     shard, given the number of all. The folder appears only when it is complete.
     """
     texts = [read_lines(path) for path in references]
-    for path, text in zip(references, texts, strict=True):
-        if len(text) != len(texts[0]):
-            first = f"{os.fspath(references[0])} has {len(texts[0])}"
-            raise InputError(f"has {len(text)} lines, {first}", path)
+    if references:
+        check_line_counts(*zip(references, texts, strict=True))
     found = summarise(lists, len(texts[0]) if texts else None, dense)
     numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
     parts = cut(found.sentences)
@@ -145,6 +144,5 @@ def _append(waiting: dict[Path, list[str]]) -> None:
 
 
 def _translations(paths: Sequence[str], what: str) -> Iterator[tuple[str, int, str]]:
-    """Yield all lines with a translation, with their file and number."""
     lines = ((path, number, line) for path in paths for number, line in translation_lines(path))
     return count_up(lines, f"translations {what}", lambda _: 1)

@@ -100,7 +100,7 @@ def describe_lists(config: Config) -> Iterator[str]:
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
         if references:
-            check_line_counts(references)
+            check_line_counts(*references.items())
         sentences = next((len(lines) for lines in references.values()), None)
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]

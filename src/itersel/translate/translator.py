@@ -23,7 +23,6 @@ from itersel.decode.trees import Derivation, Node, derive_all
 from itersel.errors import InputError
 from itersel.grammar.categories import S, X
 from itersel.grammar.extract import Extractor
-from itersel.grammar.shard import Shard
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
 from itersel.processes import map_blocks
 from itersel.storage.formats import FilePath
@@ -110,7 +109,7 @@ class Translator:
         if system.settings.features == "dense":
             # saves a quarter of the extraction time if the decoder ignores these features
             extraction = replace(extraction, templates=())
-        self._extractor = Extractor(system.index, extraction)
+        self.extractor = Extractor(system.index, extraction)
 
     def prepare(self, block: Block, path: FilePath) -> list[list[str]]:
         """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""
@@ -125,13 +124,9 @@ class Translator:
                 raise InputError(why, path, number)
         return sentences
 
-    def extract(self, sentences: Sequence[Sequence[str]]) -> Shard:
-        """Return the grammars of prepared sentences."""
-        return self._extractor.extract(sentences)
-
     def translate(self, block: Block, path: FilePath) -> Iterator[str]:
         """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
-        shard = self.extract(self.prepare(block, path))
+        shard = self.extractor.extract(self.prepare(block, path))
         system = self.system
         try:
             decoder = Decoder(shard, system.model, system.settings.search())

@@ -48,11 +48,6 @@ def feature_keys(names: StringTable) -> NDArray[np.uint64]:
     return hash_strings(names.data, names.offset)
 
 
-def feature_key(name: str) -> int:
-    """Return the key of one feature name."""
-    return int(feature_keys(string_table([name]))[0])
-
-
 def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
     """Return the group of each feature, as its position in `feature_groups`."""
     groups = feature_groups()

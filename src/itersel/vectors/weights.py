@@ -105,10 +105,9 @@ def read_weights(path: FilePath) -> Weights:
             value = parse_number(fields[1])
         except ValueError:
             raise InputError(f"'{fields[1]}' is not a number", path, number) from None
-        if not math.isfinite(value):
-            raise InputError(f"the weight of '{fields[0]}' is {fields[1]}, not finite", path, number)
-        if abs(value) > MAX_MAGNITUDE:
-            raise InputError(f"the weight of '{fields[0]}' is beyond {MAX_MAGNITUDE:g}", path, number)
+        if not abs(value) <= MAX_MAGNITUDE:  # NaN too
+            why = f"beyond {MAX_MAGNITUDE:g}" if math.isfinite(value) else f"{fields[1]}, not finite"
+            raise InputError(f"the weight of '{fields[0]}' is {why}", path, number)
         if fields[0] in values:
             raise InputError(f"feature '{fields[0]}' is listed twice", path, number)
         values[fields[0]] = value
