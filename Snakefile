@@ -50,7 +50,7 @@ onstart:
     refuse_running_jobs()
     remove_leftovers(RESULTS)
     copy_config()
-    record_run()
+    write_run(Path(RESULTS), config)
     announce_jobs()
     pass_digests_to_jobs()
 

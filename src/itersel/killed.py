@@ -14,16 +14,9 @@ COMMAND = re.compile(
 
 def killed_commands(log: str) -> list[str]:
     """Return a line for each killed command reported in a Snakemake log."""
-    lines = []
+    lines, names = [], {one.value: one.name for one in signal.Signals}
     for command, number, status in COMMAND.findall(log):
         killer = int(number) if number else int(status) - 128
         if killer > 0:
-            lines.append(f"killed by {_signal_name(killer)}: {command}")
+            lines.append(f"killed by {names.get(killer, f'signal {killer}')}: {command}")
     return lines
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

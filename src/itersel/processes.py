@@ -11,7 +11,9 @@ import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from multiprocessing.connection import Connection
+from queue import Queue
 from typing import Generic, TypeVar
 
 from itersel.errors import InputError
@@ -36,21 +38,20 @@ def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: in
         return
     pool = _Pool(make, blocks, processes)
     try:
-        yield from pool.results()
+        while (result := pool.results.get().result()) is not None:
+            yield result
     finally:
         pool.end()
 
 
 class _Pool(Generic[Given, Result]):
-    """Processes, their threads, and results that have not been yielded yet."""
+    """Processes, their threads, and the results of blocks that have been taken; None follows the last."""
 
     def __init__(self, make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> None:
         self._make, self._blocks = make, blocks
-        self._taken = self._yielded = 0
-        # Blocks that may wait for the consumer of the results.
-        self._ahead = AHEAD * processes
-        self._reading, self._changed = threading.Lock(), threading.Condition()
-        self._done: dict[int, Result | Exception | None] = {}
+        # Only so many blocks are taken before the consumer of the results wants theirs.
+        self.results: Queue[Future[Result | None]] = Queue(AHEAD * processes)
+        self._reading, self._starting = threading.Lock(), threading.Lock()
         # If kernels are not compiled yet, the first process compiles them for all.
         self._first_done = threading.Event()
         self._context = multiprocessing.get_context("spawn")
@@ -61,31 +62,17 @@ class _Pool(Generic[Given, Result]):
             threading.Thread(target=self._feed, args=(number,), daemon=True).start()
 
     def end(self) -> None:
-        """End all processes."""
-        with self._changed:
+        """End all processes and, unless they are waiting for input, all threads."""
+        with self._starting:
             self._ended = True
-            self._changed.notify_all()
-            running = list(self._running)
         self._first_done.set()
-        for process in running:
+        for process in self._running:
             process.terminate()
-        for process in running:
+        for process in self._running:
             process.join()
-
-    def results(self) -> Iterator[Result]:
-        """Yield the results; reraises the errors of reading and of the function."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._yielded in self._done)
-                result = self._done.pop(self._yielded)
-            if result is None:
-                return
-            if isinstance(result, Exception):
-                raise result
-            yield result
-            with self._changed:
-                self._yielded += 1
-                self._changed.notify_all()
+        # a thread may be waiting for space
+        while not self.results.empty():
+            self.results.get()
 
     def _feed(self, number: int) -> None:
         """Send blocks to one process, and store the results."""
@@ -93,49 +80,39 @@ class _Pool(Generic[Given, Result]):
             self._first_done.wait()
         connection: Connection | None = None
         while taken := self._take():
-            place, block = taken
-            result: Result | Exception
+            future, block = taken
             try:
                 if connection is None:
                     connection = self._start()
                 connection.send(block)
-                result = connection.recv()
+                result: Result | Exception = connection.recv()
             except (EOFError, OSError):
                 result = InputError(KILLED)
-            except Exception as error:  # whatever it is, `results` waits for it
+            except Exception as error:  # whatever it is, the consumer waits for it
                 result = error
-            self._put(place, result)
-            self._first_done.set()
             if isinstance(result, Exception):
-                return
-
-    def _take(self) -> tuple[int, Given] | None:
-        """Return the next block and its number; None at the end, or if it cannot be read."""
-        with self._reading:
-            with self._changed:
-                self._changed.wait_for(lambda: self._ended or self._taken < self._yielded + self._ahead)
-            if self._taken < 0 or self._ended:
-                return None
-            place, self._taken = self._taken, self._taken + 1
-            result: Exception | None = None
-            try:
-                for block in self._blocks:
-                    return place, block
-            except Exception as error:
-                result = error
-            self._taken = -1
-        self._put(place, result)
+                future.set_exception(result)
+                break
+            future.set_result(result)
+            self._first_done.set()
         self._first_done.set()
-        return None
 
-    def _put(self, place: int, result: Result | Exception | None) -> None:
-        with self._changed:
-            self._done[place] = result
-            self._changed.notify_all()
+    def _take(self) -> tuple[Future[Result | None], Given] | None:
+        """Return the next block and the place of its result; None at the end, or if it cannot be read."""
+        with self._reading:
+            future: Future[Result | None] = Future()
+            self.results.put(future)
+            try:
+                for block in self._blocks if not self._ended else ():
+                    return future, block
+                future.set_result(None)
+            except Exception as error:
+                future.set_exception(error)
+            return None
 
     def _start(self) -> Connection:
         """Start a process, and return the connection to it; an EOFError if no more results are wanted."""
-        with self._changed:
+        with self._starting:
             if self._ended:
                 raise EOFError
             try:
@@ -164,7 +141,7 @@ def _work(connection: Connection, make: Make[Given, Result]) -> None:
             if function is None:
                 function = make()
             result: Result | Exception = function(block)
-        except Exception as error:  # raised again by `results`
+        except Exception as error:  # raised again by the parent
             result = error
         # the parent may have been killed
         with contextlib.suppress(BrokenPipeError):

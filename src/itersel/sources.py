@@ -113,14 +113,10 @@ def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif not _is_for_types(node):
+        elif not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
             # imports are statements, so expressions can be skipped
             waiting += [child for field in BLOCKS for child in getattr(node, field, ())]
         yield from (name for name in names if name.split(".")[0] == PACKAGE.name and _exists(name))
-
-
-def _is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 @functools.cache

@@ -330,7 +330,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     words = [f"{a}{b}" for a in first for b in last]
     whole = [f"{one} {two}" for one in words for two in words]
     known = [*first, *last] * 50
-    splitter = CompoundSplitter.learn(known)
+    splitter = CompoundSplitter(Counter(known))
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])

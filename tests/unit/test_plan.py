@@ -136,7 +136,7 @@ def test_lists_replace_grammars_and_models():
     texts = LISTS.list_texts
     place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
-    assert (LISTS.epochs.training_models(place), LISTS.models, LISTS.tables.counted) == ([], [], {})
+    assert (LISTS.epochs.training_models(place), LISTS.files.models, LISTS.tables.counted) == ([], [], {})
     made = LISTS.epochs.train_options(place)
     assert made.startswith("--epoch 1 --shard-number 2 --features all --k-best 100 --seed")
     assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]

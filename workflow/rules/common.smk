@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from itertools import groupby
 from pathlib import Path
 
 from itersel import __version__, sources
@@ -20,7 +21,6 @@ from itersel.plan import Plan
 from itersel.plan.texts import RAW_SOURCE, SHARDS_PATTERN, raw_columns
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
-from itersel.sources import assets_digest
 from itersel.atomic import remove_leftovers, remove_stale_lists
 
 RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))

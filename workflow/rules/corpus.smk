@@ -59,8 +59,8 @@ rule prepare_train:
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
 # fetch_corpus_target_1, ...
-for columns in sorted(
-    {TEXTS.fetched_columns(text) for text in TEXTS.downloads.values()}
+for columns, names in groupby(
+    sorted(TEXTS.downloads, key=TEXTS.fetched_columns), TEXTS.fetched_columns
 ):
 
     rule:
@@ -73,11 +73,7 @@ for columns in sorted(
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",
         wildcard_constraints:
-            fetched=one_of(
-                name
-                for name, text in TEXTS.downloads.items()
-                if TEXTS.fetched_columns(text) == columns
-            ),
+            fetched=one_of(names),
         # the nodes of many clusters have no network
         localrule: True
         conda:
@@ -91,7 +87,9 @@ for columns in sorted(
 
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
 # further files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
-for further in sorted({TEXTS.further_columns(split) for split in TEXTS.given}):
+for further, held_out in groupby(
+    sorted(TEXTS.given, key=TEXTS.further_columns), TEXTS.further_columns
+):
 
     rule:
         """prepare {held_out}"""
@@ -112,11 +110,7 @@ for further in sorted({TEXTS.further_columns(split) for split in TEXTS.given}):
         log:
             f"{LOGS}/corpus/{{held_out}}.log",
         wildcard_constraints:
-            held_out=one_of(
-                split
-                for split in TEXTS.given
-                if TEXTS.further_columns(split) == further
-            ),
+            held_out=one_of(held_out),
         conda:
             "../../envs/itersel.yaml"
         params:

@@ -9,7 +9,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
-        model=PLAN.models,
+        model=FILES.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         patience=EPOCHS.patience,
         passed_on=EPOCHS.passed_translation,
@@ -40,6 +40,7 @@ rule join_translations:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
     log:
         f"{LOGS}/join/{{experiment}}/{{stage}}/{{split}}.log",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:

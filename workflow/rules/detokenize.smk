@@ -9,10 +9,6 @@
 from importlib.metadata import version
 
 
-localrules:
-    write_references,
-
-
 wildcard_constraints:
     evaluated=one_of(TEXTS.test_sets),
     scored=one_of([*CONFIG.experiments, *TABLES.outputs]),
@@ -28,6 +24,7 @@ rule write_references:
         f"{LOGS}/evaluation/{{evaluated}}/reference.{{number}}.log",
     wildcard_constraints:
         number=r"\d+",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     shell:

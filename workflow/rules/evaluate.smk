@@ -9,21 +9,8 @@
 #        and, for independent tasks, experiments/{independent}/tasks/{split}.txt
 
 
-localrules:
-    all,
-    join_translations,
-    describe_resources,
-    join_tasks,
-    write_paper_tables,
-
-
 # Computing tokenised BLEU takes no time; other scores may take long.
-if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
-
-    localrules:
-        check_patience,
-        choose_epoch,
-        choose_epoch_for_test_set,
+SCORES_LOCALLY = CONFIG.evaluation.choose_by == TOKENIZED_BLEU
 
 
 rule check_patience:
@@ -38,6 +25,7 @@ rule check_patience:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
     log:
         f"{LOGS}/patience/{{experiment}}/epoch-{{epoch}}.log",
+    localrule: SCORES_LOCALLY
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -65,6 +53,7 @@ rule choose_epoch:
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
     log:
         f"{LOGS}/choose/{{experiment}}.log",
+    localrule: SCORES_LOCALLY
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -90,6 +79,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
     log:
         f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
+    localrule: SCORES_LOCALLY
 
 
 # For `itersel translate`.
@@ -104,6 +94,7 @@ rule describe_resources:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
         f"{LOGS}/resources/{{experiment}}.log",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:
@@ -182,6 +173,7 @@ rule join_tasks:
         f"{LOGS}/join/{{independent}}/{{split}}.log",
     wildcard_constraints:
         independent=one_of(TABLES.independent),
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:
@@ -274,6 +266,7 @@ rule write_paper_tables:
         markdown=f"{RESULTS}/report/table.md",
     log:
         f"{LOGS}/paper-tables.log",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:
@@ -330,6 +323,6 @@ rule write_page:
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
         config=PLAN.config_digest(),
         code=step_digest("report page"),
-        assets=assets_digest(),
+        assets=sources.assets_digest(),
     shell:
         "itersel report page --results={params.results:q} --output {output:q} &> {log:q}"

@@ -8,62 +8,34 @@
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
-# `use rule` does not inherit `localrule`, so all of them are named.
-localrules:
-    list_shards,
-    list_fold_models,
-    list_trained_shards,
-    list_lists,
-    list_lists_again,
+epoch_level = "experiments/{experiment}/epoch-{epoch}"
 
-
-rule list_shards:
-    """takes no time"""
-    input:
+for list_rule, level, files_of_level in (
+    (
+        "list_shards",
+        "shards/{split}/{shards}",
         lambda wildcards: SHARDS.grammars(wildcards.split, wildcards.shards),
-    output:
-        f"{RESULTS}/shards/{{split}}/{{shards}}/files.txt",
-    log:
-        f"{LOGS}/list/shards/{{split}}/{{shards}}.log",
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        commands=lambda wildcards, input: sequences(input),
-    shell:
-        "({params.commands}) > {output:q} 2> {log:q}"
+    ),
+    ("list_fold_models", "lm/{shards}-shards/{folds}-folds", SHARDS.fold_models),
+    ("list_trained_shards", epoch_level, EPOCHS.trained_shards),
+    ("list_lists", f"{epoch_level}/lists", LISTS.written),
+    ("list_lists_again", f"{epoch_level}/iteration-{{iteration}}/lists", LISTS.written),
+):
 
-
-use rule list_shards as list_fold_models with:
-    input:
-        SHARDS.fold_models,
-    output:
-        f"{SHARDS.fold_folder('{shards}', '{folds}')}/files.txt",
-    log:
-        f"{LOGS}/list/lm/{{shards}}-shards/{{folds}}-folds.log",
-
-
-use rule list_shards as list_trained_shards with:
-    input:
-        EPOCHS.trained_shards,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
-    log:
-        f"{LOGS}/list/experiments/{{experiment}}/epoch-{{epoch}}.log",
-
-
-use rule list_shards as list_lists with:
-    input:
-        LISTS.written,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
-    log:
-        f"{LOGS}/list/experiments/{{experiment}}/epoch-{{epoch}}/lists.log",
-
-
-use rule list_shards as list_lists_again with:
-    input:
-        LISTS.written,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
-    log:
-        f"{LOGS}/list/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists.log",
+    rule:
+        """takes no time"""
+        name:
+            list_rule
+        input:
+            files_of_level,
+        output:
+            f"{RESULTS}/{level}/files.txt",
+        log:
+            f"{LOGS}/list/{level}.log",
+        localrule: True
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            commands=lambda wildcards, input: sequences(input),
+        shell:
+            "({params.commands}) > {output:q} 2> {log:q}"

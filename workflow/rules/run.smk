@@ -1,7 +1,7 @@
 # The run as a whole: refuses to start next to other runs, records the run for the page, and shows results.
 # There are no rules here.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, copy_config, record_run, announce_jobs, show_results,
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, copy_config, write_run, announce_jobs, show_results,
 #                              show_progress, show_killed
 import fcntl
 import hashlib
@@ -104,11 +104,6 @@ def copy_config():
     # without shared sources, jobs have the files that Snakemake has packed for them
     if SharedFSUsage.SOURCES in workflow.storage_settings.shared_fs_usage:
         workflow.config_settings.configfiles = [path.absolute()]
-
-
-def record_run():
-    """Record the config and the versions for the page."""
-    write_run(Path(RESULTS), config)
 
 
 def show_progress():

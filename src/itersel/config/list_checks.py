@@ -10,15 +10,19 @@ from typing import Any
 from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.learners import Mira
 from itersel.config.options import join, wrong
-from itersel.config.search import Grammar
 from itersel.config.tuners import Batch, ForestMert, LineSearch
-from itersel.config.values import Align, Config, Decoder, LanguageModel, Report
+from itersel.config.values import Config
 from itersel.errors import attempt_all
 
-# Keys of data, of its texts, and of sections that have an effect.
-OF_DATA = ("kind", "source_language", "target_language", "tokenized", "protected", "dense")
+# Keys that have an effect: of sections, of which all others have none, and of texts.
+USED = {
+    "data": (
+        *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
+        *("train", "dev", "devtest", "test"),
+    ),
+    "decoder": ("k_best", "jobs"),
+}
 OF_TEXTS = ("lists", "target", "quality", "task")
-SECTIONS = {"align": Align(), "language_model": LanguageModel(), "grammar": Grammar()}
 NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
 
@@ -54,7 +58,7 @@ def _texts(data: Data) -> Iterator[tuple[str, Split | ReferencedText]]:
 
 def _check_text(text: Split | ReferencedText, key: str) -> None:
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
-    for name in _changed(text, type(text)()):
+    for name in _changed(text):
         if name not in allowed:
             raise wrong(f"{key}.{name}", NO_EFFECT)
     if not text.lists:
@@ -73,27 +77,16 @@ def _check_text(text: Split | ReferencedText, key: str) -> None:
 
 def _check_unused(config: Config) -> None:
     """Reject settings of what lists replace."""
-    texts = ("train", "dev", "devtest", "test")
-    for name in _changed(config.data, Data()):
-        if name not in (*OF_DATA, *texts):
-            raise wrong(f"data.{name}", NO_EFFECT)
-    for section, default in SECTIONS.items():
-        for name in _changed(getattr(config, section), default):
-            raise wrong(f"{section}.{name}", NO_EFFECT)
-    for section, default, names in (
-        ("decoder", Decoder(), ("pop_limit", "forest_density")),
-        ("report", Report(), ("derivations",)),
-    ):
-        for name in _changed(getattr(config, section), default):
-            if name in names:
+    for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
+        for name in _changed(getattr(config, section)):
+            if name not in USED.get(section, ()):
                 raise wrong(f"{section}.{name}", NO_EFFECT)
 
 
-def _changed(section: Any, default: Any) -> list[str]:
+def _changed(section: Any) -> list[str]:
     """Return the keys whose values differ from the default."""
-    return [
-        item.name for item in fields(section) if getattr(section, item.name) != getattr(default, item.name)
-    ]
+    default = type(section)()
+    return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
 
 
 def _check_experiment(config: Config, name: str) -> None:

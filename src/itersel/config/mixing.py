@@ -59,8 +59,7 @@ class PathFollowing:
 
     threshold: float | None = option("Required. Threshold for the norm in the first epoch.", above=0)
     epsilon: float | None = option(
-        "Required. The threshold is at most the last decrease of the training loss divided by this.",
-        above=0,
+        "Required. The threshold is at most the last decrease of the training loss divided by this.", above=0
     )
     minimum: float = option(
         "The path ends, and the weights no longer change, once the threshold would be below this.",

@@ -24,7 +24,6 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
-INDENT = "    "
 T = TypeVar("T")
 
 # Bounds of numbers: what a value must be, and which values are out of them.
@@ -100,9 +99,7 @@ def documented(kind: type[T]) -> type[T]:
         # packages add to others
         allowed = item.type if not isinstance(choices, tuple) else f"{{{', '.join(map(repr, choices))}}}"
         lines += [f"{item.name} : {allowed}, default: {item.default!r}"]
-        lines += textwrap.wrap(
-            item.metadata["explanation"], 100, initial_indent=INDENT, subsequent_indent=INDENT
-        )
+        lines += [f"    {line}" for line in textwrap.wrap(item.metadata["explanation"], 96)]
     kind.__doc__ = "\n".join(lines)
     return kind
 

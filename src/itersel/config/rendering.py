@@ -242,14 +242,12 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         if depth == 0:
             yield ""
         if not repeated:
-            yield from textwrap.wrap(
-                _comment(item),
-                WIDTH,
-                initial_indent=f"{indent}# ",
-                subsequent_indent=f"{indent}# ",
-                break_on_hyphens=False,
-            )
-        inline = f" {_yaml(value)}" if _is_option(item) else _inline(value)
+            text, choices = item.metadata["explanation"], item.metadata.get("choices", ())
+            if any(choice not in text for choice in choices):
+                text += f" One of: {', '.join(choices)}."
+            lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)
+            yield from (f"{indent}# {line}" for line in lines)
+        inline = f" {_yaml(value)}" if _is_option(item) or value == {} else ""
         yield f"{indent}{item.name}:{inline}"
         if isinstance(value, dict) and not _is_option(item):
             for name, entry in value.items():
@@ -260,18 +258,6 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
             if item.name in CHOICES:
                 yield f"{indent}  name: {name_in(CHOICES[item.name], value)}"
             yield from _section_yaml(value, depth + 1, explained)
-
-
-def _inline(value: object) -> str:
-    if value == {}:
-        return " {}"
-    return "" if isinstance(value, dict) or is_dataclass(value) else f" {_yaml(value)}"
-
-
-def _comment(item: Field[Any]) -> str:
-    text: str = item.metadata["explanation"]
-    choices = [choice for choice in item.metadata.get("choices", ()) if choice not in text]
-    return f"{text} One of: {', '.join(item.metadata['choices'])}." if choices else text
 
 
 def _yaml(value: object) -> str:

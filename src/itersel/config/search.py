@@ -36,9 +36,7 @@ class Grammar:
         "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
     )
     templates: tuple[str, ...] = option(
-        "Templates of the sparse features of rules (docs/features.md).",
-        DEFAULT_TEMPLATES,
-        choices=TEMPLATES,
+        "Templates of the sparse features of rules (docs/features.md).", DEFAULT_TEMPLATES, choices=TEMPLATES
     )
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from itersel.config.options import LABEL_PATTERN, option, option_of
 
@@ -106,6 +107,8 @@ class IndependentTask:
 class PooledTasks:
     """One shard with as many sentences as a task has on average, equally many from each label."""
 
+    shards: ClassVar[int] = 1
+
     labels: tuple[str, ...] = option("Required. Labels of the tasks.", (), pattern=LABEL_PATTERN)
     parts: int = option(
         "Number of files in which the sentences are stored; one is in memory at a time.",
@@ -115,11 +118,6 @@ class PooledTasks:
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
-
-    @property
-    def shards(self) -> int:
-        """The number of shards Z."""
-        return 1
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,7 @@ from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, HeldOut
-from itersel.limits import (
-    MAX_K_BEST,
-    MAX_ORDER,
-    MAX_SEED,
-    TEXT_SCORES,
-    TOKENIZED_BLEU,
-    TOKENIZERS,
-)
+from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
 
 SYMMETRIZATIONS = (
     "grow-diag-final-and",
@@ -167,9 +160,7 @@ class Experiment:
         pattern=NAME_PATTERN,
     )
     k_best: int | None = option(
-        "Size of the k-best lists used for training; null: decoder.k_best.",
-        minimum=2,
-        maximum=MAX_K_BEST,
+        "Size of the k-best lists used for training; null: decoder.k_best.", minimum=2, maximum=MAX_K_BEST
     )
     seed: int | None = option(
         "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.",

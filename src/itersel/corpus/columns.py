@@ -27,7 +27,8 @@ _POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -> list[str]:
     """Return the label of each line of a text; `lines` is the number of its lines, if known."""
-    labels = checked_labels(read_lines(path), path)
+    found = read_lines(path)
+    labels = checked_labels(found, path, range(1, 1 + len(found)))
     if lines not in (None, len(labels)):
         raise InputError(
             f"has {len(labels)} lines, {os.fspath(text)} has {lines}; give one label for each line", path
@@ -35,19 +36,10 @@ def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -
     return labels
 
 
-def checked_labels(
-    lines: Sequence[str],
-    path: FilePath,
-    before: int = 0,
-    numbers: Sequence[int | None] | None = None,
-) -> list[str]:
-    """Return the labels in lines of a file, after checking that each is one word.
-
-    For errors, `numbers` are the numbers of the lines; without them, they follow line `before`.
-    """
+def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> list[str]:
+    """Return the labels in lines of a file, with these numbers, after checking that each is one word."""
     labels = [line.strip() for line in lines]
-    places = numbers or range(before + 1, before + 1 + len(labels))
-    for number, label in zip(places, labels, strict=True):
+    for number, label in zip(numbers, labels, strict=True):
         if label.split() != [label] or not label.isprintable():
             raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
     return labels

@@ -25,7 +25,6 @@ from itersel.storage.json_files import write_json
 # Maximum number of language pairs in a message.
 SHOWN = 8
 INSTALL = "install it with `pip install 'itersel[mtdata]'`"
-_MAX_PAIRS = 10_000
 _MAX_REASON = 100
 _CONNECTION = re.compile(r"^(<[^>]*>|\w+\([^)]*\)): ")
 
@@ -41,17 +40,15 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     pairs = 0
     sides = [_find(name, source_language, target_language) for name in names]
     with ExitStack() as files:
-        # the files are opened only after the first block, which raises if there is nothing to write
         for side in sides:
-            for block in count_up(_blocks(*side, dropped), "pairs fetched", lambda block: block.size):
+            for pair in count_up(_kept(*side, dropped), "pairs fetched", lambda _: 1):
+                # not opened before, because there may be no pair, which is an error
                 if not pairs:
-                    source, target = (
-                        files.enter_context(open_output(output / f"{name}.gz"))
-                        for name in ("source", "target")
-                    )
-                source.writelines(f"{line}\n" for line in block.source)
-                target.writelines(f"{line}\n" for line in block.target)
-                pairs += block.size
+                    paths = [output / f"{name}.gz" for name in ("source", "target")]
+                    streams = [files.enter_context(open_output(path)) for path in paths]
+                for stream, text in zip(streams, pair, strict=True):
+                    stream.write(f"{text}\n")
+                pairs += 1
     _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
     return pairs
 
@@ -138,28 +135,19 @@ def _mtdata() -> tuple[Any, Any]:
     return mtdata.data, mtdata.iso.bcp47
 
 
-def _blocks(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[Bitext]:
-    pairs: list[tuple[str, str]] = []
+def _kept(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a dataset that can be used, and count the others."""
     is_empty = True
     for first, second in _pairs(entry):
-        pair = (second, first) if is_swapped else (first, second)
-        if not all(pair):
+        if not (first and second):
             dropped["empty"] += 1
-        elif any(FIELD_SEPARATOR in text for text in pair):
+        elif FIELD_SEPARATOR in first or FIELD_SEPARATOR in second:
             dropped[f"with {FIELD_SEPARATOR}"] += 1
         else:
-            pairs.append(pair)
-        if len(pairs) == _MAX_PAIRS:
-            yield _bitext(pairs)
-            pairs, is_empty = [], False
-    if pairs:
-        yield _bitext(pairs)
-    elif is_empty:
+            is_empty = False
+            yield (second, first) if is_swapped else (first, second)
+    if is_empty:
         raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
-
-
-def _bitext(pairs: list[tuple[str, str]]) -> Bitext:
-    return Bitext(*map(list, zip(*pairs, strict=True)))
 
 
 def _pairs(entry: Any) -> Iterator[tuple[str, str]]:

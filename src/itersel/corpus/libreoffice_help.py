@@ -292,8 +292,7 @@ def _archive(package: Path, part: str) -> bytes:
         if name.startswith(f"{part}.tar"):
             if name.endswith(".zst"):
                 raise InputError(
-                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files",
-                    package,
+                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files", package
                 )
             return content[position : position + size]
         position += size + size % 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from itersel import __version__
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import RecaserCounts
-from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, Pairs, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
@@ -81,16 +81,6 @@ class _Part:
 
     blocks: list[Bitext] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-
-
-class _Pairs(NamedTuple):
-    """A block with prepared text, except for compounds, and its target before lowercasing."""
-
-    block: Bitext
-    cased: list[str]
-
-    def take(self, indices: Sequence[int]) -> _Pairs:
-        return _Pairs(self.block.take(indices), [self.cased[index] for index in indices])
 
 
 def prepare_corpus(
@@ -180,7 +170,7 @@ class _Collected:
                 pairs = self._compared(pairs)
             if settings.cut:
                 offered, _ = self._trainable(pairs.block)
-                pairs = pairs.take(cut.hold_back(pairs.block, pairs.cased, offered))
+                pairs = cut.hold_back(pairs, offered)
             if settings.split == BY_HASH:
                 self._distribute(pairs)
             else:
@@ -188,7 +178,7 @@ class _Collected:
         if self._empty:
             self.parts["train"].dropped["empty"] += self._empty
         if settings.cut:
-            self._add(_Pairs(*cut.released()))
+            self._add(cut.released())
             for name, held in cut.sets().items():
                 self.parts[name].blocks.append(held)
             self.parts["train"].dropped["source in another split"] += cut.further()
@@ -203,7 +193,7 @@ class _Collected:
             else:
                 self._empty += block.size
 
-    def _distribute(self, pairs: _Pairs) -> None:
+    def _distribute(self, pairs: Pairs) -> None:
         """Add pairs to the splits that a hash chooses.
 
         A pair of a held-out module that also occurs in another module stays with the other module.
@@ -224,7 +214,7 @@ class _Collected:
                 self.parts[name].blocks.append(_of_split(block.take(indices), name))
         self._count_case(pairs.cased[index] for index in chosen["train"])
 
-    def _compared(self, pairs: _Pairs) -> _Pairs:
+    def _compared(self, pairs: Pairs) -> Pairs:
         """Look for pairs in the held-out sets, and drop those that must not be in train."""
         block, of_train = pairs.block, list(range(pairs.block.size))
         if self._settings.split == BY_HASH:
@@ -235,7 +225,7 @@ class _Collected:
         self.parts["train"].dropped.update(f"also in {split}" for split in found.values() if split)
         return pairs.take([index for index in range(block.size) if not found.get(index)])
 
-    def _add(self, pairs: _Pairs) -> None:
+    def _add(self, pairs: Pairs) -> None:
         """Add pairs to the split that all of them belong to."""
         block, split = pairs.block, self._settings.split
         if self._settings.split_compounds:
@@ -258,11 +248,11 @@ class _Collected:
         return trainable(block, self._settings.max_length, ratio)
 
 
-def _preparer(preparation: Preparation, settings: Settings) -> Callable[[Bitext], _Pairs]:
+def _preparer(preparation: Preparation, settings: Settings) -> Callable[[Bitext], Pairs]:
     return lambda block: _prepared(block, preparation, settings)
 
 
-def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> _Pairs:
+def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> Pairs:
     """Prepare the text of a block, except for compounds."""
     further, raw = block.further, None
     # train, from which nothing is cut, is never scored
@@ -274,7 +264,7 @@ def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> _P
         further = list(zip(*references, strict=True))
     source, cased = preparation.source(block.source), preparation.cased_target(block.target)
     target = preparation.lower_target(cased)
-    return _Pairs(block._replace(source=source, target=target, further=further, raw=raw), cased)
+    return Pairs(block._replace(source=source, target=target, further=further, raw=raw), cased)
 
 
 def _place(block: Bitext, index: int, settings: Settings) -> str:

@@ -13,8 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,14 +43,6 @@ class CompoundSplitter:
     def __init__(self, frequency: Mapping[str, int]) -> None:
         self.frequency = dict(frequency)
         self.split = lru_cache(KEPT_WORDS)(self._split)
-
-    @classmethod
-    def learn(cls, sentences: Iterable[str]) -> CompoundSplitter:
-        """Count the words of tokenised text."""
-        frequency: Counter[str] = Counter()
-        for sentence in sentences:
-            frequency.update(split_words(sentence))
-        return cls(frequency)
 
     def split_sentence(self, sentence: str) -> str:
         """Split every compound of a tokenised sentence."""

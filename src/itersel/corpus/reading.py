@@ -5,38 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from itersel.corpus import records
 from itersel.corpus.columns import checked_labels, format_points, parse_points
-from itersel.corpus.corpora import (
-    CSV,
-    FORMATS,
-    JSON_LINES,
-    MO,
-    PARQUET,
-    PO,
-    TMX,
-    TSV,
-    XML,
-    Corpus,
-    Reading,
-    check_parts,
-    format_of,
-)
-from itersel.corpus.records import Pair, pair_blocks
+from itersel.corpus.corpora import FORMATS, TMX, XML, Corpus, Reading, check_parts, format_of
+from itersel.corpus.records import READERS, Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, suffixes
 
 # Columns that all pairs have or none; names for messages.
 _OPTIONAL = {"task": "task labels", "alignment": "alignments"}
-_READERS = {
-    TSV: records.tsv_pairs,
-    CSV: records.csv_pairs,
-    JSON_LINES: records.json_pairs,
-    PARQUET: records.parquet_pairs,
-    PO: records.catalogue_pairs,
-    MO: records.catalogue_pairs,
-}
 
 
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
@@ -78,8 +55,8 @@ def _pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     found = format_of(path)
     if found is None:
         raise InputError(f"the name must end in {', '.join(FORMATS)}, or one of these and {suffixes()}", path)
-    if found in _READERS:
-        return _READERS[found](path, corpus, reading)
+    if found in READERS:
+        return READERS[found](path, corpus, reading)
     # lxml takes long to import
     from itersel.corpus import xml_formats
 
@@ -92,59 +69,36 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
     references = {f"target.{number}": path for number, path in enumerate(further, 1)}
     paths = paths | references
     files = [
-        _Column(
-            line_blocks(path, reading.limit, reading.advice)
-            if name == "alignment"
-            else text_blocks(
-                path,
-                limit=reading.limit,
-                advice=reading.advice,
-                is_tokenized=reading.tokenized and name != "task",
-                is_checked=reading.dropped is None,
-            )
+        line_blocks(path, reading.limit, reading.advice)
+        if name == "alignment"
+        else text_blocks(
+            path,
+            limit=reading.limit,
+            advice=reading.advice,
+            is_tokenized=reading.tokenized and name != "task",
+            is_checked=reading.dropped is None,
         )
         for name, path in paths.items()
     ]
-    number = 0
-    while count := min([file.available() for file in files]):
-        columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
+    # the lines of each file that can be taken now; none at its end
+    waiting, number = [next(file, []) for file in files], 0
+    while count := min(map(len, waiting)):
+        columns: dict[str, Any] = dict(zip(paths, [lines[:count] for lines in waiting], strict=True))
         others = [columns.pop(name) for name in references]
         block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
         yield _checked(block, paths, number)
         number += count
-    lines = [range(number + file.rest()) for file in files]
-    for path, count_of_lines in zip(paths.values(), lines, strict=True):
-        check_line_counts((paths["source"], lines[0]), (path, count_of_lines))
-
-
-class _Column:
-    """Lines of one of several files that are read in parallel."""
-
-    def __init__(self, blocks: Iterator[list[str]]) -> None:
-        self.blocks = blocks
-        self.block: list[str] = []
-        self.place = 0
-
-    def available(self) -> int:
-        """Return the number of lines that can be taken now; 0 at the end of the file."""
-        if self.place == len(self.block):
-            self.block, self.place = next(self.blocks, []), 0
-        return len(self.block) - self.place
-
-    def take(self, count: int) -> list[str]:
-        """Return the next `count` of the available lines."""
-        self.place += count
-        return self.block[self.place - count : self.place]
-
-    def rest(self) -> int:
-        """Read to the end, and return the number of lines that were not taken."""
-        return len(self.block) - self.place + sum(map(len, self.blocks))
+        waiting = [lines[count:] or next(file, []) for lines, file in zip(waiting, files, strict=True)]
+    rests = [len(lines) + sum(map(len, file)) for lines, file in zip(waiting, files, strict=True)]
+    for path, rest in zip(paths.values(), rests, strict=True):
+        check_line_counts((paths["source"], range(number + rests[0])), (path, range(number + rest)))
 
 
 def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
     """Check pairs and return them normalised; `before` is the number of preceding pairs."""
     if block.task is not None:
-        block = block._replace(task=checked_labels(block.task, paths["task"], before))
+        numbers = range(before + 1, before + 1 + block.size)
+        block = block._replace(task=checked_labels(block.task, paths["task"], numbers))
     if block.alignment is not None:
         lines, path = [], paths["alignment"]
         texts = zip(block.alignment, block.source, block.target, strict=True)

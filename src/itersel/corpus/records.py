@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from itersel.corpus.columns import checked_labels
-from itersel.corpus.corpora import CONTEXT, Corpus, Fields, Reading
+from itersel.corpus.corpora import CONTEXT, CSV, JSON_LINES, MO, PARQUET, PO, TSV, Corpus, Fields, Reading
 from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
@@ -49,7 +49,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                 check_text(side, path, lines)
                 if reading.tokenized:
                     check_tokens(side, path, lines)
-        labels = None if tasks[0] is None else checked_labels(tasks, path, numbers=lines)
+        labels = None if tasks[0] is None else checked_labels(tasks, path, lines)
         yield Bitext(source, target, labels)
 
 
@@ -238,3 +238,14 @@ def _catalogue(path: str) -> Any:
             line_number = re.search(r"\(line ([0-9]+)\)", str(error))
             message = "is not a message catalogue, or damaged"
             raise InputError(message, path, int(line_number[1]) if line_number else None) from None
+
+
+# By the suffix of a file's name.
+READERS = {
+    TSV: tsv_pairs,
+    CSV: csv_pairs,
+    JSON_LINES: json_pairs,
+    PARQUET: parquet_pairs,
+    PO: catalogue_pairs,
+    MO: catalogue_pairs,
+}

@@ -6,9 +6,9 @@ import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from itersel.corpus.text import Bitext, split_words
+from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
 
 # Out of 1000 sources, 28 are dev, 28 devtest and 56 test.
@@ -62,11 +62,15 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     return kept, dict(dropped)
 
 
-class _Row(NamedTuple):
-    """A pair of a block: its columns, and its target side before lowercasing."""
+class Pairs(NamedTuple):
+    """A block with prepared text, except for compounds, and its target before lowercasing."""
 
-    columns: tuple[Any, ...]
-    cased: str
+    block: Bitext
+    cased: list[str]
+
+    def take(self, indices: Sequence[int]) -> Pairs:
+        """Return the pairs at `indices`, in that order."""
+        return Pairs(self.block.take(indices), [self.cased[index] for index in indices])
 
 
 class Cut:
@@ -78,22 +82,21 @@ class Cut:
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = sizes
-        self._rows: dict[str, list[_Row]] = {}
-        # the sources of `_rows`, the greatest hash first
+        # single pairs, by source
+        self._held: dict[str, list[Pairs]] = {}
+        # the sources of `_held`, the greatest hash first
         self._heap: list[tuple[int, str]] = []
-        self._released: list[_Row] = []
+        self._released: list[Pairs] = []
 
-    def hold_back(self, block: Bitext, cased: Sequence[str], offered: Sequence[int]) -> list[int]:
-        """Hold back some of the offered pairs of a block, and return the indices of all others."""
-        held = set()
+    def hold_back(self, pairs: Pairs, offered: Sequence[int]) -> Pairs:
+        """Hold back some of the offered pairs, and return all others."""
+        taken = set()
         for index in offered:
-            source = block.source[index]
-            if source not in self._rows and not self._make_room(source):
-                continue
-            columns = tuple(None if column is None else column[index] for column in block)
-            self._rows[source].append(_Row(columns, cased[index]))
-            held.add(index)
-        return [index for index in range(block.size) if index not in held]
+            source = pairs.block.source[index]
+            if source in self._held or self._make_room(source):
+                self._held[source].append(pairs.take([index]))
+                taken.add(index)
+        return pairs.take([index for index in range(pairs.block.size) if index not in taken])
 
     def _make_room(self, source: str) -> bool:
         """Take a source if its hash is small enough, and release the one with the greatest if need be."""
@@ -104,13 +107,14 @@ class Cut:
             _, released = heapq.heappushpop(self._heap, entry)
             if released == source:
                 return False
-            self._released += self._rows.pop(released)
-        self._rows[source] = []
+            self._released += self._held.pop(released)
+        self._held[source] = []
         return True
 
-    def released(self) -> tuple[Bitext, list[str]]:
-        """Return the pairs for train that were held back at first, and their targets before lowercasing."""
-        return _bitext(self._released), [row.cased for row in self._released]
+    def released(self) -> Pairs:
+        """Return the pairs for train that were held back at first."""
+        cased = [pairs.cased[0] for pairs in self._released]
+        return Pairs(concatenate(pairs.block for pairs in self._released), cased)
 
     def sets(self) -> dict[str, Bitext]:
         """Return the held-out sets, with one pair of each source; an InputError if there are too few."""
@@ -123,25 +127,18 @@ class Cut:
             )
         found, begin = {}, 0
         for name, size in self._sizes.items():
-            found[name] = _bitext([self._chosen(source) for source in sources[begin : begin + size]])
+            found[name] = concatenate([self._chosen(source) for source in sources[begin : begin + size]])
             begin += size
         return found
 
     def further(self) -> int:
         """Return the number of dropped pairs: all others of the sources in the held-out sets."""
-        return sum(map(len, self._rows.values())) - len(self._rows)
+        return sum(map(len, self._held.values())) - len(self._held)
 
-    def _chosen(self, source: str) -> _Row:
+    def _chosen(self, source: str) -> Bitext:
         """Return the pair of a source whose hash is the smallest, so that order makes no difference."""
-        target = Bitext._fields.index("target")
-        return min(self._rows[source], key=lambda row: (digest(row.columns[target]), row.columns[target]))
-
-
-def _bitext(rows: Sequence[_Row]) -> Bitext:
-    if not rows:
-        return Bitext([], [])
-    columns = [list(column) for column in zip(*(row.columns for row in rows), strict=True)]
-    return Bitext(*(None if column[0] is None else column for column in columns))  # type: ignore[arg-type]
+        blocks = [pairs.block for pairs in self._held[source]]
+        return min(blocks, key=lambda block: (digest(block.target[0]), block.target[0]))
 
 
 class Overlap(NamedTuple):

@@ -7,10 +7,8 @@ the whole; the rules in workflow/rules name its methods that take wildcards.
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import replace
 
-from itersel.config.splits import has_lists
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option, options
 from itersel.plan.epochs import Epochs, Lists
@@ -19,8 +17,6 @@ from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.tables import Tables
 from itersel.plan.texts import Shards, Texts
 
-__all__ = ["Plan"]
-
 
 class Plan:
     """The files and options of all jobs of a run, from its config after `experiments.expanded`."""
@@ -28,7 +24,7 @@ class Plan:
     def __init__(self, config: Config) -> None:
         self.config = config
         # in the order in which their files are made
-        self.files = Files(no_option(os.path.join(config.output, config.name)))
+        self.files = Files(config)
         self.texts = Texts(config, self.files)
         self.shards = Shards(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
@@ -39,11 +35,6 @@ class Plan:
     def sizes(self) -> TextSizes:
         """Estimate the sizes of the texts, from those of their files."""
         return text_sizes(self.config, self.files.fetched)
-
-    @property
-    def models(self) -> list[str]:
-        """The compiled language model of all text; none with lists."""
-        return [] if has_lists(self.config) else [self.files.model]
 
     @property
     def arpa(self) -> str:

@@ -20,25 +20,20 @@ def options(**values: object) -> str:
     single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
     """
     words: list[str] = []
-    repeated = [
-        (name, one)
-        for name, value in values.items()
-        for one in (value if isinstance(value, list) else [value])
-    ]
-    for name, value in repeated:
-        if value is None or value is False:
-            continue
+    for name, given in values.items():
         option = "--" + name.replace("_", "-")
-        if isinstance(value, tuple):
-            value = ",".join(value)
-        if value is True:
-            words.append(option)
-        elif value == "-":
-            words += [option, "./-"]
-        elif str(value).startswith("-"):
-            words.append(f"{option}={value}")
-        else:
-            words += [option, str(value)]
+        for value in given if isinstance(given, list) else [given]:
+            if value is None or value is False:
+                continue
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            if value is True:
+                words.append(option)
+            elif text == "-":
+                words += [option, "./-"]
+            elif text.startswith("-"):
+                words.append(f"{option}={text}")
+            else:
+                words += [option, text]
     return shlex.join(words)
 
 
@@ -91,11 +86,13 @@ def extract_options(config: Config) -> str:
 class Files:
     """Files that several kinds of jobs make or read."""
 
-    def __init__(self, results: str) -> None:
+    def __init__(self, config: Config) -> None:
+        results = no_option(os.path.join(config.output, config.name))
         # the folders of all results, and of downloads
         self.results, self.fetched = results, f"{results}/corpus/fetched"
-        # the compiled language model of all text, and the index of the training corpus
+        # the compiled language model of all text, none with lists; the index of the training corpus
         self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
+        self.models = [] if has_lists(config) else [self.model]
         # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/corpus/preparation.json"
         self.recaser = f"{results}/corpus/recaser.json"

@@ -91,12 +91,10 @@ class Epochs:
 
     def training_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each of these files: that of all text, or one without its text."""
-        if has_lists(self.config):
-            return []
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:
-            return [self.files.model]
+            return self.files.models
         folder = self.shards.fold_folder(self.shards.name(epoch.experiment), folds)
         return [f"{folder}/{file % folds}.bin" for file in epoch.files(int(wildcards.shard))]
 
@@ -295,7 +293,7 @@ class Lists:
         """Return the language model for each file of `shard`."""
         if self._is_batch(wildcards):
             return self._epochs.training_models(wildcards)
-        return [] if has_lists(self._config) else [self._files.model]
+        return self._files.models
 
     def _last_iteration(self, name: str, epoch: int) -> int:
         if name in self._epochs.batch:

@@ -12,15 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
-from itersel.config.splits import (
-    corpora,
-    cut_sizes,
-    has_lists,
-    is_given,
-    own_devtests,
-    test_sets,
-    texts_of,
-)
+from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
@@ -76,18 +68,9 @@ class TextSizes(NamedTuple):
         """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
 
         They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
-
-        Parameters
-        ----------
-        memory, minutes
-            MB and minutes, however small the texts.
-        train, model
-            MB and minutes more for each million source words of train, or words of the language model's
-            text.
-        rules
-            MB more for each million rules in the grammars of a shard.
-        lists
-            MB more for each million bytes of n-best lists of a shard.
+        `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are MB and minutes more
+        for each million source words of train, or words of the language model's text; `rules` and `lists`
+        are MB more for each million rules in the grammars of a shard, or bytes of its n-best lists.
         """
         memory += (train[0] * self.train + model[0] * self.model + lists * self.lists) / 1e6
         memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
@@ -144,10 +127,9 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
 def _list_bytes(config: Config) -> float:
     """Return the bytes of the n-best lists of the largest shard, or piece of a text to translate."""
     tested = [*own_devtests(config).values(), *test_sets(config).values()]
-    given = {split: texts_of(config, split)[""].lists for split in ["train", "dev", "devtest", *tested]}
     size = {
-        split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(paths))
-        for split, paths in given.items()
+        split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
+        for split in ["train", "dev", "devtest", *tested]
     }
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]

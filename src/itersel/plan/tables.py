@@ -96,13 +96,10 @@ class Tables:
     @property
     def corpus_options(self) -> str:
         """The options of `itersel report corpus`."""
-        statistics = shlex.join(["--preparation", *self._texts.statistics])
-        counts = [
-            shlex.join(["--rules", split, path])
-            for split, path in zip(self.counted, self.counts_of_rules, strict=True)
-        ]
-        collection = options(collection=self._texts.collection)
-        return " ".join([statistics, collection, *counts])
+        words = ["--preparation", *self._texts.statistics]
+        for split, path in zip(self.counted, self.counts_of_rules, strict=True):
+            words += ["--rules", split, path]
+        return f"{shlex.join(words)} {options(collection=self._texts.collection)}"
 
     def decode_options(self, wildcards: Any) -> str:
         """Return the options of `itersel decode`."""
@@ -252,25 +249,18 @@ class Tables:
     @property
     def comparison_options(self) -> str:
         """The options of `itersel report table`, with the files of each test set."""
-        groups = [
-            [
-                *("--test-set", name, *self._texts.references(split)),
-                *("--systems", *self.system_files(name)),
-                *("--translations", *self.translations(name)),
-                *("--counts", *self.counts(name)),
-                *self._output_options(name),
-            ]
-            for name, split in self._texts.test_sets.items()
-        ]
-        text = options(
-            text=splits.kind_of_text(self._config),
-            preparation=self._files.preparation if self.outputs else None,
-        )
-        return " ".join([text, self._significance_options, *map(shlex.join, groups)])
-
-    def _output_options(self, test_set: str) -> list[str]:
-        named = map("=".join, zip(self.outputs, self.output_texts(test_set), strict=True))
-        return ["--outputs", *named] if self.outputs else []
+        words: list[str] = []
+        for name, split in self._texts.test_sets.items():
+            words += ["--test-set", name, *self._texts.references(split)]
+            words += ["--systems", *self.system_files(name)]
+            words += ["--translations", *self.translations(name)]
+            words += ["--counts", *self.counts(name)]
+            if self.outputs:
+                named = zip(self.outputs, self.output_texts(name), strict=True)
+                words += ["--outputs", *map("=".join, named)]
+        preparation = self._files.preparation if self.outputs else None
+        text = options(text=splits.kind_of_text(self._config), preparation=preparation)
+        return f"{text} {self._significance_options} {shlex.join(words)}"
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method for those of one."""

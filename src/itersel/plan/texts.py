@@ -10,7 +10,6 @@ from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.data import ReferencedText, Split
 from itersel.config.tasks import (
     IndependentTask,
     NaturalTasks,
@@ -95,10 +94,6 @@ class Texts:
         columns = raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
-    def raw_texts(self, split: str) -> list[str]:
-        """Return the original references and source of a split."""
-        return [*self.raw_references(split), self._files.text(split, RAW_SOURCE)]
-
     def learned_references(self, split: str) -> list[str]:
         """Return the columns of the additional references used in learning: target.1, ... of dev."""
         return self.further_references(split) if split == "dev" else []
@@ -108,9 +103,9 @@ class Texts:
         tasks = ["task"] if splits.has_labels(self._config, split) else []
         return (*self.further_references(split), *tasks)
 
-    def fetched_columns(self, text: Split | ReferencedText) -> tuple[str, ...]:
+    def fetched_columns(self, name: str) -> tuple[str, ...]:
         """Return the columns of a downloaded corpus: source, target, target.1, ..."""
-        return ("source", *splits.reference_names(self._config, text))
+        return ("source", *splits.reference_names(self._config, self.downloads[name]))
 
     def fetch_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus fetch` for a download."""
@@ -127,9 +122,7 @@ class Texts:
     def help_options(self) -> str:
         """The options of `itersel corpus libreoffice-help`."""
         data = self._config.data
-        place = (
-            {"mirror": data.mirror, "release": data.release} if data.folder is None else {"from": data.folder}
-        )
+        place = {"from": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
         return options(source_language=data.source_language, target_language=data.target_language, **place)
 
     @property
@@ -153,9 +146,9 @@ class Texts:
         text, data = self._files.text, self._config.data
         made = ["train", *(split for split in self.held_out if split not in self.given)]
         files = [text(split, side) for split in made for side in ("source", "target")]
-        files += [path for split in made[1:] for path in self.raw_texts(split)]
-        has_labels = splits.has_labels(self._config, "train")
-        if self._is_help or has_labels:
+        for split in made[1:]:
+            files += [*self.raw_references(split), text(split, RAW_SOURCE)]
+        if self._is_help or splits.has_labels(self._config, "train"):
             files += [text(split, "task") for split in made]
         if splits.is_aligned(self._config):
             files.append(text("train", "alignment"))

@@ -72,19 +72,16 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
 
     `length` rows of `index` are read at a time, and `in_memory` values of `table` are in memory.
     """
-    result = DiskArray(table.dtype, table.folder)
-    if table.size <= in_memory:
-        values = table.read()
-        for rows in index.blocks(length):
-            result.append(values[rows])
-        return result
+    parts = [index] if table.size <= in_memory else _parts(index, table.size, length, in_memory)
     found = []
-    for part, rows_of_part in enumerate(_parts(index, table.size, length, in_memory)):
+    for part, rows_of_part in enumerate(parts):
         values = table.read(part * in_memory, (part + 1) * in_memory)
         found.append(DiskArray(table.dtype, table.folder))
         for rows in rows_of_part.blocks(length):
             found[part].append(values[rows])
-    done = [0] * len(found)
+    if len(found) == 1:
+        return found[0]
+    result, done = DiskArray(table.dtype, table.folder), [0] * len(found)
     for rows in index.blocks(length):
         numbers = rows // in_memory
         block = np.empty(rows.shape[0], table.dtype)

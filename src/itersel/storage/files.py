@@ -266,29 +266,22 @@ def open_output(path: FilePath, durable: bool = True) -> Iterator[IO[str]]:
                 raise named(error, "standard output") from None
             raise
         return
-    compression = compression_of(path)
-    with atomic_path(path, durable) as temporary, temporary.open("wb") as raw:
-        if compression is not None:
-            with compression.compress(compression.imported(), raw) as packed, _text(packed) as stream:
-                yield stream
-        else:
-            with _text(raw) as stream:
-                yield stream
+    with atomic_path(path, durable) as temporary, temporary.open("wb") as raw, _text(raw, path) as stream:
+        yield stream
 
 
-def _text(binary: IO[bytes]) -> IO[str]:
-    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+@contextlib.contextmanager
+def _text(raw: IO[bytes], path: FilePath) -> Iterator[IO[str]]:
+    """Yield a stream of text to an open file, compressed according to its name."""
+    with contextlib.ExitStack() as stack:
+        if compression := compression_of(path):
+            raw = stack.enter_context(compression.compress(compression.imported(), raw))
+        yield stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline="\n"))
 
 
 def append_lines(path: FilePath, lines: Iterable[str]) -> None:
     """Append lines to a file that is not finished, compressed on their own if its name says so."""
-    compression = compression_of(path)
-    assert compression is not None
-    with (
-        open(path, "ab") as raw,
-        compression.compress(compression.imported(), raw) as packed,
-        _text(packed) as stream,
-    ):
+    with open(path, "ab") as raw, _text(raw, path) as stream:
         stream.writelines(line + "\n" for line in lines)
 
 
