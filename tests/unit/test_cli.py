@@ -156,7 +156,7 @@ def test_second_warm_up_compiles_nothing_and_removes_leftovers(tmp_path, monkeyp
     with atomic_path(cache_folder() / "x.nbc") as temporary:
         temporary.touch()
     (cache_folder() / "x.nbc").unlink()
-    temporary.with_name(temporary.name.replace(f".{os.getpid()}.", ".4999999.")).touch()
+    temporary.with_name(temporary.name.replace(f".{os.getpid()}.", ".999999999.")).touch()
     assert main(["warm-up"]) == 0
     assert capsys.readouterr().err == f"kernels are in {cache_folder()}\n"
     assert [path.name for path in cache_folder().iterdir()] == ["all.warm"]

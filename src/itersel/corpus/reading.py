@@ -90,8 +90,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         number += count
         waiting = [lines[count:] or next(file, []) for lines, file in zip(waiting, files, strict=True)]
     rests = [len(lines) + sum(map(len, file)) for lines, file in zip(waiting, files, strict=True)]
-    for path, rest in zip(paths.values(), rests, strict=True):
-        check_line_counts((paths["source"], range(number + rests[0])), (path, range(number + rest)))
+    check_line_counts(*zip(paths.values(), [range(number + rest) for rest in rests], strict=True))
 
 
 def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:

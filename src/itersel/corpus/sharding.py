@@ -146,7 +146,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise InputError("exists, and is not an empty folder; name another one", path)
-    target = path.resolve()  # if it is a link
+    target = Path(os.path.realpath(path))
     unfinished = target.with_name(f".unfinished.{target.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)

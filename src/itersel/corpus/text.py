@@ -225,10 +225,10 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     return Bitext(**columns)
 
 
-def check_line_counts(*texts: tuple[FilePath, Sequence[Any]]) -> None:
-    """Raise an InputError for the first line that has no counterpart in another of the files."""
-    longest, lines = max(texts, key=lambda text: len(text[1]))
-    shortest, partners = min(texts, key=lambda text: len(text[1]))
-    if len(lines) != len(partners):
-        counts = f"{len(lines)} lines, but {len(partners)} in {os.fspath(shortest)}"
-        raise InputError(f"has no partner: {counts}; align the files again", longest, len(partners) + 1)
+def check_line_counts(first: tuple[FilePath, Sequence[Any]], *others: tuple[FilePath, Sequence[Any]]) -> None:
+    """Raise an InputError for a line without a partner if a file has not as many lines as the first."""
+    for other in others:
+        (short, fewer), (long, more) = sorted((first, other), key=lambda text: len(text[1]))
+        if len(fewer) != len(more):
+            counts = f"{len(more)} lines, but {len(fewer)} in {os.fspath(short)}"
+            raise InputError(f"has no partner: {counts}; the files must be parallel", long, len(fewer) + 1)

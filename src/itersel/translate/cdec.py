@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.corpus.sharding import new_folder
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text import grammar_lines
 from itersel.lm.binary import LanguageModel
@@ -40,10 +41,17 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the compiled model ``NAME.bin``, as in the folder of a
     run).
     """
-    with new_folder(Path(output)) as folder:
-        loaded = load_system(system)
-        model = _arpa(loaded.model, _find_arpa(system) if arpa is None else arpa)
-        _write(folder, loaded, text, model)
+    if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
+        raise InputError("exists, and is not an empty folder; name another one", output)
+    loaded = load_system(system)
+    model = _arpa(loaded.model, _find_arpa(system) if arpa is None else arpa)
+    with atomic_path(output) as temporary:
+        try:
+            temporary.mkdir()
+            _write(temporary, loaded, text, model)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
 
 def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> None:
