@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.corpus.columns import read_labels, require_label
+from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.storage.files import read_lines, write_lines
 
@@ -134,10 +135,7 @@ def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath])
     paths = {"source": source, "target": target}
     paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
     texts = {side: read_lines(path) for side, path in paths.items()}
-    lines = len(texts["source"])
-    for side, path in paths.items():
-        if len(texts[side]) != lines:
-            raise InputError(f"has {len(texts[side])} lines, {os.fspath(source)} has {lines}", path)
+    check_line_counts(*zip(paths.values(), texts.values(), strict=True))
     return texts
 
 
