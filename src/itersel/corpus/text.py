@@ -226,7 +226,7 @@ def concatenate(blocks: Iterable[Bitext]) -> Bitext:
 
 
 def check_line_counts(first: tuple[FilePath, Sequence[Any]], *others: tuple[FilePath, Sequence[Any]]) -> None:
-    """Raise an InputError for a line without a partner if a file has not as many lines as the first."""
+    """Raise an InputError for the first line without a partner, if a file is not as long as the first."""
     for other in others:
         (short, fewer), (long, more) = sorted((first, other), key=lambda text: len(text[1]))
         if len(fewer) != len(more):

@@ -132,7 +132,7 @@ class Decoder:
     ) -> KBest:
         """Translate one sentence of the shard; for the weights, float64 (C) and (F), see `weight_vectors`.
 
-        There are at most `k` translations, and those with new words that `finder` finds in the forest.
+        Returns at most `k` translations, followed by those with new words that `finder` finds in the forest.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")

@@ -32,7 +32,7 @@ MAX_SEARCHED = 500
 
 
 class NBestLists(NamedTuple):
-    """n-best lists to tune on, with what `itersel.tune.accumulate.FileLists` has."""
+    """n-best lists to tune on, with the methods of `itersel.tune.accumulate.FileLists`."""
 
     name: str
     lists: NBest  # without duplicates
