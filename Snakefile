@@ -5,7 +5,6 @@ from snakemake.utils import min_version
 min_version("9.5")
 
 
-include: "workflow/rules/config.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/scheduler.smk"

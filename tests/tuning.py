@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from tests.naive.tuning import ORDER, Sentence, Translation
 from tests.systems import itersel
 
+from itersel.bleu.kernels import Statistics
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
-from itersel.learn.bleu_kernels import Statistics
 from itersel.storage.hdf5_rows import write_rows
 from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.accumulate import Pool, SparseRows

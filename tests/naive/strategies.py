@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
+from itersel.bleu.references import References
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.references import References
 from itersel.grammar.shard import Shard
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.lm.binary import LanguageModel, compile_model, load_model

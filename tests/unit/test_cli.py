@@ -25,8 +25,8 @@ from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
 from itersel.cli.completion import SHELLS
 from itersel.cli.main import FOR_PEOPLE, STEPS, main
+from itersel.compile.kernel_cache import cache_folder
 from itersel.errors import InputError
-from itersel.kernel_cache import cache_folder
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -191,7 +191,7 @@ assert warm_up.is_warm()
 # Makes numba load what it compiles with. Kernels outside of the package are not in the cache.
 COMPILED = """
 import sys
-from itersel.jit import kernel
+from itersel.compile.jit import kernel
 kernel(lambda: 1)()
 print("numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules)
 """

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive.strategies import features_of, load_arpa, make_decoder, small_grammars, solve
 
+from itersel.compile.jit import kernel
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import kbest_lines, text_of
@@ -16,7 +17,6 @@ from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.decode.trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.jit import kernel
 from itersel.vectors.weights import make_weights
 
 ARPA = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty"]

@@ -12,6 +12,7 @@ from tests.examples import MANY
 from tests.naive import augmented as naive
 from tests.naive import learning, strategies
 
+from itersel.bleu.sentence import VARIANTS, SentenceBleu
 from itersel.config.learners import Mira
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, extend
@@ -21,7 +22,6 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
-from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.vectors.weights import make_weights

@@ -14,9 +14,9 @@ from tests.limited import limited
 from tests.systems import itersel
 from tests.text_grammars import write
 
+from itersel.bleu.kernels import best_bleu
 from itersel.config.tuners import KBestMira
 from itersel.corpus.columns import read_alignment
-from itersel.learn.bleu_kernels import best_bleu
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
 from itersel.tune.accumulate import FileLists, find_files

@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +19,7 @@ from itersel.config.tasks import files_of
 from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
-from itersel.plan.commands import options, own_seed
+from itersel.plan.commands import options, own_seed, sequences
 from itersel.plan.texts import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}
@@ -575,3 +576,9 @@ def test_corpora():
         assert texts.fetch_options(job(fetched=fetched)) == f"{chosen} {languages}/{fetched}"
     has_labels = [splits.has_labels(plan.config, split) for split in ("train", "test.old", "test.news")]
     assert has_labels == [True, True, False]
+
+
+def test_sequences(tmp_path):
+    """Names of folders may have per cent signs and spaces."""
+    files = [f"{tmp_path}/{folder}/{number}.h5" for folder in ("a 5%d", "b") for number in range(11)]
+    assert subprocess.check_output(sequences(files), shell=True, text=True).splitlines() == files

@@ -242,7 +242,7 @@ def test_edits_are_noticed(toy, monkeypatch):
 
 
 KERNEL = """
-from itersel.jit import kernel
+from itersel.compile.jit import kernel
 
 @kernel
 def twice(numbers):

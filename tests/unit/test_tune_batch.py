@@ -17,9 +17,9 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_pool, random_sentences
 
+from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.tuners import LIST_BLEUS, KBestMira, Mert, Pro
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import Statistics, best_bleu
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
 from itersel.tune.mira import mean_weights, start_state, tune_mira

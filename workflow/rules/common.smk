@@ -1,27 +1,49 @@
-# Names and helpers shared by the other files. There are no rules here.
+# Reads the config, and names what the other files share. There are no rules here.
 #
-# needs: config     gives: CONFIG (checked), PLAN (the files and options of all jobs, from itersel.plan), RESULTS, LOGS, ...
+# gives: CONFIG (checked), PLAN (the files and options of all jobs, from itersel.plan), RESULTS, LOGS, ...
 import json
 import os
 import re
-import shlex
 import sys
-from itertools import groupby
 from pathlib import Path
 
 from itersel import __version__, sources
 from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
-from itersel.config.reading import read_config
+from itersel.config.reading import read_config, read_yaml
 from itersel.config.experiments import expanded
 from itersel.config.splits import has_lists
 from itersel.config.file_checks import check_files_exist, help_files
 from itersel.errors import InputError
-from itersel.limits import TOKENIZED_BLEU
 from itersel.plan import Plan
-from itersel.plan.texts import RAW_SOURCE, SHARDS_PATTERN, raw_columns
+from itersel.plan.commands import sequence, sequences
+from itersel.plan.texts import SHARDS_PATTERN
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.atomic import remove_leftovers, remove_stale_lists
+
+# A file of --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
+GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
+CONFIG_FILES = GIVEN_CONFIG_FILES or ["config.yaml"]
+
+# Snakemake would silently use the last of duplicate keys.
+try:
+    for file in CONFIG_FILES:
+        read_yaml(file)
+except InputError as error:
+    if not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml"):
+        sys.exit(f"itersel: {error}; name your config with --configfile")
+    sys.exit(f"itersel: {error}")
+
+if len(CONFIG_FILES) > 1 and workflow.is_main_process:
+    print(
+        "itersel: warning: Snakemake merges the config files: all of their experiments run, and values in "
+        f"{CONFIG_FILES[-1]} override those in earlier files",
+        file=sys.stderr,
+    )
+if not GIVEN_CONFIG_FILES:
+
+    configfile: "config.yaml"
+
 
 RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
 RULES_VARIABLE = "ITERSEL_RULES"
@@ -125,20 +147,3 @@ def step_digest(command):
 
 def pass_digests_to_jobs():
     os.environ[DIGESTS_VARIABLE] = json.dumps(DIGESTS)
-
-
-def sequence(files):
-    """Return the arguments for `seq` to print the names of files that are numbered from 0."""
-    folder, name = os.path.split(files[0])
-    pattern = os.path.join(
-        folder.replace("%", "%%"), re.sub(r"\d+", "%.0f", name, count=1)
-    )
-    return shlex.join(["-f", pattern, "0", str(len(files) - 1)])
-
-
-def sequences(files):
-    """Return the commands that print the names of files numbered 0, 1, 2, ... in one or more folders."""
-    folders = {}
-    for file in files:
-        folders.setdefault(os.path.dirname(file), []).append(file)
-    return "; ".join(f"seq {sequence(group)}" for group in folders.values())

@@ -6,6 +6,10 @@
 #        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz, corpus/{split}.raw.source.gz (original references and
 #        source of all splits except train),
 #        corpus/preparation.json, corpus/recaser.json, statistics
+from itertools import groupby
+
+from itersel.plan.texts import RAW_SOURCE, raw_columns
+
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:

@@ -7,7 +7,9 @@
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
 #        report/{table.{tex,md},derivations.json,index.html}; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json}
 #        and, for independent tasks, experiments/{independent}/tasks/{split}.txt
+import shlex
 
+from itersel.limits import TOKENIZED_BLEU
 
 # Computing tokenised BLEU takes no time; other scores may take long.
 SCORES_LOCALLY = CONFIG.evaluation.choose_by == TOKENIZED_BLEU

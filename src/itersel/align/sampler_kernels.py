@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import inline_kernel, leaf_kernel, prefetch
+from itersel.compile.jit import inline_kernel, leaf_kernel, prefetch
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7

@@ -19,8 +19,8 @@ from pathlib import Path
 from numba.core import event
 
 from itersel.atomic import remove_leftovers
+from itersel.compile.kernel_cache import cache_folder, make_writable
 from itersel.errors import InputError
-from itersel.kernel_cache import cache_folder, make_writable
 from itersel.progress import Clock, duration
 
 # % stands for the folder. The files named in the lists are made later.

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.rule_kernels import NONE, NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
-from itersel.jit import kernel, leaf_kernel
 
 
 class Forest(NamedTuple):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel
 from itersel.decode.rule_kernels import NONE
-from itersel.jit import kernel
 
 # Rule of the goal's edges: they add `</s>`, and `<s>` unless [S] -> [X] does, to a whole translation.
 GOAL_RULE = -1

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
 from itersel.decode.rule_kernels import NONE, RuleTable, SentenceRules
 from itersel.grammar.array_kernels import doubled, sort_stably
-from itersel.jit import kernel, leaf_kernel
 
 
 class Derivations(NamedTuple):

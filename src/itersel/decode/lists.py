@@ -20,12 +20,12 @@ import xxhash
 from numpy.typing import NDArray
 
 import itersel
+from itersel.bleu.references import Joined, References, grouped_references, join_references
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.grammar.references import Joined, References, grouped_references, join_references
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.shard_kernels import CATEGORY_S
-from itersel.jit import kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
 from itersel.decode.forest_kernels import Forest
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
 from itersel.decode.rule_kernels import NONE, SentenceRules, Trie
 from itersel.grammar.array_kernels import sort_stably
-from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
 

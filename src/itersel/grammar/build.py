@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.references import join_references
 from itersel.corpus.numbers import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.categories import CategorySet, S, X
-from itersel.grammar.references import join_references
 from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.limits import DEFAULT_TEMPLATES, DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from itersel import __version__
+from itersel.bleu.references import Joined, join_references
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import check_line_counts, split_words
@@ -22,7 +23,6 @@ from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.references import Joined, join_references
 from itersel.grammar.rules import GLUE_RULES, extract_rule_table, leave_nothing_out, split_by_count
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
 from itersel.grammar.match_kernels import (
     Blocks,
@@ -46,7 +47,6 @@ from itersel.grammar.rule_kernels import (
     vote_alignment,
     write_targets,
 )
-from itersel.jit import kernel, leaf_kernel
 
 # elements of Rules.size
 RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)

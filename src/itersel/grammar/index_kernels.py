@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import leaf_kernel
+from itersel.compile.jit import leaf_kernel
 
 # Longest span of a rule that the bit masks of phrases can hold.
 SPAN_LIMIT = 30

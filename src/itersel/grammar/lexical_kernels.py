@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
-from itersel.jit import kernel, leaf_kernel
 
 # -log10 of a probability of zero, as in cdec
 INFINITE_COST = 99.0

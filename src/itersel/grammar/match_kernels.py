@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import accumulate
 from itersel.grammar.pattern_kernels import Limits
-from itersel.jit import kernel, leaf_kernel
 
 # Below this size, insertion sort is faster than radix sort.
 FEW = 64

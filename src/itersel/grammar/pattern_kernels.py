@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import leaf_kernel
+from itersel.compile.jit import leaf_kernel
 
 # bits of a block number in the key of a pattern
 BLOCK_BITS = 21

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown
 from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_BEGIN, LINK_HIGH, LINK_LOW
 from itersel.grammar.pattern_kernels import Limits
-from itersel.jit import kernel, leaf_kernel
 
 VARIANTS = 4
 BEFORE, AFTER = 1, 2

@@ -24,9 +24,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.bleu.references import Joined, References, grouped_references
 from itersel.errors import InputError
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.references import Joined, References, grouped_references
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import RULE_FAULTS, find_bad_rule
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import leaf_kernel
 from itersel.grammar.template_kernels import Rules
-from itersel.jit import leaf_kernel
 
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3

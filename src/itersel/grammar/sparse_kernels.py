@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.compile.jit import inline_kernel, kernel
 from itersel.grammar.template_kernels import (
     NO_CODE,
     Rules,
@@ -22,7 +23,6 @@ from itersel.grammar.template_kernels import (
     put_shape,
     shape_code,
 )
-from itersel.jit import inline_kernel, kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 # Numbers of the templates: their indices in itersel.limits.BUILT_IN_TEMPLATES.

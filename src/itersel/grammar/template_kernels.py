@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import inline_kernel, leaf_kernel
+from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.storage.strings import StringTable, string_table
 
 COLON, UNDERSCORE, DIGIT_0, LETTER_N = b":_0N"

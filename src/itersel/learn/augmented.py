@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER
+from itersel.bleu.references import References
+from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
-from itersel.grammar.references import References
 from itersel.learn.augmented_kernels import (
     Objective,
     ReferenceNgrams,
@@ -23,8 +25,6 @@ from itersel.learn.augmented_kernels import (
     make_partials,
     search_augmented,
 )
-from itersel.learn.bleu_kernels import ORDER
-from itersel.learn.sentence_bleu import Target
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.
 BEAM = 2

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER, closest_length, score_counts
+from itersel.bleu.references import References
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.rule_kernels import NONE
-from itersel.grammar.references import References
-from itersel.jit import kernel, leaf_kernel
-from itersel.learn.bleu_kernels import ORDER, closest_length, score_counts
 
 # Words at the edge of a partial translation that n-grams across the edge can contain.
 MARGIN = ORDER - 1

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
 # rounds.

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.sentence import Target
 from itersel.config.learners import AdaGrad, MarginPerceptron, Mira, Online, Perceptron
 from itersel.decode.decoder import DerivationFinder, KBest
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
@@ -29,7 +30,6 @@ from itersel.learn.learner_kernels import (
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
-from itersel.learn.sentence_bleu import Target
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Example:
     bleu
         float64 (k): sentence BLEU of each.
     words
-        Factor of BLEU as a cost; see `itersel.learn.sentence_bleu.Target`.
+        Factor of BLEU as a cost; see `itersel.bleu.sentence.Target`.
     rate
         Learning rate of the step.
     seed

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import leaf_kernel
+from itersel.compile.jit import leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.sentence import SentenceBleu
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
@@ -24,7 +25,6 @@ from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_
 from itersel.errors import InputError
 from itersel.grammar.shard import count_sentences, read_shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
-from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.lm.binary import load_model
 from itersel.progress import progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 
 _MINUS, _POINT, _ZERO, _EXPONENT, _SPACE, _TAB, _LINE = b"-.0e \t\n"
 # Digits of a number in an ARPA file. What is smaller than SMALLEST becomes 0.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 
 # Flags of an n-gram: the two low bits of its stored key, and `ModelArrays.unigram_flags`.
 EXTENDS_LEFT, EXTENDS_RIGHT = 1, 2

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import inline_kernel, kernel, leaf_kernel, prefetch
+from itersel.compile.jit import inline_kernel, kernel, leaf_kernel, prefetch
 from itersel.lm.kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
 L0, L1, L2, LINF = 0, 1, 2, 3

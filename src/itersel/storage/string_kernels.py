@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 
 
 @leaf_kernel

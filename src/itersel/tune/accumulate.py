@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
+from itersel.bleu.references import grouped_references
 from itersel.errors import InputError
-from itersel.grammar.references import grouped_references
-from itersel.learn.bleu_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.storage.formats import FileFormat, FilePath, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER, closest_lengths, ngram_matches
+from itersel.bleu.references import References
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.rule_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
-from itersel.grammar.references import References
-from itersel.jit import kernel, leaf_kernel
-from itersel.learn.bleu_kernels import ORDER, closest_lengths, ngram_matches
 
 # Slopes that differ by less are equal up to the order of summation. If they counted as different, their lines
 # would cross at arbitrary points, and each sum of envelopes would add more of them.

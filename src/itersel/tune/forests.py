@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER, Statistics
+from itersel.bleu.references import References, grouped_references
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
-from itersel.grammar.references import References, grouped_references
-from itersel.learn.bleu_kernels import ORDER, Statistics
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays

@@ -18,9 +18,9 @@ import xxhash
 from numpy.typing import NDArray
 
 import itersel
+from itersel.bleu.kernels import ORDER, ngram_matches
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.nbest.lists import HASH_DIGITS
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers

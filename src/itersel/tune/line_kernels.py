@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import COUNTS, Statistics, add_counts, bleu_of_counts
+from itersel.compile.jit import kernel
 from itersel.grammar.array_kernels import grown
-from itersel.jit import kernel
-from itersel.learn.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
 
 @kernel

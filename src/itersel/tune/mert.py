@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import Statistics, best_bleu
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool, mean
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER
 from itersel.config.tuners import KBestMira
-from itersel.learn.bleu_kernels import ORDER
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
-from itersel.learn.bleu_kernels import COUNTS, ORDER, Statistics, add_counts
+from itersel.bleu.kernels import COUNTS, ORDER, Statistics, add_counts
+from itersel.compile.jit import kernel, leaf_kernel
 from itersel.tune.accumulate import Pool, SparseRows
 
 
@@ -24,7 +24,7 @@ class MiraState(NamedTuple):
     # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
     # after n steps is weight - late / n, so a step only touches its own features.
     late: NDArray[np.float64]
-    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.learn.bleu_kernels`
+    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.kernels`
     background: NDArray[np.float64]
     steps: NDArray[np.int64]  # int64 (1): sentences seen so far, in all passes
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
+from itersel.bleu.references import References as ReferenceWords
 from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references
-from itersel.grammar.references import References as ReferenceWords
-from itersel.learn.bleu_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.nbest.lists import NBest, read_nbest, without_duplicates
 from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
 from itersel.nbest.rescore import score_lists

@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from itersel.bleu.kernels import CONTEXT_SIZE, ORDER, score_hypotheses
+from itersel.bleu.sentence import VARIANTS
 from itersel.config.tuners import Pro
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import CONTEXT_SIZE, ORDER, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
-from itersel.learn.sentence_bleu import VARIANTS
 from itersel.tune.accumulate import Pool, SparseRows
 
 MAX_STEPS = 1000

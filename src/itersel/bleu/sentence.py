@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.references import References
-from itersel.learn.bleu_kernels import (
+from itersel.bleu.kernels import (
     CHIANG,
     CONTEXT_SIZE,
     LIANG,
@@ -20,6 +19,7 @@ from itersel.learn.bleu_kernels import (
     ngram_matches,
     score_hypotheses,
 )
+from itersel.bleu.references import References
 
 VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
 CONTEXT_DECAY = 0.9

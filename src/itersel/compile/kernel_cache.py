@@ -40,7 +40,7 @@ from itersel.plugins import code_of
 
 CACHE_VARIABLE = "ITERSEL_CACHE"
 ADVICE = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 DIGEST_BYTES = 32
 # Names of folders, as `_folder_name` makes them.
 _FOLDER = re.compile(r"\w+-\w+-[\w.-]+-[0-9a-f]{16}")
@@ -85,9 +85,10 @@ def _folder_name(package: Path) -> str:
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """Return all kernel modules, those with their constants and types, and the compiler and cache modules."""
-    found = {*package.rglob("*kernels*.py"), package / "compiler.py", package / Path(__file__).name}
-    for kernel in [*package.rglob("*kernels*.py")]:
+    """Return the modules of kernels, of their constants and types, and of this package."""
+    kernels = [*package.rglob("*kernels*.py")]
+    found = {*kernels, *(package / "compile").glob("*.py")}
+    for kernel in kernels:
         for name in re.findall(r"(?m)^from itersel\.([\w.]+) import", kernel.read_text(encoding="utf-8")):
             found.add(package.joinpath(*name.split(".")).with_suffix(".py"))
     return sorted(found)

@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 from tests.limited import limited
 
-from itersel import kernel_cache
 from itersel.cli import warm_up
 from itersel.cli.warm_up import SILENT_SECONDS, Announcer
+from itersel.compile import kernel_cache
+from itersel.compile.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_writable
 from itersel.errors import InputError
-from itersel.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_writable
 
 CODE = """
 import sys
 import numpy as np
 from itersel.decode.search_kernels import goes_before
-from itersel.jit import kernel
+from itersel.compile.jit import kernel
 from itersel.learn.learner_kernels import logistic_coefficients
 
 @kernel
@@ -163,9 +163,9 @@ def test_another_machine_or_version_has_another_folder(monkeypatch, place, name,
 def test_sources_of_kernels(tmp_path):
     package = copied(tmp_path)
     assert kernel_cache._folder_name(package) == kernel_cache._folder_name(PACKAGE)
-    counting = ["decode/search_kernels.py", "compiler.py", "jit.py", "kernel_cache.py"]
-    # kernels take a constant and a type from these
-    counting += ["storage/formats.py", "grammar/references.py"]
+    counting = [f"compile/{name}.py" for name in ("compiler", "jit", "kernel_cache")]
+    # kernels take a constant and a type from the last two
+    counting += ["decode/search_kernels.py", "storage/formats.py", "bleu/references.py"]
     for module in [*counting, "errors.py", "cli/train.py"]:
         before = kernel_cache._folder_name(package)
         with (package / module).open("a") as stream:
@@ -209,7 +209,7 @@ def test_no_home_folder(monkeypatch):
 
 
 def test_a_kernel_outside_the_package_is_not_kept():
-    from itersel.jit import kernel
+    from itersel.compile.jit import kernel
 
     @kernel
     def twice(number):

@@ -9,8 +9,8 @@ from numba.core import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
-from itersel.jit import kernel, leaf_kernel
-from itersel.kernel_cache import PACKAGE
+from itersel.compile.jit import kernel, leaf_kernel
+from itersel.compile.kernel_cache import PACKAGE
 
 compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are interpreted")
 

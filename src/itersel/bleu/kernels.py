@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.references import References
-from itersel.jit import kernel, leaf_kernel
+from itersel.bleu.references import References
+from itersel.compile.jit import kernel, leaf_kernel
 
 ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4

@@ -11,8 +11,8 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
-from itersel.learn import bleu_kernels as kernels
-from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
+from itersel.bleu import kernels
+from itersel.bleu.sentence import VARIANTS, SentenceBleu
 
 Words = list[int]
 SENTENCE = st.lists(st.integers(0, 3), max_size=9)

@@ -13,10 +13,10 @@ from tests.damage import resealed
 from tests.examples import MANY
 from tests.naive.strategies import make_references
 
+from itersel.bleu.references import join_references
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import make_shard
-from itersel.grammar.references import join_references
 from itersel.grammar.shard import read_shard, write_shard
 from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS

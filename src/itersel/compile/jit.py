@@ -6,7 +6,7 @@ A kernel is compiled to LLVM's intermediate code, once for each combination of a
 kernel calls it, LLVM optimises this code and turns it into machine code as a part of the caller. If Python
 calls it, it becomes machine code itself, with everything that it calls and a wrapper that converts the
 arguments. numba alone would do all of this for every kernel, and for each of its own functions. See
-`itersel.compiler`.
+`itersel.compile.compiler`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numba.core.caching import NullCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
-from itersel.compiler import (
+from itersel.compile.compiler import (
     CallTemplate,
     KernelCompiler,
     Wrapping,
@@ -31,7 +31,7 @@ from itersel.compiler import (
     reduce_inner,
     widened,
 )
-from itersel.kernel_cache import PACKAGE, KernelCache, Rebuild, Reduce
+from itersel.compile.kernel_cache import PACKAGE, KernelCache, Rebuild, Reduce
 from itersel.plugins import code_of
 
 Function = TypeVar("Function", bound=Callable[..., object])

@@ -1,0 +1,1 @@
+"""References, n-gram counts, and sentence and corpus BLEU."""

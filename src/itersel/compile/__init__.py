@@ -1,0 +1,1 @@
+"""The compilation of kernels, and where they are kept."""
