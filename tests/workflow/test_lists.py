@@ -98,3 +98,9 @@ def test_results(project):
     page = (project.results / "report/index.html").read_text()
     assert 'class="texts"' in page
     assert project.planned() == {}
+
+
+def test_similar_names_of_test_sets(project):
+    data = json.loads((project.folder / "config.yaml").read_text())["data"]
+    project.configure(data={**data, "test": {"a-b": data["test"], "a__b": data["test"]}})
+    assert {"copy_references_test_a__b", "copy_references_test_a_u__u_b"} <= project.planned().keys()

@@ -5,13 +5,15 @@
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
 
 
-# Outputs cannot vary with a wildcard, so there is one rule for each split.
+# Outputs cannot vary with a wildcard, so there is one rule for each split; a-b and a__b may both be test sets.
+IN_NAMES = str.maketrans({"-": "__", "_": "_u_", ".": "_"})
+
 for list_split in LIST_TEXTS.splits:
 
     rule:
         """copy the references"""
         name:
-            f"copy_references_{list_split}".replace(".", "_").replace("-", "__")
+            f"copy_references_{list_split.translate(IN_NAMES)}"
         input:
             LIST_TEXTS.given_texts(list_split),
         output:
