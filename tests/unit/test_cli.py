@@ -24,15 +24,16 @@ from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
 from itersel.cli.completion import SHELLS
-from itersel.cli.main import FOR_PEOPLE, STEPS, main
+from itersel.cli.main import FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
 from itersel.compile.kernel_cache import cache_folder
 from itersel.errors import InputError
+from itersel.sources import used_modules
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_help_explains_every_option(step, capsys):
     parsers = [argparse.ArgumentParser()]
-    add_step(parsers[0], step, STEPS[step][0])
+    command = add_step(parsers[0], step, STEPS[step][0])
     for current in parsers:
         for action in current._actions:
             if isinstance(action, argparse._SubParsersAction):
@@ -41,6 +42,9 @@ def test_help_explains_every_option(step, capsys):
                 assert action.help, f"{current.prog} {action.dest} has no help"
     assert main([step, "--help"]) == 0
     assert "usage: itersel " + step in capsys.readouterr().out
+    if STEPS[step][0] not in WITHOUT_KERNELS:
+        substeps = getattr(command, "SUBSTEPS", {}).get(step, [step])
+        assert any("kernels" in name for one in substeps for name in used_modules(f"{step} {one}"))
 
 
 def test_main_help_lists_all_steps(capsys):

@@ -62,7 +62,7 @@ def test_separators_are_escaped_and_equal_names_are_one_feature() -> None:
 def rules(draw: st.DrawFn) -> tuple:
     """Draw a rule with a count and an alignment, also of nonterminals, which rules should not have."""
     symbols = (-1, -2)[: draw(st.integers(0, 2))]
-    source, target = (draw(st.lists(words, min_size=not symbols, max_size=5)) for _ in range(2))
+    source, target = (draw(st.lists(words, min_size=not symbols, max_size=11)) for _ in range(2))
     places = sorted(draw(st.integers(0, len(source))) for _ in symbols)
     for symbol, place in reversed([*zip(symbols, places, strict=True)]):
         source.insert(place, symbol)

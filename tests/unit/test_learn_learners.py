@@ -226,7 +226,7 @@ def test_translations_without_bleu_teach_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_threads_make_no_difference(name: str) -> None:
-    # steps large enough to change the next translations
+    # steps large enough to change the next translations; a learner without these keys needs its own here
     large = keys_of(name, c=1.0, learning_rate=0.1)
     corpus, learner = sentences(5, 10), LEARNERS[name](delay=4, bleu="nakov", **large)
     one = train(corpus, learner).weights.to_dict()

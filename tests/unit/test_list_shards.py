@@ -128,7 +128,7 @@ def test_qualities_are_learned_from(folder):
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
     assert read_list_shard(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
-        pairs = ["--pairs", "all"] if learner != "mira" else []
+        pairs = ["--pairs", "all"] if hasattr(LEARNERS[learner], "pairs") else []
         itersel("train", "--shard", folder / "0.h5", "--learner", learner, *pairs, "--output", folder / "w")
         # 'a cat', of higher quality than 'the cat', has no sparse feature and less LM
         found = read_weights(folder / "w").to_dict()

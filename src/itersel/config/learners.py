@@ -1,6 +1,6 @@
 """The learners and their keys: how a shard learns from its sentences in one epoch.
 
-A learner is a dataclass here, an entry in `LEARNERS`, and a class in `itersel.learn.learners` that
+A learner is a dataclass here, an entry in `BUILT_IN`, and a class in `itersel.learn.learners` that
 `make_learner` knows. The config, its documentation and the options of ``itersel train`` follow. Installed
 packages add others (docs/plugins.md).
 """
