@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 import coverage
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("learn", "select", "tune", "decode", "grammar", "lm", "evaluate", "config")
+PACKAGES = ("bleu", "learn", "select", "tune", "decode", "grammar", "lm", "evaluate", "config")
 OTHER = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Add: ast.Sub,

@@ -33,7 +33,12 @@ def test_bad_config_is_one_line(make_project, changes, message):
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "no such file"), ("name: x\nname: y\n", "not YAML: key 'name' is already set in line 1; rename")],
+    [
+        (None, ": no such file"),
+        ("name: x\nname: y\n", ":2: not YAML: key 'name' is already set in line 1; rename"),
+        ("seed: 1:30", ":1: not YAML: 1:30 is a number to base 60 in YAML; put it in quotes"),
+        ("", ": config file must contain 'key: value' lines, not null"),
+    ],
 )
 def test_config_that_cannot_be_read(make_project, named, content, message):
     """Snakemake itself would show a traceback, or name neither file nor line."""
@@ -46,7 +51,7 @@ def test_config_that_cannot_be_read(make_project, named, content, message):
     status, output = run_snakemake(["--dry-run", *options], project.folder, os.environ)
     assert status == 1
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
-    assert line.startswith(f"itersel: {name}{':2' if content else ''}: {message}")
+    assert line.startswith(f"itersel: {name}{message}")
     assert line.endswith("; name your config with --configfile") == (content is None and not named)
     assert "Traceback" not in output
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from itersel import __version__, sources
 from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
-from itersel.config.reading import read_config, read_yaml
+from itersel.config.reading import read_config
+from itersel.config.yaml_loader import read_yaml
 from itersel.config.experiments import expanded
 from itersel.config.splits import has_lists
 from itersel.config.file_checks import check_files_exist, help_files
@@ -21,11 +22,11 @@ from itersel.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.atomic import remove_leftovers, remove_stale_lists
 
-# A file of --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
+# A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
 CONFIG_FILES = GIVEN_CONFIG_FILES or ["config.yaml"]
 
-# Snakemake would silently use the last of duplicate keys.
+# Snakemake would silently use the last of duplicate keys, and read 1:30 as 90.
 try:
     for file in CONFIG_FILES:
         read_yaml(file)

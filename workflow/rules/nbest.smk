@@ -5,7 +5,8 @@
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
 
 
-# Outputs cannot vary with a wildcard, so there is one rule for each split; a-b and a__b may both be test sets.
+# Outputs cannot vary with a wildcard, so there is one rule for each split. Their names differ even if the test sets are
+# called a-b and a__b.
 IN_NAMES = str.maketrans({"-": "__", "_": "_u_", ".": "_"})
 
 for list_split in LIST_TEXTS.splits:

@@ -232,6 +232,11 @@ def add_chosen_section(
             raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
 
 
+def section_of(kind: Any, options: argparse.Namespace) -> Any:
+    """Return a section with the values of parsed options: the inverse of `plan.commands.options_of`."""
+    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
     jobs = {"--jobs N": "number of processes; the output is the same (default: %(default)s)"}

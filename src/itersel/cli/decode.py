@@ -15,9 +15,9 @@ from itersel.cli.arguments import (
     add_text_output,
     not_negative,
     positive,
+    section_of,
     whole,
 )
-from itersel.config.options import section_of
 from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST

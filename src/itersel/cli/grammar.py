@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, add_section_arguments
-from itersel.config.options import section_of
+from itersel.cli.arguments import add_options, add_output, add_section_arguments, section_of
 from itersel.config.search import Grammar
 
 SUBSTEPS = {

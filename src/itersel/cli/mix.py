@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, add_patience, number, output_file, positive
+from itersel.cli.arguments import (
+    add_options,
+    add_output,
+    add_patience,
+    number,
+    output_file,
+    positive,
+    section_of,
+)
 from itersel.config.mixing import NORMS
 
 DESCRIPTIONS = {
@@ -58,7 +66,6 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
 
 
 def _mix(options: argparse.Namespace) -> None:
-    from itersel.config.options import section_of
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.select.mix import mix
     from itersel.select.settings import MixSettings

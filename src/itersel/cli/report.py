@@ -20,10 +20,10 @@ from itersel.cli.arguments import (
     named_file,
     output_file,
     positive,
+    section_of,
     whole,
 )
 from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write_forms, write_table
-from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU

@@ -14,10 +14,10 @@ from itersel.cli.arguments import (
     add_section_arguments,
     not_negative,
     positive,
+    section_of,
     seed,
 )
 from itersel.config.learners import LEARNERS, find_conflict
-from itersel.config.options import section_of
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 

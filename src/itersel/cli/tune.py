@@ -16,9 +16,9 @@ from itersel.cli.arguments import (
     first_names,
     positive,
     scores_of,
+    section_of,
     seed,
 )
-from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 

@@ -1,1 +1,1 @@
-"""The compilation of kernels, and where they are kept."""
+"""Compilation of kernels, and their cache."""

@@ -85,7 +85,7 @@ def _folder_name(package: Path) -> str:
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """Return the modules of kernels, of their constants and types, and of this package."""
+    """Return the modules of kernels and of their constants and types, and those of `compile`."""
     kernels = [*package.rglob("*kernels*.py")]
     found = {*kernels, *(package / "compile").glob("*.py")}
     for kernel in kernels:

@@ -135,18 +135,6 @@ def check_section(values: Any) -> None:
                 raise InputError(f"{item.name} is {value!r}; it must be a whole number, {limits}")
 
 
-def section_of(kind: Any, values: object) -> Any:
-    """Return a section with the values of an object, such as parsed options: the inverse of `options_of`."""
-    return kind(**{item.name: getattr(values, item.name) for item in fields(kind)})
-
-
-def options_of(section: Any) -> dict[str, Any]:
-    """Return the values of a section by the name of their option; None where an empty list is the default."""
-    values = {item.name: getattr(section, item.name) for item in fields(section)}
-    empty = {item.name for item in fields(section) if item.default == ()}
-    return {name: None if name in empty and value == () else value for name, value in values.items()}
-
-
 def name_in(kinds: Mapping[str, type], section: object) -> str:
     """Return the name of a section with several forms, such as a learner, in the table of its forms."""
     used: Iterable[str] = kinds.used if isinstance(kinds, Extensible) else ()

@@ -1,4 +1,4 @@
-"""Turn a mapping (YAML, JSON, Snakemake's `config`) into a checked `Config`."""
+"""Turn a mapping, such as Snakemake's `config`, into a checked `Config`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from itersel.config.options import (
 )
 from itersel.config.tuners import DENSE_TUNERS, TUNERS, Batch
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
+from itersel.config.yaml_loader import read_yaml
 from itersel.errors import FilePath, InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
-from itersel.storage.files import read_bytes
+from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
@@ -54,26 +54,10 @@ def load_config(*paths: FilePath) -> Config:
         raise located(error, ", ".join(os.fspath(path) for path in paths)) from None
 
 
-def _changed_by(old: object, new: object) -> object:
+def _changed_by(old: Any, new: Any) -> Any:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {**old, **{key: _changed_by(old.get(key), value) for key, value in new.items()}}
     return new
-
-
-def read_yaml(path: FilePath) -> object:
-    """Read a YAML or JSON file."""
-    import yaml  # type: ignore[import-untyped]
-
-    from itersel.config.yaml_loader import StrictLoader
-
-    try:
-        return yaml.load(read_bytes(path, MAX_CONFIG_BYTES), StrictLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "cannot be read"
-        raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
-    except UnicodeDecodeError:
-        raise InputError("not valid UTF-8; convert the file with iconv", path) from None
 
 
 def read_config(content: object) -> Config:

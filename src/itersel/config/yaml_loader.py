@@ -1,11 +1,19 @@
-"""A strict YAML loader: it refuses duplicate keys, deep nesting and excessive aliases."""
+"""A strict YAML loader: it refuses duplicate keys, deep nesting, excessive aliases, and ambiguous numbers."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
+
+from itersel.config.options import show
+from itersel.errors import FilePath, InputError
+from itersel.limits import MAX_CONFIG_BYTES
+from itersel.storage.files import read_bytes
 
 # A config has four levels. Each level takes several nested calls, and Python allows about a thousand.
 MAX_DEPTH = 40
@@ -14,12 +22,6 @@ MAX_VALUES = 1_000_000
 # Longer texts are not read as numbers: that takes Python time quadratic in their length.
 MAX_NUMBER_LENGTH = 100
 INT, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-# As in YAML 1.1, except base 60: `1:30` is text, not 90.
-NUMBERS = {
-    INT: r"[-+]?(0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)",
-    FLOAT: r"[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?|\.[0-9][0-9_]*([eE][-+][0-9]+)?"
-    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-}
 
 
 class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
@@ -70,7 +72,7 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         elif re.fullmatch("[-+]?0[0-9_]+", text):
             problem = f"{text} is a number to base 8 in YAML; write it without the zero, or in quotes"
         elif ":" in text:
-            problem = f"not a value of type {node.tag}"
+            problem = f"{text} is a number to base 60 in YAML; put it in quotes"
         if problem:
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         number: float = self.construct_yaml_int(node) if node.tag == INT else self.construct_yaml_float(node)
@@ -88,10 +90,24 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
-StrictLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag not in NUMBERS]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-for _tag, _first in ((INT, "-+0123456789"), (FLOAT, "-+0123456789.")):
-    StrictLoader.add_implicit_resolver(_tag, re.compile(rf"({NUMBERS[_tag]})\Z"), list(_first))
+for _tag in (INT, FLOAT):
     StrictLoader.add_constructor(_tag, StrictLoader.construct_number)
+
+
+def read_yaml(path: FilePath) -> Mapping[Any, Any]:
+    """Read a config file, which Snakemake reads in the same way after this check."""
+    content = read_bytes(path, MAX_CONFIG_BYTES)
+    try:
+        loaded = yaml.load(content, StrictLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "cannot be read"
+        raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
+    except UnicodeDecodeError:
+        raise InputError("not valid UTF-8; convert the file with iconv", path) from None
+    # in JSON, 1e-4 is a number, in YAML text
+    with contextlib.suppress(ValueError):
+        loaded = json.loads(content)
+    if not isinstance(loaded, Mapping):
+        raise InputError(f"config file must contain 'key: value' lines, not {show(loaded)}", path)
+    return loaded

@@ -1,1 +1,1 @@
-"""Learning to rank translations: sentence BLEU, preference pairs, and online learners."""
+"""Learning to rank translations: preference pairs and online learners."""

@@ -1,4 +1,4 @@
-"""What all parts of the plan use: options of commands, names of files, and the settings of an experiment."""
+"""What the plan and the rules share: options of commands, names of files, settings of an experiment."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
-from itersel.config.options import options_of
 from itersel.config.search import ListSettings, Search
 from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, LineSearch, NoTuner
@@ -37,6 +38,13 @@ def options(**values: object) -> str:
             else:
                 words += [option, text]
     return shlex.join(words)
+
+
+def options_of(section: Any) -> dict[str, Any]:
+    """Return the values of a section by the name of their option; None where an empty list is the default."""
+    values = {item.name: getattr(section, item.name) for item in fields(section)}
+    empty = {item.name for item in fields(section) if item.default == ()}
+    return {name: None if name in empty and value == () else value for name, value in values.items()}
 
 
 def no_option(path: str) -> str:

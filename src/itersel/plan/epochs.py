@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
-from itersel.config.options import name_in, options_of
+from itersel.config.options import name_in
 from itersel.config.search import ForestSettings
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
@@ -20,6 +20,7 @@ from itersel.plan.commands import (
     held_out_iterations,
     held_out_tuner,
     options,
+    options_of,
     own_seed,
     search_of,
     search_options,
