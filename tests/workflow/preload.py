@@ -1,7 +1,4 @@
-"""What the server of `preloaded` imports: Snakemake, its plugins, and what the Snakefile needs.
-
-Digests of steps are computed, too, so tests that edit code must not fork.
-"""
+"""What the server of `preloaded` imports. It also computes digests, so tests that edit code must not fork."""
 
 import importlib
 import re

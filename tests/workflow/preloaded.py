@@ -17,10 +17,7 @@ _CONTEXT.set_forkserver_preload(["tests.workflow.preload"])
 def run_snakemake(
     arguments: Sequence[str], folder: Path, environment: Mapping[str, str], output: Path | None = None
 ) -> tuple[int | None, str]:
-    """Run Snakemake in a folder; returns its exit status, and what it wrote to both streams.
-
-    With `output`, standard output is written to that file instead.
-    """
+    """Run Snakemake in a folder; returns its status and output, without what goes to the file `output`."""
     with tempfile.NamedTemporaryFile(suffix=".txt") as both:
         streams = (str(output or both.name), both.name)
         process = _CONTEXT.Process(

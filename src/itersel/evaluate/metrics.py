@@ -242,12 +242,12 @@ def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
         matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
         is_missed = matches == 0
         if smoothing == "exp":
-            matches = np.where(is_missed, 0.5 ** np.cumsum(is_missed, axis=-1), matches)
-        mean = np.log(100 * matches / total).mean(axis=-1)
-        brevity = np.where(length < reference, np.exp(1 - reference / length), 1.0)
+            matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
+        mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
+        brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
         # BLEU is 0 without any match, or if the translations have no n-grams of some order
         is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
-        return np.where(is_zero, 0.0, brevity * np.exp(mean))
+        return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
 
     return formula
 

@@ -200,8 +200,8 @@ def lexical_table(
     f, e = (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32)
     cost = np.empty((count.shape[0], 2), np.float32)
     # differences of logarithms would not be exactly 0 where the probability is 1
-    cost[:, 0] = -np.log10(count / np.bincount(e, count)[e]) + 0.0
-    cost[:, 1] = -np.log10(count / np.bincount(f, count)[f]) + 0.0
+    cost[:, 0] = -np.log10(count / np.bincount(e, count)[e], dtype=np.longdouble) + 0.0
+    cost[:, 1] = -np.log10(count / np.bincount(f, count)[f], dtype=np.longdouble) + 0.0
     capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())
     key, value = np.zeros(capacity, np.uint64), np.zeros((capacity, 2), np.float32)
     fill_table(pair, cost, key, value)

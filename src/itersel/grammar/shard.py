@@ -141,7 +141,7 @@ class Shard:
     def _logarithms(self) -> NDArray[np.float64]:
         """log10 of all numbers from 1, and 0 in the place of that of 0."""
         most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
-        return np.log10(np.maximum(1, np.arange(most + 2)))
+        return np.log10(np.maximum(1, np.arange(most + 2)), dtype=np.longdouble).astype(np.float64)
 
     def features_of(self, begin: int, end: int) -> FeatureRows:
         """Return the rules of sentences `begin` to `end`, and the sparse features of all rules."""

@@ -300,8 +300,9 @@ def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     A number halfway between two may be rounded the other way.
     """
     size = np.abs(numbers, out=np.ones(numbers.shape[0]), where=numbers != 0)
+    exponent = np.floor(np.log10(size, dtype=np.longdouble)).astype(np.float64)
     # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number
-    scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(size)), 0, 22)
+    scale = 10.0 ** np.clip(DIGITS - 1 - exponent, 0, 22)
     rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
     rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded

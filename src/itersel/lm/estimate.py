@@ -228,7 +228,7 @@ class EstimatedModel:
             is_highest = order == len(self.code)
             yield NGrams(
                 self._with_contexts(order, context, word),
-                np.log10(probability.read(begin, end)),
+                np.log10(probability.read(begin, end), dtype=np.longdouble).astype(np.float64),
                 np.zeros(end - begin) if is_highest else self.backoff[order - 1].read(begin, end),
             )
 
@@ -317,7 +317,8 @@ def _interpolate(
         suffixes = lower.read(begin, begin + word.shape[0])
         probability.append((count - taken) / total[context] + left[context] * suffixes)
         backoff.append(np.zeros(first - backoff.size))
-        backoff.append(np.log10(left, out=np.zeros(left.shape[0]), where=left > 0))
+        left[left == 0] = 1.0
+        backoff.append(np.log10(left, dtype=np.longdouble).astype(np.float64))
     if model.code:
         backoff.append(np.zeros(table.size - backoff.size))
         model.backoff.append(backoff)

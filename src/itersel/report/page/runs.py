@@ -165,7 +165,8 @@ def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int6
 
 def _histogram(value: NDArray[np.float64]) -> list[list[float | int]]:
     """Return ``[log10 of the lower bound, negative weights, positive weights]`` of each nonempty bin."""
-    place = np.clip(np.floor((np.log10(np.abs(value)) - LOWEST) / STEP), 0, (HIGHEST - LOWEST) / STEP - 1)
+    place = np.floor((np.log10(np.abs(value), dtype=np.longdouble) - LOWEST) / STEP)
+    place = np.clip(place, 0, (HIGHEST - LOWEST) / STEP - 1).astype(np.float64)
     return [
         [LOWEST + STEP * one, int((value[place == one] < 0).sum()), int((value[place == one] > 0).sum())]
         for one in np.unique(place).tolist()
