@@ -103,6 +103,8 @@ UNALIGNED = example("a b", "z w", "1-0")
 @given(problems())
 # unaligned words occur in rules, but never without an aligned word
 @explicit(about("a b c", example("a b c", "x z", "0-0 2-1")))
+# the second gap begins the translation
+@explicit(about("a b a c a", example("a b a c a", "z x y x x", "0-1 1-2 2-3 3-0 4-4")))
 # "a" is translated as x, as y, and unaligned
 @explicit(about("a b", example("a b", "x z", "0-0 1-1"), example("a", "y", "0-0"), UNALIGNED))
 # the most frequent alignment, or the smallest of them

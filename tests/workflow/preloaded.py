@@ -1,7 +1,4 @@
-"""Run Snakemake in processes that have already imported what it needs: most of the time of a small run.
-
-They are forked from multiprocessing's server, which has a single thread, and in which nothing has run yet.
-"""
+"""Run Snakemake in processes forked from a server with a single thread that has imported what it needs."""
 
 import multiprocessing
 import os
