@@ -105,7 +105,7 @@ def read_yaml(path: FilePath) -> Mapping[Any, Any]:
         raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
     except UnicodeDecodeError:
         raise InputError("not valid UTF-8; convert the file with iconv", path) from None
-    # in JSON, 1e-4 is a number, in YAML text
+    # Snakemake, too, tries JSON first, in which 1e-4 is a number; in YAML, it is text
     with contextlib.suppress(ValueError):
         loaded = json.loads(content)
     if not isinstance(loaded, Mapping):

@@ -317,7 +317,7 @@ def _interpolate(
         suffixes = lower.read(begin, begin + word.shape[0])
         probability.append((count - taken) / total[context] + left[context] * suffixes)
         backoff.append(np.zeros(first - backoff.size))
-        left[left == 0] = 1.0
+        left[left <= 0] = 1.0
         backoff.append(np.log10(left, dtype=np.longdouble).astype(np.float64))
     if model.code:
         backoff.append(np.zeros(table.size - backoff.size))
