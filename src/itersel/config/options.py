@@ -141,6 +141,12 @@ def name_in(kinds: Mapping[str, type], section: object) -> str:
     return next(name for name in itertools.chain(used, kinds) if kinds[name] is type(section))
 
 
+def changed(section: Any) -> list[str]:
+    """Return the keys of a section that do not have their defaults."""
+    default = type(section)()
+    return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
+
+
 def wrong(key: str, problem: str) -> InputError:
     """Return the error for a key; the problem continues the sentence, or begins with a colon."""
     return InputError(f"config key '{key}'{'' if problem.startswith(':') else ' '}{problem}")

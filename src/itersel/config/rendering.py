@@ -72,23 +72,23 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind, in_grid)
+    optional_names = {"type": ["object", "null"], "minProperties": 1}
     if kind == dict[str, int]:
         number = {"type": "integer", **_bounds(item.metadata)}
-        labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
-        return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
+        return schema | _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
     if kind == dict[str, tuple[str, ...]]:
-        path: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
-        entries = {f"^{EXPERIMENT_PATTERN}$": {"anyOf": [path, {"type": "array", "items": path}]}}
-        named = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
-        return schema | named | {"patternProperties": entries, "default": None}
+        path = {"type": "string", **_bounds(item.metadata)}
+        files = {"anyOf": [path, {"type": "array", "items": path}]}
+        return schema | _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
     if kind == dict[str, Experiment]:
-        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment, in_grid=True)
+        experiment = _section_schema(Experiment, in_grid=True)
+        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
     for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
         if kind == dict[str, text]:  # type: ignore[valid-type]
-            pattern = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}"
-            return schema | {"anyOf": [_section_schema(text), _names_schema(pattern, text)]}
+            pattern, files = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}", _section_schema(text)
+            return schema | {"anyOf": [files, _names_schema(pattern, files)]}
     if typing.get_origin(kind) is tuple:
-        entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
+        entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
         if "choices" in item.metadata:
             entry["enum"] = list(item.metadata["choices"])
         allowed: dict[str, Any] = {"type": "array", "items": entry}
@@ -98,7 +98,6 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:
         single["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
-    single |= _pattern(item.metadata)
     single |= _bounds(item.metadata)
     if kind is int:
         single.setdefault("maximum", MAX_INTEGER)
@@ -106,18 +105,15 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     return schema | {"default": item.default}
 
 
-def _names_schema(pattern: str, kind: Any, in_grid: bool = False) -> dict[str, Any]:
-    """Return the schema of sections by name."""
-    entries = {f"^{pattern}$": _section_schema(kind, in_grid)}
-    return {"type": "object", "additionalProperties": False, "patternProperties": entries}
+def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the schema of values by name."""
+    entries = {f"^{pattern}$": entry}
+    return {"type": "object", **more, "additionalProperties": False, "patternProperties": entries}
 
 
 def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
-
-
-def _pattern(metadata: Mapping[str, Any]) -> dict[str, str]:
-    return {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
+    pattern = {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
+    return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
 
 
 def schema_text() -> str:

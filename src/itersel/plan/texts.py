@@ -47,7 +47,7 @@ class Texts:
         self.first = HASH if self._is_help else "train"
         # downloaded corpora, by the names of their folders
         self.downloads = {
-            splits.fetched_name(split, name): text
+            splits.text_name(split, name): text
             for split in ["train", *self.given]
             for name, text in splits.texts_of(config, split).items()
             if splits.is_fetched(text)
