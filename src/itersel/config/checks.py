@@ -88,7 +88,7 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
     if not isinstance(experiment.learner, Batch) and (conflict := find_conflict(experiment.learner)):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
-    _check_templates(config, name)
+    _check_templates(config, experiment, name)
     _check_start(config, name)
     _check_folds(config, experiment, key)
     _check_held_out(config, experiment, f"{key}.held_out")
@@ -194,9 +194,9 @@ def _check_scored_by_task(config: Config, key: str) -> None:
             raise wrong(f"data.test.{name}.devtest", f"has no effect with independent tasks, {why}")
 
 
-def _check_templates(config: Config, name: str) -> None:
+def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
     """Reject templates that are not extracted, or not used."""
-    key, experiment = f"experiments.{name}.templates", config.experiments[name]
+    key = f"experiments.{name}.templates"
     for template in experiment.templates:
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")

@@ -8,7 +8,7 @@ from functools import partial
 from itersel.config.data import Data, ReferencedText, Split, TextColumns, TextFields
 from itersel.config.list_checks import check_lists, refuse_lists
 from itersel.config.options import changed, check_unique, reject, wrong
-from itersel.config.splits import cut_sizes, texts_by_key
+from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
@@ -71,24 +71,24 @@ def _check_forms(text: Split | ReferencedText, key: str) -> None:
     """Reject missing files, and keys that conflict or have no effect."""
     forms = [name for name in FORMS if getattr(text, name, None)]
     form = next((name for name in forms if name not in PARALLEL), "source")
-    for name in forms:
-        if name != form and form != "source":
-            raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{form}'; remove one of them")
-    if form == "source":
-        for name in PARALLEL:
-            if not getattr(text, name):
-                of_set = "a test set needs source text and a reference translation"
-                why = of_set if key.startswith("data.test.") else "data.kind: files needs it"
-                raise wrong(f"{key}.{name}", f"is missing; {why}")
-    for name in PARALLEL if form == "source" else ():
-        given = getattr(text, name) or ()
-        for path in [given] if isinstance(given, str) else given:
+    if form != "source":
+        for name in forms:
+            if name != form:
+                raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{form}'; remove one of them")
+        for name in ("task", "alignment"):
+            if getattr(text, name, None):
+                advice = "; use columns.task" if form == "file" and name == "task" else ""
+                why = f"it has no effect with {form}{advice}"
+                raise wrong(f"{key}.{name}", f"needs source and target, {why}")
+        return
+    for name in PARALLEL:
+        if not getattr(text, name):
+            of_set = "a test set needs source text and a reference translation"
+            why = of_set if key.startswith("data.test.") else "data.kind: files needs it"
+            raise wrong(f"{key}.{name}", f"is missing; {why}")
+        for path in as_files(getattr(text, name)):
             if format_of(path) is not None:
                 raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
-    for name in ("task", "alignment"):
-        if getattr(text, name, None) and form != "source":
-            advice = "; use columns.task" if form == "file" and name == "task" else ""
-            raise wrong(f"{key}.{name}", f"needs source and target, it has no effect with {form}{advice}")
     if isinstance(text, Split):
         for name in ("target", "task", "alignment"):
             count, sources = len(getattr(text, name)), len(text.source)

@@ -6,7 +6,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,17 +114,14 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
         for split in given_splits(config)
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
-    sizes: dict[str, Size] = {}
     # not needed by jobs, and slow to import
     from itersel.config.suspicions import Suspicions
 
     shared, suspicions = HeldOutPairs(), Suspicions(config)
-
-    def measure(split: str) -> None:
-        sizes.update(_sizes(config, split, shared, suspicions))
-
+    sizes: dict[str, Size] = {}
     # train is compared with the others, so it is last
-    measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
+    last = [*splits[1:], *splits[:1]]
+    measures = [partial(_measure, config, split, sizes, shared, suspicions) for split in last]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
     check_outputs(config, sizes)
@@ -165,11 +162,13 @@ def _check_monolingual(config: Config, path: str) -> None:
         pass
 
 
-def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> dict[str, Size]:
-    """Return the size of a split, and of those that are cut from it, as if these were its first sentences."""
+def _measure(
+    config: Config, split: str, sizes: dict[str, Size], shared: HeldOutPairs, suspicions: Suspicions
+) -> None:
+    """Add the size of a split, and of those that are cut from it, as if these were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
-    sizes = {name: Size({}) for name, _ in parts}
+    sizes |= {name: Size({}) for name, _ in parts}
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
         for length in islice(lengths, bound):
@@ -179,7 +178,6 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
     deque(lengths, maxlen=0)
-    return sizes
 
 
 def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> Iterator[str]:
@@ -199,11 +197,8 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
             yield from block.source
             continue
         found = shared.find(plain)
-        yield from (
-            source
-            for source, other in zip(block.source, found, strict=True)
-            if not (other and data.drop_overlap)
-        )
+        is_kept = (not (other and data.drop_overlap) for other in found)
+        yield from compress(block.source, is_kept)
 
 
 def _plain(lines: Iterable[str]) -> list[str]:
@@ -217,10 +212,9 @@ def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
             lines, size = sum(map(len, line_blocks(path))), sizes.get(split)
             if size is not None and lines != size.sentences:
-                raise wrong(
-                    f"evaluation.outputs.{name}",
-                    f"names {path}, which has {lines} lines, but test set {test_set} has {size.sentences}",
-                )
+                found = f"names {path}, which has {lines} lines"
+                message = f"{found}, but test set {test_set} has {size.sentences}"
+                raise wrong(f"evaluation.outputs.{name}", message)
 
 
 def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
@@ -229,9 +223,6 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     size = sizes.get(experiment.tune_on)
     if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
-    if size.sentences < files_of(experiment.tasks):
-        raise wrong(
-            f"experiments.{name}.tasks.shards",
-            f"makes {files_of(experiment.tasks)} shards, but "
-            f"{experiment.tune_on} has {size.sentences} sentences",
-        )
+    if size.sentences < (shards := files_of(experiment.tasks)):
+        message = f"makes {shards} shards, but {experiment.tune_on} has {size.sentences} sentences"
+        raise wrong(f"experiments.{name}.tasks.shards", message)

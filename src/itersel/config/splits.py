@@ -96,7 +96,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
     """
     found = []
     for name, text in texts_of(config, split).items():
-        task = _files(text.task)
+        task = as_files(text.task)
         if is_fetched(text):
             folder = f"{fetched}/{text_name(split, name)}"
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
@@ -106,7 +106,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
         parts = len(text.target) if isinstance(text, Split) else 1
         corpus = Corpus(
             name,
-            source=_files(text.source),
+            source=as_files(text.source),
             target=text.target[:parts],
             further=text.target[parts:],
             file=text.file,
@@ -143,7 +143,7 @@ def is_aligned(config: Config) -> bool:
     return any(corpus.alignment for corpus in config.data.train.values())
 
 
-def _files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+def as_files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """Return one file, several, or none as a tuple."""
     if given is None:
         return ()
