@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
@@ -30,20 +30,13 @@ FOLDER, LISTS = "data.folder", ".lists"
 LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
-class Size(NamedTuple):
+class Size(Counter[int]):
     """The size of a text: the number of source sentences by length in words, before tokenisation."""
-
-    lengths: dict[int, int]
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences."""
-        return sum(self.lengths.values())
 
     @property
     def words(self) -> int:
         """Number of source words."""
-        return sum(length * count for length, count in self.lengths.items())
+        return sum(length * count for length, count in self.items())
 
 
 def help_files(config: Config) -> list[str]:
@@ -137,7 +130,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
 def check_sizes(sizes: Mapping[str, Size]) -> None:
     """Reject a split without sentences; after the warnings, which may say more about the text."""
     for split, size in sizes.items():
-        if not size.lengths:
+        if not size:
             raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
 
 
@@ -168,12 +161,10 @@ def _measure(
     """Add the size of a split, and of those that are cut from it, as if these were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
-    sizes |= {name: Size({}) for name, _ in parts}
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
-        for length in islice(lengths, bound):
-            sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
-    if not sizes[split].lengths and len(parts) > 1:
+        sizes[name] = Size(islice(lengths, bound))
+    if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
@@ -211,9 +202,9 @@ def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
             lines, size = sum(map(len, line_blocks(path))), sizes.get(split)
-            if size is not None and lines != size.sentences:
+            if size is not None and lines != size.total():
                 found = f"names {path}, which has {lines} lines"
-                message = f"{found}, but test set {test_set} has {size.sentences}"
+                message = f"{found}, but test set {test_set} has {size.total()}"
                 raise wrong(f"evaluation.outputs.{name}", message)
 
 
@@ -221,8 +212,8 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)
-    if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
+    if not size or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
-    if size.sentences < (shards := files_of(experiment.tasks)):
-        message = f"makes {shards} shards, but {experiment.tune_on} has {size.sentences} sentences"
+    if size.total() < (shards := files_of(experiment.tasks)):
+        message = f"makes {shards} shards, but {experiment.tune_on} has {size.total()} sentences"
         raise wrong(f"experiments.{name}.tasks.shards", message)

@@ -119,8 +119,9 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
 
 def check_section(values: Any) -> None:
     """Raise an InputError for a wrong whole number or choice in a section, also if Python code made it."""
-    for item in fields(values):
-        kind, value, bounds = types_of(type(values))[item.name], getattr(values, item.name), item.metadata
+    section: Any = type(values)
+    for item in fields(section):
+        kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "choices" in bounds:
             if typing.get_origin(kind) is tuple and not isinstance(value, tuple):
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")

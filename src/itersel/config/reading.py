@@ -63,20 +63,14 @@ def read_config(content: object) -> Config:
     All unknown keys and wrong values are reported together or, if there are none, all conflicts: an
     InputError of one line names the key, a CombinedInputError has several.
     """
-    content, grids = without_grids({} if content is None else content)
+    given, grids = without_grids({} if content is None else content)
     try:
-        return _read_config(content)
+        config = with_tuning_defaults(_read_section(Config, given, ""), given)
+        tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+        checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
+        attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     except InputError as error:
         raise as_written(error, grids) from None
-
-
-def _read_config(content: object) -> Config:
-    config: Config = _read_section(Config, content, "")
-    assert isinstance(content, Mapping)
-    config = with_tuning_defaults(config, content)
-    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
-    checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
-    attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     return with_folds(config)
 
 
