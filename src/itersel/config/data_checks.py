@@ -138,7 +138,6 @@ def _check_fields(text: Split | ReferencedText, key: str) -> None:
 
 
 def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
-    """Reject invalid names of datasets."""
     for name in text.mtdata:
         if not re.fullmatch(MTDATA_PATTERN, name):
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")

@@ -55,7 +55,6 @@ def _list_schema(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _summary(kind: Any) -> str:
-    """Return the first line of a section's docstring."""
     return str(kind.__doc__).partition("\n")[0]
 
 
@@ -106,7 +105,6 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
 
 
 def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the schema of values by name."""
     entries = {f"^{pattern}$": entry}
     return {"type": "object", **more, "additionalProperties": False, "patternProperties": entries}
 
@@ -151,8 +149,7 @@ def key_table(kind: Any) -> list[str]:
 
 
 def _is_option(item: Field[Any]) -> bool:
-    """Return whether a field is an option, not a section."""
-    return item.default is not MISSING
+    return item.default is not MISSING  # as sections have a factory
 
 
 def _table_row(item: Field[Any], kind: Any) -> str:
