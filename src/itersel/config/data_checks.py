@@ -25,12 +25,12 @@ MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
 def check_data(config: Config) -> None:
     """Reject missing keys of `data`, and keys for another kind of data."""
     data = config.data
-    if "" in data.test and data.test[""].devtest != ReferencedText():
-        raise wrong("data.test.devtest", "needs a named test set; use data.devtest instead")
     if data.kind == "lists":
         check_lists(config)
     else:
         refuse_lists(data)
+        if "" in data.test and data.test[""].devtest != ReferencedText():
+            raise wrong("data.test.devtest", "needs a named test set; use data.devtest instead")
         attempt_all(partial(_check_text, config, *one) for one in texts_by_key(data).items())
         _check_alignment(data)
         _check_kind(data)

@@ -254,12 +254,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
 
 def _yaml(value: object) -> str:
-    """Return a scalar or a list as YAML on one line."""
+    """Return a value as YAML on one line."""
     import yaml  # type: ignore[import-untyped]
 
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_yaml(name)}: {_yaml(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
-    text: str = yaml.safe_dump(value, width=10**6, allow_unicode=True)
+    how = {"default_flow_style": True, "sort_keys": False, "width": 10**6, "allow_unicode": True}
+    text: str = yaml.safe_dump(value, **how)
     return text.removesuffix("...\n").strip()

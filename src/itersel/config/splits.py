@@ -84,7 +84,7 @@ def texts_by_key(data: Data) -> dict[str, Split | ReferencedText]:
     for name, text in (data.test or {"": TestSet()}).items():
         key = f"data.{text_name('test', name)}"
         texts[key] = text
-        if name and text.devtest != ReferencedText():
+        if text.devtest != ReferencedText():
             texts[f"{key}.devtest"] = text.devtest
     return texts
 
