@@ -19,7 +19,7 @@ from itersel.errors import FilePath
 # A temporary file: host, process, random part, and the output's name, whose suffix tells libraries the
 # format.
 _TEMPORARY = re.compile(
-    r"\.tmp\.(?P<host>[A-Za-z0-9-]+)\.(?P<process>[1-9][0-9]{0,9})\.[0-9a-f]{8}\..+", re.DOTALL
+    r"\.tmp\.(?P<host>[A-Za-z0-9-]+)\.(?P<process>[1-9][0-9]{0,8})\.[0-9a-f]{8}\..+", re.DOTALL
 )
 
 
@@ -92,12 +92,14 @@ def remove_leftovers(folder: FilePath) -> list[Path]:
     Files of other hosts are kept, because their processes may still be running. Links are not followed.
     Returns the removed files.
     """
+    import psutil  # type: ignore[import-untyped]  # slower than all else here
+
     removed = []
     for parent, _, names in os.walk(folder):
         for name in names:
             match = _TEMPORARY.fullmatch(name)
             path = Path(parent, name)
-            if match is None or match["host"] != _host() or _is_alive(int(match["process"])):
+            if match is None or match["host"] != _host() or psutil.pid_exists(int(match["process"])):
                 continue
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(path.lstat().st_mode):
@@ -126,13 +128,3 @@ def remove_stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
                 path.unlink()
                 removed.append(path)
     return removed
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:  # another user's
-        pass
-    return True

@@ -146,11 +146,6 @@ def test_split(name: str) -> str:
     return f"test.{name}" if name else "test"
 
 
-def devtest_split(name: str) -> str:
-    """Return the split used to choose the epoch for a test set with its own devtest."""
-    return f"devtest.{name}"
-
-
 def parse_number(text: str) -> float:
     """Parse a number, which may be ``inf`` or ``nan``; a ValueError says if the text is something else."""
     try:

@@ -12,10 +12,10 @@ import yaml
 from tests.configs import BAD, GOOD, INCONSISTENT, PAIR, PATH, experiment, files, lists, schema, tasks
 from tests.configs import data as data_of
 
-from itersel.cli.arguments import add_section_arguments, section_of
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
+from itersel.config.command_line import add_section_arguments, options, options_of, section_of
 from itersel.config.learners import LEARNERS, AdaGrad, Mira, Perceptron
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
 from itersel.config.options import types_of
@@ -26,7 +26,6 @@ from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS, HeldOut, KBestMira, Mert
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.plan.commands import options, options_of
 
 SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}

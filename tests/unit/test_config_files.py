@@ -192,7 +192,7 @@ def sizes_of(config):
     """Return the numbers of sentences of train, dev, devtest and test."""
     sizes, _ = read_texts(read_config(config))
     assert sizes.keys() == SPLITS.keys()
-    return [sizes[split].sentences for split in SPLITS]
+    return [sizes[split].total() for split in SPLITS]
 
 
 def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused):

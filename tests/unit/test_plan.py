@@ -11,6 +11,7 @@ import pytest
 from itersel.cli.arguments import add_step
 from itersel.cli.main import STEPS, make_parser
 from itersel.config import splits, values
+from itersel.config.command_line import options
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS
@@ -19,7 +20,7 @@ from itersel.config.tasks import files_of
 from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
-from itersel.plan.commands import options, own_seed, sequences
+from itersel.plan.commands import own_seed, sequences
 from itersel.plan.texts import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
-import math
 import os
 import re
-import typing
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
+from itersel.config.command_line import refuse, whole
 from itersel.errors import InputError, suggest
 from itersel.limits import (
     LANGUAGE_PATTERN,
@@ -23,7 +20,6 @@ from itersel.limits import (
     TOKENIZED_BLEU,
     TOKENIZERS,
     is_test_set_name,
-    parse_number,
 )
 
 MAX_NUMPY_SEED = 2**32 - 1
@@ -87,51 +83,9 @@ def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
         add_options(parser, {"--passed-on FILE": passed_on})
 
 
-def refuse(text: str, wanted: str) -> NoReturn:
-    """Raise the error for an option whose value is not `wanted`."""
-    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
-
-
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers within bounds."""
-    limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
-
-    def parse(text: str) -> int:
-        # int() alone would accept '1_000' and digits of other scripts
-        number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
-        if number is None or number < least or (most is not None and number > most):
-            refuse(text, f"a whole number {limit}")
-        return number
-
-    return parse
-
-
 positive = whole(1)
 not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
-
-
-def number(
-    *, above: float | None = None, minimum: float | None = None, maximum: float | None = None
-) -> Callable[[str], float]:
-    """Return a parser of finite numbers within bounds."""
-
-    def parse(text: str) -> float:
-        try:
-            value = parse_number(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            refuse(text, "a number")
-        if above is not None and value <= above:
-            refuse(text, f"a number above {above:g}")
-        if minimum is not None and value < minimum:
-            refuse(text, f"a number of {minimum:g} or more")
-        if maximum is not None and value > maximum:
-            refuse(text, f"a number of at most {maximum:g}")
-        return value
-
-    return parse
 
 
 def split(text: str) -> str:
@@ -141,29 +95,6 @@ def split(text: str) -> str:
     if text not in (*SPLITS, "hash") and not is_named:
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Parse names separated by commas; there may be none."""
-    return tuple(filter(None, text.split(",")))
-
-
-def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    """Return a parser of different names, separated by commas; there may be none."""
-
-    def parse(text: str) -> tuple[str, ...]:
-        found = names(text)
-        if len(set(found)) != len(found) or not all(name in known for name in found):
-            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
-        return found
-
-    return parse
-
-
-def _no_empty_names(text: str) -> tuple[str, ...]:
-    if not all(text.split(",")):
-        refuse(text, "a comma-separated list of names")
-    return names(text)
 
 
 def language(text: str) -> str:
@@ -178,63 +109,6 @@ def output_file(text: str) -> str:
     if not text or text.endswith("/") or os.path.isdir(text):
         refuse(text, "the name of a file")
     return text
-
-
-def add_section_arguments(
-    parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
-) -> None:
-    """Add an option for each key of a section, or for those in `names`; true or false become flags."""
-    types = typing.get_type_hints(section)
-    for item in fields(section):
-        if names and item.name not in names:
-            continue
-        kind, bounds = types[item.name], item.metadata
-        chosen: Any = item.default
-        choices, explanation = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
-        settings: dict[str, Any] = {"default": chosen}
-        shown = f"{explanation} (default: %(default)s)"
-        if kind is bool:
-            settings, shown = {"action": "store_true"}, explanation
-        elif typing.get_origin(kind) is tuple:
-            known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
-            shown = f"{explanation}{known} Separate them with commas (default: {','.join(chosen) or none})."
-            settings["type"] = _no_empty_names if choices is None else different_names(choices)
-            settings["metavar"] = "NAMES"
-        elif choices is not None:
-            settings["choices"] = choices
-        else:
-            limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
-            parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
-            settings["type"] = parse
-            settings["metavar"] = "N"
-        action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
-        # what packages add to the choices is looked up only when help is shown
-        action.known, action.help = choices, shown  # type: ignore[attr-defined]
-
-
-def add_chosen_section(
-    parser: argparse.ArgumentParser,
-    arguments: Sequence[str],
-    option: str,
-    choices: Mapping[str, Any],
-    default: str | None = None,
-) -> None:
-    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
-    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    first.add_argument(f"--{option}", default=default, dest="name")
-    name = None
-    with contextlib.suppress(argparse.ArgumentError):
-        name = first.parse_known_args(arguments)[0].name
-    if name is not None and name in choices:
-        try:
-            add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
-        except argparse.ArgumentError as error:
-            raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
-
-
-def section_of(kind: Any, options: argparse.Namespace) -> Any:
-    """Return a section with the values of parsed options: the inverse of `plan.commands.options_of`."""
-    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def _check(options: argparse.Namespace) -> None:
     for line in lists:
         print(f"  {line}")
     for split, size in sizes.items():
-        print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")
+        print(f"  {split}: {size.total():,} sentences, {size.words:,} words")
     cost = estimate(config, sizes)
     if cost is None and is_read:
         print("  no estimate: some of the text is downloaded by the run")

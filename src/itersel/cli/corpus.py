@@ -16,14 +16,11 @@ from itersel.cli.arguments import (
     add_jobs,
     add_options,
     language,
-    names,
-    number,
     positive,
-    refuse,
     split,
-    whole,
 )
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
+from itersel.config.command_line import names, number, refuse, whole
 from itersel.errors import InputError
 from itersel.limits import (
     DEBIAN_MIRROR,

@@ -11,13 +11,11 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_patience,
-    add_section_arguments,
     add_text_output,
     not_negative,
     positive,
-    section_of,
-    whole,
 )
+from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST

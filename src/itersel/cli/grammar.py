@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, add_section_arguments, section_of
+from itersel.cli.arguments import add_options, add_output
+from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.search import Grammar
 
 SUBSTEPS = {

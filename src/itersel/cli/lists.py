@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from itersel.cli.arguments import add_options, add_output, language, whole
+from itersel.cli.arguments import add_options, add_output, language
+from itersel.config.command_line import whole
 from itersel.errors import InputError
 
 

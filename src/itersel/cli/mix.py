@@ -8,11 +8,10 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_patience,
-    number,
     output_file,
     positive,
-    section_of,
 )
+from itersel.config.command_line import number, section_of
 from itersel.config.mixing import NORMS
 
 DESCRIPTIONS = {

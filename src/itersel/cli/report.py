@@ -15,15 +15,13 @@ from itersel.cli.arguments import (
     add_output,
     add_randomization_arguments,
     add_scoring,
-    add_section_arguments,
     add_tokenize,
     named_file,
     output_file,
     positive,
-    section_of,
-    whole,
 )
 from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write_forms, write_table
+from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU

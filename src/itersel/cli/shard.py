@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, positive, refuse, seed
+from itersel.cli.arguments import add_options, positive, seed
+from itersel.config.command_line import refuse
 from itersel.errors import InputError
 
 if TYPE_CHECKING:

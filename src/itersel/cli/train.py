@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from itersel.cli.arguments import (
-    add_chosen_section,
     add_options,
     add_output,
     add_patience,
-    add_section_arguments,
     not_negative,
     positive,
-    section_of,
     seed,
 )
+from itersel.config.command_line import add_chosen_section, add_section_arguments, section_of
 from itersel.config.learners import LEARNERS, find_conflict
 from itersel.config.search import ListSettings
 from itersel.errors import InputError

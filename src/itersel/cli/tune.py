@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from itersel.cli.arguments import (
-    add_chosen_section,
     add_nbest,
     add_options,
     add_output,
@@ -16,9 +15,9 @@ from itersel.cli.arguments import (
     first_names,
     positive,
     scores_of,
-    section_of,
     seed,
 )
+from itersel.config.command_line import add_chosen_section, section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 

@@ -44,15 +44,14 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
-    from itersel.storage.hdf5 import open_hdf5, read_header
+    from itersel.storage.hdf5 import header_of
     from itersel.vectors.weights import FORMAT
 
     path = _file_of(options.file)
     weights = _read(path)
     if path.endswith(".h5"):
-        with open_hdf5(path) as stream:
-            for name, value in sorted(read_header(stream, FORMAT, path).attributes.items()):
-                print(f"# {name}: {value}")
+        for name, value in sorted(header_of(path, FORMAT).attributes.items()):
+            print(f"# {name}: {value}")
     print(f"# weights: {weights.key.shape[0]}")
     rows = _order(weights, options.by)
     for row in rows[: options.number or None].tolist():

@@ -1,17 +1,16 @@
-"""Check that the values of a config are consistent, and fill in defaults that depend on several of them."""
+"""Check that the values of a config are consistent."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import partial
 
 from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import Perceptron, find_conflict
-from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
-from itersel.config.options import check_unique, name_in, reject, wrong
+from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
+from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
 from itersel.config.tasks import (
     TASKS,
@@ -23,13 +22,21 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
-from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
+from itersel.config.tuners import (
+    ALL_DENSE,
+    DENSE_TUNERS,
+    STEP,
+    TUNERS,
+    Batch,
+    ForestMert,
+    LineSearch,
+    NoTuner,
+)
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
 from itersel.limits import DENSE_FEATURES, MAX_SEED
 from itersel.plugins import TEMPLATES
 
-DEFAULT_FOLDS = 10
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"
 
@@ -57,20 +64,17 @@ def check_experiments(config: Config) -> None:
 def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
     key, mixing = f"experiments.{name}", experiment.mixing
+    _check_mixing(experiment, key)
     if split_repeat(name) != (name, 1):
         raise wrong(key, ": names like this are reserved for repeats; choose another")
     if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
-        raise wrong(
-            f"{key}.repeats", f"is {experiment.repeats}: the last seed would be larger than {MAX_SEED}"
-        )
+        why = f"the last seed would be larger than {MAX_SEED}"
+        raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
     if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
-        raise wrong(
-            f"{key}.patience",
-            f"is {experiment.patience}, has no effect with epochs: {experiment.epochs}; raise epochs, or "
-            "remove this",
-        )
+        why = f"has no effect with epochs: {experiment.epochs}; raise epochs, or remove this"
+        raise wrong(f"{key}.patience", f"is {experiment.patience}, {why}")
     if MARK in name:
         raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")
@@ -80,19 +84,33 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(second, f"cannot be combined with '{first}'; remove one of them")
     if isinstance(mixing, PathFollowing):
         _check_path(experiment, mixing, key)
-    if isinstance(mixing, Selection | PathFollowing) and has_lists(config):
-        if ALL_DENSE in mixing.keep:
-            raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
-    elif isinstance(mixing, Selection | PathFollowing):
-        used = experiment.templates or config.grammar.templates
-        _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
-    conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
-    if conflict:
+    if isinstance(mixing, Selection | PathFollowing):
+        _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
+    if not isinstance(experiment.learner, Batch) and (conflict := find_conflict(experiment.learner)):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
-    _check_templates(config, name)
+    _check_templates(config, experiment, name)
     _check_start(config, name)
     _check_folds(config, experiment, key)
     _check_held_out(config, experiment, f"{key}.held_out")
+
+
+def _check_mixing(experiment: Experiment, key: str) -> None:
+    """Reject mixings that the learner does not need, or the algorithm does not have."""
+    mixing, algorithm = name_in(MIXINGS, experiment.mixing), experiment.algorithm
+    if isinstance(experiment.learner, Batch):
+        name = name_in(TUNERS, experiment.learner)
+        if algorithm is not None:
+            why = f"learner {name} has nothing to mix; remove it"
+            raise wrong(f"{key}.algorithm", f"names a mixing, and {why}")
+        if not isinstance(experiment.mixing, Nothing):
+            why = f"learner {name} tunes one weight vector on all shards; remove the key"
+            raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
+        if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
+            wanted = f"dense with learner {name}: it searches along every feature"
+            raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
+    elif algorithm is not None and mixing != ALGORITHMS[algorithm]:
+        why = f"algorithm: {algorithm} implies mixing {ALGORITHMS[algorithm]}; remove one of them"
+        raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
 
 
 def _check_compared(config: Config) -> None:
@@ -107,9 +125,8 @@ def _check_compared(config: Config) -> None:
         if len(independent) == len(config.experiments):
             raise wrong(key, ": independent tasks need an experiment with other tasks to compare with")
         if set(labels) != set(independent[first]):
-            raise wrong(
-                f"{key}.labels", f"differ from those of '{first}'; independent tasks must be the same"
-            )
+            why = "independent tasks must be the same"
+            raise wrong(f"{key}.labels", f"differ from those of '{first}'; {why}")
 
 
 def _check_outputs(config: Config) -> None:
@@ -143,11 +160,8 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     """Reject tasks without labels, or that the learner cannot use."""
     tasks = experiment.tasks
     if isinstance(experiment.learner, Batch) and isinstance(tasks, Resharding | PooledTasks):
-        raise wrong(
-            f"{key}.name",
-            f"is {name_in(TASKS, tasks)}, which needs an online learner; a batch tuner "
-            "reads the lists of all shards at once",
-        )
+        why = "a batch tuner reads the lists of all shards at once"
+        raise wrong(f"{key}.name", f"is {name_in(TASKS, tasks)}, which needs an online learner; {why}")
     if isinstance(tasks, RandomTasks | Resharding):
         return
     labels, key = labels_of(tasks), f"{key}.labels"
@@ -176,16 +190,13 @@ def _check_scored_by_task(config: Config, key: str) -> None:
         raise wrong(key, "needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
-            raise wrong(
-                f"data.test.{name}.devtest",
-                "has no effect with independent tasks, which choose "
-                "their epochs on data.devtest; remove one of them",
-            )
+            why = "which choose their epochs on data.devtest; remove one of them"
+            raise wrong(f"data.test.{name}.devtest", f"has no effect with independent tasks, {why}")
 
 
-def _check_templates(config: Config, name: str) -> None:
+def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
     """Reject templates that are not extracted, or not used."""
-    key, experiment = f"experiments.{name}.templates", config.experiments[name]
+    key = f"experiments.{name}.templates"
     for template in experiment.templates:
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
@@ -207,25 +218,24 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
     if mixing.threshold is not None and mixing.minimum > mixing.threshold:
         reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
     if type(experiment.learner) is Perceptron and experiment.start_from is None:
-        raise wrong(
-            f"{key}.learner.name",
-            "is perceptron, whose loss is 0 if all weights are 0: path "
-            "following needs another learner, or start_from",
-        )
+        why = "path following needs another learner, or start_from"
+        raise wrong(f"{key}.learner.name", f"is perceptron, whose loss is 0 if all weights are 0: {why}")
     if isinstance(experiment.tasks, Resharding) and getattr(experiment.learner, "pairs", "") == "pro":
-        raise wrong(
-            f"{key}.learner.pairs",
-            "is pro, which samples other pairs when a sentence moves to "
-            "another shard: with resharding, path following cannot compare their losses",
-        )
+        samples = "samples other pairs when a sentence moves to another shard"
+        why = "with resharding, path following cannot compare their losses"
+        raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
     if experiment.held_out.start == "tuned":
-        raise wrong(
-            f"{key}.held_out.start", "is tuned, but path following compares the losses of mixed weights"
-        )
+        why = "path following compares the losses of mixed weights"
+        raise wrong(f"{key}.held_out.start", f"is tuned, but {why}")
 
 
-def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> None:
+def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:
     """Reject features that no grammar has."""
+    if has_lists(config):
+        if ALL_DENSE in names:
+            raise wrong(key, "must name features of the lists one by one, not 'dense'")
+        return
+    templates = (experiment.templates or config.grammar.templates) if experiment.features == "all" else ()
     prefixes = tuple(TEMPLATES[template] for template in templates)
     for name in names:
         is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
@@ -240,39 +250,33 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
     """Reject a step on dev if dev is not held out, or if the step would change nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
-        for name in ("iterations", "start"):
-            if getattr(held_out, name) != getattr(HeldOut(), name):
-                raise wrong(f"{key}.{name}", f"has no effect without '{key}.tuner'; remove it")
+        for name in changed(held_out):
+            raise wrong(f"{key}.{name}", f"has no effect without '{key}.tuner'; remove it")
         return
     if experiment.tune_on != "train":
         raise wrong(f"{key}.tuner", "needs tune_on: train; dev is not held out otherwise")
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
     if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
-        raise wrong(
-            f"{key}.start",
-            f"is tuned, but with mixing {name_in(MIXINGS, experiment.mixing)} shards "
-            "continue from their own weights",
-        )
+        shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
+        raise wrong(f"{key}.start", f"is tuned, but {shards}")
     if held_out.start == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
     if isinstance(held_out.tuner, LineSearch):
-        directions = held_out.tuner.directions
-        features = set(directions) - {ALL_DENSE, STEP} if has_lists(config) else DENSE_FEATURES
-        _check_directions(directions, features, f"{key}.tuner.directions", experiment.epochs)
+        _check_directions(config, held_out.tuner.directions, f"{key}.tuner.directions", experiment.epochs)
 
 
-def _check_directions(directions: Sequence[str], features: Collection[str], key: str, epochs: int) -> None:
+def _check_directions(config: Config, directions: Sequence[str], key: str, epochs: int) -> None:
     """Reject directions that are no dense features, and those that add nothing."""
-    allowed = (ALL_DENSE, STEP, *features)
+    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
     if not directions:
         raise wrong(key, "is empty; name at least one")
     for name in directions:
-        if name not in allowed:
+        if name not in allowed and not has_lists(config):
             reject(key, name, f"one of {', '.join(allowed)}")
     check_unique(key, directions)
     for name in directions:
-        if name in features and ALL_DENSE in directions:
+        if name not in (ALL_DENSE, STEP) and ALL_DENSE in directions:
             raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
     if STEP in directions and epochs == 1:
         raise wrong(key, f": {STEP} has no effect with epochs: 1; remove it")
@@ -288,9 +292,8 @@ def _check_start(config: Config, name: str) -> None:
         if start in path:
             raise wrong(key, f"is circular: {', '.join([*path, start])}")
         path.append(start)
-        if isinstance(experiments[start].tasks, IndependentTasks) and not isinstance(
-            experiments[path[-2]].tasks, IndependentTasks
-        ):
+        of_start, of_own = (isinstance(experiments[one].tasks, IndependentTasks) for one in (start, path[-2]))
+        if of_start and not of_own:
             reject(key, start, "an experiment with one weight vector; it has independent tasks")
     first, own = experiments[name].start_from, experiments[name]
     if first is None or experiments[first].features == "dense":
@@ -317,29 +320,14 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
         raise wrong(key, f"is {folds}, must be at most {files}, its {what}")
 
 
-def with_folds(config: Config) -> Config:
-    """Fill in the numbers of held-out language models that the config does not set."""
-    experiments = {}
-    for name, experiment in config.experiments.items():
-        tasks = experiment.tasks
-        if tasks.language_model_folds is None:
-            has_model = config.language_model.arpa is not None or has_lists(config)
-            is_own = experiment.tune_on == "train" and not has_model
-            folds = min(DEFAULT_FOLDS, files_of(tasks)) if is_own else 1
-            experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
-        experiments[name] = experiment
-    return replace(config, experiments=experiments)
-
-
 def warnings(config: Config) -> list[str]:
     """Return one line for each setting that is allowed but probably not intended."""
-    found = []
-    for name, experiment in config.experiments.items():
-        tasks, own = experiment.tasks, config.language_model.arpa is None and not has_lists(config)
-        if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
-            where = "has one shard" if files_of(tasks) == 1 else "has language_model_folds: 1"
-            found.append(
-                f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
-                "and will trust it too much (docs/workflow.md)"
-            )
-    return found
+    if config.language_model.arpa is not None or has_lists(config):
+        return []
+    why = "it is trained with a language model that has seen its text, and will trust it too much"
+    return [
+        f"experiments.{name} has {'one shard' if files_of(one.tasks) == 1 else 'language_model_folds: 1'}: "
+        f"{why} (docs/workflow.md)"
+        for name, one in config.experiments.items()
+        if one.tune_on == "train" and one.tasks.language_model_folds == 1
+    ]

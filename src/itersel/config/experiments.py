@@ -21,14 +21,14 @@ _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
 MOST_COMBINATIONS = 1000
 
 
-def without_grids(content: object) -> tuple[object, dict[str, str]]:
+def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     """Turn each grid of an unread config into one experiment for each combination of its values.
 
     A grid is an experiment with lists in place of single values. Also returns the name of its grid for each
     experiment that comes from one.
     """
     given = content.get("experiments") if isinstance(content, Mapping) else None
-    if not isinstance(content, Mapping) or not isinstance(given, Mapping):
+    if not isinstance(given, Mapping):
         return content, {}
     experiments: dict[Any, Any] = {}
     grids: dict[str, str] = {}

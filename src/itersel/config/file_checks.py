@@ -6,9 +6,9 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
@@ -30,20 +30,13 @@ FOLDER, LISTS = "data.folder", ".lists"
 LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
-class Size(NamedTuple):
+class Size(Counter[int]):
     """The size of a text: the number of source sentences by length in words, before tokenisation."""
-
-    lengths: dict[int, int]
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences."""
-        return sum(self.lengths.values())
 
     @property
     def words(self) -> int:
         """Number of source words."""
-        return sum(length * count for length, count in self.lengths.items())
+        return sum(length * count for length, count in self.items())
 
 
 def help_files(config: Config) -> list[str]:
@@ -114,17 +107,14 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
         for split in given_splits(config)
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
-    sizes: dict[str, Size] = {}
     # not needed by jobs, and slow to import
     from itersel.config.suspicions import Suspicions
 
     shared, suspicions = HeldOutPairs(), Suspicions(config)
-
-    def measure(split: str) -> None:
-        sizes.update(_sizes(config, split, shared, suspicions))
-
+    sizes: dict[str, Size] = {}
     # train is compared with the others, so it is last
-    measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
+    last = [*splits[1:], *splits[:1]]
+    measures = [partial(_measure, config, split, sizes, shared, suspicions) for split in last]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
     check_outputs(config, sizes)
@@ -140,7 +130,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
 def check_sizes(sizes: Mapping[str, Size]) -> None:
     """Reject a split without sentences; after the warnings, which may say more about the text."""
     for split, size in sizes.items():
-        if not size.lengths:
+        if not size:
             raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
 
 
@@ -165,21 +155,20 @@ def _check_monolingual(config: Config, path: str) -> None:
         pass
 
 
-def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> dict[str, Size]:
-    """Return the size of a split, and of those that are cut from it, as if these were its first sentences."""
+def _measure(
+    config: Config, split: str, sizes: dict[str, Size], shared: HeldOutPairs, suspicions: Suspicions
+) -> None:
+    """Add the size of a split, and of those that are cut from it, as if these were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
-    sizes = {name: Size({}) for name, _ in parts}
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
-        for length in islice(lengths, bound):
-            sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
-    if not sizes[split].lengths and len(parts) > 1:
+        sizes[name] = Size(islice(lengths, bound))
+    if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
     deque(lengths, maxlen=0)
-    return sizes
 
 
 def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> Iterator[str]:
@@ -199,11 +188,8 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
             yield from block.source
             continue
         found = shared.find(plain)
-        yield from (
-            source
-            for source, other in zip(block.source, found, strict=True)
-            if not (other and data.drop_overlap)
-        )
+        is_kept = (not (other and data.drop_overlap) for other in found)
+        yield from compress(block.source, is_kept)
 
 
 def _plain(lines: Iterable[str]) -> list[str]:
@@ -216,22 +202,18 @@ def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
             lines, size = sum(map(len, line_blocks(path))), sizes.get(split)
-            if size is not None and lines != size.sentences:
-                raise wrong(
-                    f"evaluation.outputs.{name}",
-                    f"names {path}, which has {lines} lines, but test set {test_set} has {size.sentences}",
-                )
+            if size is not None and lines != size.total():
+                found = f"names {path}, which has {lines} lines"
+                message = f"{found}, but test set {test_set} has {size.total()}"
+                raise wrong(f"evaluation.outputs.{name}", message)
 
 
 def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)
-    if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
+    if not size or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
-    if size.sentences < files_of(experiment.tasks):
-        raise wrong(
-            f"experiments.{name}.tasks.shards",
-            f"makes {files_of(experiment.tasks)} shards, but "
-            f"{experiment.tune_on} has {size.sentences} sentences",
-        )
+    if size.total() < (shards := files_of(experiment.tasks)):
+        message = f"makes {shards} shards, but {experiment.tune_on} has {size.total()} sentences"
+        raise wrong(f"experiments.{name}.tasks.shards", message)

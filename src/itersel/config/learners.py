@@ -19,10 +19,6 @@ UPDATES = ("sequential", "sentence")
 SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
-HOPES = ("cost-diminished", "oracle")
-FEARS = ("cost-augmented", "prediction")
-CANDIDATES = ("k-best", "forest")
-CONSTRAINTS = ("hope-fear", "all")
 
 
 @dataclass(frozen=True)
@@ -128,24 +124,24 @@ class Mira(Online):
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",
         "cost-diminished",
-        choices=HOPES,
+        choices=("cost-diminished", "oracle"),
     )
     fear: str = option(
         "cost-augmented: the translation with the largest score plus cost; prediction: the one with the "
         "largest score.",
         "cost-augmented",
-        choices=FEARS,
+        choices=("cost-augmented", "prediction"),
     )
     candidates: str = option(
         "Candidates for hope and fear: the k-best list, or the k-best list and the translations found by "
         "cost-augmented decoding of the forest.",
         "k-best",
-        choices=CANDIDATES,
+        choices=("k-best", "forest"),
     )
     constraints: str = option(
         "hope-fear: one constraint per sentence; all: the hope against every candidate.",
         "hope-fear",
-        choices=CONSTRAINTS,
+        choices=("hope-fear", "all"),
     )
 
 

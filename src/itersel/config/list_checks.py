@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
 from functools import partial
-from typing import Any
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.learners import Mira
-from itersel.config.options import join, wrong
+from itersel.config.options import changed, wrong
+from itersel.config.splits import texts_by_key
 from itersel.config.tuners import Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.errors import attempt_all
@@ -28,15 +26,14 @@ NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
 def check_lists(config: Config) -> None:
     """Reject missing keys, and keys that need a decoder."""
-    data = config.data
-    checks = [partial(_check_text, text, key) for key, text in _texts(data)]
+    checks = [partial(_check_text, text, key) for key, text in texts_by_key(config.data).items()]
     checks += [partial(_check_experiment, config, name) for name in config.experiments]
     attempt_all([partial(_check_unused, config), *checks])
 
 
 def refuse_lists(data: Data) -> None:
     """Reject keys of lists with another kind of data."""
-    for key, text in _texts(data):
+    for key, text in texts_by_key(data).items():
         for name in ("lists", "quality"):
             if getattr(text, name):
                 raise wrong(f"{key}.{name}", "needs data.kind: lists")
@@ -44,21 +41,9 @@ def refuse_lists(data: Data) -> None:
         raise wrong("data.dense", "needs data.kind: lists")
 
 
-def _texts(data: Data) -> Iterator[tuple[str, Split | ReferencedText]]:
-    """Yield the texts with their keys, including those that are missing."""
-    for name, corpus in data.train.items():
-        yield join("data.train", name) if name else "data.train", corpus
-    yield from (("data.dev", data.dev), ("data.devtest", data.devtest))
-    for name, text in (data.test or {"": TestSet()}).items():
-        key = join("data.test", name) if name else "data.test"
-        yield key, text
-        if text.devtest != ReferencedText():
-            yield f"{key}.devtest", text.devtest
-
-
 def _check_text(text: Split | ReferencedText, key: str) -> None:
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
-    for name in _changed(text):
+    for name in changed(text):
         if name not in allowed:
             raise wrong(f"{key}.{name}", NO_EFFECT)
     if not text.lists:
@@ -78,15 +63,9 @@ def _check_text(text: Split | ReferencedText, key: str) -> None:
 def _check_unused(config: Config) -> None:
     """Reject settings of what lists replace."""
     for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
-        for name in _changed(getattr(config, section)):
+        for name in changed(getattr(config, section)):
             if name not in USED.get(section, ()):
                 raise wrong(f"{section}.{name}", NO_EFFECT)
-
-
-def _changed(section: Any) -> list[str]:
-    """Return the keys whose values differ from the default."""
-    default = type(section)()
-    return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
 
 
 def _check_experiment(config: Config, name: str) -> None:
@@ -103,10 +82,8 @@ def _check_experiment(config: Config, name: str) -> None:
             raise wrong(f"{key}.{place}.name", "is forest-mert, but lists have no forests; use mert")
         text = config.data.dev if split == "dev" else config.data.train.get("", Split())
         if isinstance(one, Batch) and not text.target:
-            message = (
-                f"tunes for BLEU, but data.{split} has no references; give it a target, or choose another"
-            )
-            raise wrong(f"{key}.{place}.name", message)
+            message = f"tunes for BLEU, but data.{split} has no references"
+            raise wrong(f"{key}.{place}.name", f"{message}; give it a target, or choose another")
     if isinstance(tuner, LineSearch) and tuner.directions == LineSearch().directions:
         message = "is missing; name dense features of the lists, or 'dense' for all of them"
         raise wrong(f"{key}.held_out.tuner.directions", message)

@@ -119,16 +119,15 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
 
 def check_section(values: Any) -> None:
     """Raise an InputError for a wrong whole number or choice in a section, also if Python code made it."""
-    kinds = typing.get_type_hints(type(values))
-    for item in fields(values):
-        value, bounds = getattr(values, item.name), item.metadata
+    section: Any = type(values)
+    for item in fields(section):
+        kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "choices" in bounds:
-            is_list = typing.get_origin(kinds[item.name]) is tuple
-            if is_list and not isinstance(value, tuple):
+            if typing.get_origin(kind) is tuple and not isinstance(value, tuple):
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")
-            for one in value if is_list else (value,):
+            for one in value if isinstance(value, tuple) else (value,):
                 check_choice(item.name, one, bounds["choices"])
-        elif "minimum" in bounds and kinds[item.name] is int:
+        elif "minimum" in bounds and kind is int:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
             if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"
@@ -139,6 +138,12 @@ def name_in(kinds: Mapping[str, type], section: object) -> str:
     """Return the name of a section with several forms, such as a learner, in the table of its forms."""
     used: Iterable[str] = kinds.used if isinstance(kinds, Extensible) else ()
     return next(name for name in itertools.chain(used, kinds) if kinds[name] is type(section))
+
+
+def changed(section: Any) -> list[str]:
+    """Return the keys of a section that do not have their defaults."""
+    default = type(section)()
+    return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
 
 
 def wrong(key: str, problem: str) -> InputError:

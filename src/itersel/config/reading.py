@@ -8,23 +8,21 @@ import math
 import os
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import partial
 from typing import Any
 
-from itersel.config.checks import check_experiments, check_models, with_folds
+from itersel.config.checks import check_experiments, check_models
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
-from itersel.config.defaults import with_tuning_defaults
+from itersel.config.defaults import with_folds, with_tuning_defaults
 from itersel.config.experiments import as_written, without_grids
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
     join,
-    name_in,
     one_of,
     reject,
     show,
@@ -32,7 +30,6 @@ from itersel.config.options import (
     types_of,
     wrong,
 )
-from itersel.config.tuners import DENSE_TUNERS, TUNERS, Batch
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.config.yaml_loader import read_yaml
 from itersel.errors import FilePath, InputError, attempt_all, located, suggest
@@ -66,20 +63,14 @@ def read_config(content: object) -> Config:
     All unknown keys and wrong values are reported together or, if there are none, all conflicts: an
     InputError of one line names the key, a CombinedInputError has several.
     """
-    content, grids = without_grids({} if content is None else content)
+    given, grids = without_grids({} if content is None else content)
     try:
-        return _read_config(content)
+        config = with_tuning_defaults(_read_section(Config, given, ""), given)
+        tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+        checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
+        attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     except InputError as error:
         raise as_written(error, grids) from None
-
-
-def _read_config(content: object) -> Config:
-    config: Config = _read_section(Config, content, "")
-    assert isinstance(content, Mapping)
-    config = with_tuning_defaults(config, content)
-    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
-    checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
-    attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     return with_folds(config)
 
 
@@ -136,16 +127,8 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return None
     if is_dataclass(kind):
         return _read_section(kind, value, key)
-    if kind == dict[str, Experiment]:
-        settings = _mapping(value, key, "'name: settings'")
-        return _read_all(partial(_read_experiment, key), settings)
-    if kind in (dict[str, TestSet], dict[str, Split]):
-        return _read_texts(typing.get_args(kind)[1], value, key)
-    if kind == dict[str, int]:
-        return _read_numbers(item, value, key)
-    if kind == dict[str, tuple[str, ...]]:
-        outputs = _mapping(value, key, "'name: file' lines", least=1)
-        return _read_all(partial(_read_output, item, key), outputs)
+    if typing.get_origin(kind) is dict:
+        return _read_named(item, typing.get_args(kind)[1], value, key)
     if typing.get_origin(kind) is tuple:
         return _read_list(item, value, key)
     if isinstance(value, list | tuple) and "no_list" in item.metadata:
@@ -153,8 +136,21 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
     return _read_scalar(item, kind, value, key)
 
 
-def _read_all(read: Callable[[Any, Any], Any], values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return what is read of each name and value, or raise the errors of all of them."""
+def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
+    """Read values by name; a corpus or test set alone may lack one, and has the empty name."""
+    content, least, check_name = NAMED[kind]
+    values = _mapping(value, key, content, least)
+    if kind in (Split, TestSet):
+        known = {one.name for one in fields(kind)}
+        if values.keys() <= known or not all(isinstance(text, Mapping) for text in values.values()):
+            only = _read_section(kind, values, key)
+            return {} if only == TestSet() else {"": only}
+
+    def read(name: Any, one: object) -> Any:
+        place = join(key, name)
+        check_name(name, place)
+        return _read_value(item, kind, {} if one is None and kind is Experiment else one, place)
+
     return dict(zip(values, attempt_all(partial(read, *one) for one in values.items()), strict=True))
 
 
@@ -168,27 +164,20 @@ def _read_list(item: Field[Any], value: object, key: str) -> tuple[str, ...]:
     return tuple(_read_scalar(item, str, entry, key) for entry in value)
 
 
-def _read_output(item: Field[Any], section: str, name: object, value: object) -> tuple[str, ...]:
-    key = join(section, name)
-    _check_name(name, key, "another system")
-    return _read_list(item, value, key)
-
-
-def _check_name(name: object, key: str, of: str) -> None:
+def _check_name(of: str, name: object, key: str) -> None:
     """Reject a name that cannot be that of a file of translations."""
     if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
-        raise wrong(
-            key,
-            f": the name of {of} may contain letters, digits, '.', '_' and '-', and must not be like "
-            f"reference.0{_quotes(name)}",
-        )
+        allowed = "letters, digits, '.', '_' and '-', and must not be like reference.0"
+        raise wrong(key, f": the name of {of} may contain {allowed}{_quotes(name)}")
 
 
-def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
-    numbers = _mapping(value, key, "'name: number' lines", least=1)
-    for name in numbers:
-        _check_label(name, join(key, name))
-    return {name: _read_scalar(item, int, number, join(key, name)) for name, number in numbers.items()}
+def _check_text_name(of: str, excluded: Collection[str], name: object, key: str) -> None:
+    """Reject a name of a corpus or test set that cannot be part of that of a file, or is a key."""
+    if not isinstance(name, str):
+        raise wrong(key, f": the name of a {of} must be text, not {show(name)}{_quotes(name)}")
+    if name and (name in excluded or not re.fullmatch(TEST_SET_PATTERN, name)):
+        allowed = f"letters, digits, '_' and '-', and must not be one of {', '.join(excluded)}"
+        raise wrong(key, f": the name of a {of} may contain {allowed}")
 
 
 def _check_label(label: object, key: str) -> None:
@@ -197,6 +186,20 @@ def _check_label(label: object, key: str) -> None:
     if not re.fullmatch(LABEL_PATTERN, label):
         what = "a label is one word without '=', ',' and braces that does not begin with '-'"
         raise wrong(key, f": {what}, not {show(label)}")
+
+
+# By type of the values of a section that has them by name: what it must contain, how many, and which names.
+NAMED: dict[Any, tuple[str, int, Callable[[object, str], None]]] = {
+    int: ("'name: number' lines", 1, _check_label),
+    tuple[str, ...]: ("'name: file' lines", 1, partial(_check_name, "another system")),
+    Experiment: ("'name: settings'", 0, partial(_check_name, "an experiment")),
+    Split: (
+        "files, or corpora by name",
+        0,
+        partial(_check_text_name, "corpus", [one.name for one in fields(Split)]),
+    ),
+    TestSet: ("files, or test sets by name", 0, partial(_check_text_name, "test set", NO_TEST_SETS)),
+}
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
@@ -211,79 +214,6 @@ def _clean_path(path: str) -> str:
     """Return a path as Snakemake expects it: it warns about ``a//b``, ``a/`` and ``./a``."""
     path = re.sub("/+", "/", os.path.expanduser(path))
     return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
-
-
-def _read_texts(kind: Any, value: object, key: str) -> dict[str, Any]:
-    """Read a corpus or test set without a name (the empty one), or several by name."""
-    what, plural, excluded = "corpus", "corpora", tuple(item.name for item in fields(Split))
-    if kind is TestSet:
-        what, plural, excluded = "test set", "test sets", NO_TEST_SETS
-    texts = _mapping(value, key, f"files, or {plural} by name")
-    keys = {item.name for item in fields(kind)}
-    if set(texts) <= keys or not all(isinstance(text, Mapping) for text in texts.values()):
-        only = _read_section(kind, texts, key)
-        return {} if only == TestSet() else {"": only}
-    for name in texts:
-        if not isinstance(name, str):
-            message = f": the name of a {what} must be text, not {show(name)}{_quotes(name)}"
-            raise wrong(join(key, name), message)
-    found = _read_all(lambda name, text: _read_section(kind, text, join(key, name)), texts)
-    for name in found:
-        if name and (name in excluded or not re.fullmatch(TEST_SET_PATTERN, name)):
-            raise wrong(
-                join(key, name),
-                f": the name of a {what} may contain letters, digits, '_' and '-', and must not be one of "
-                f"{', '.join(excluded)}",
-            )
-    return found
-
-
-def _read_experiment(section: str, name: object, settings: object) -> Experiment:
-    """Read an experiment; its algorithm determines its mixing."""
-    key = join(section, name)
-    _check_name(name, key, "an experiment")
-    settings = {} if settings is None else settings
-    experiment: Experiment = _read_section(Experiment, settings, key)
-    assert isinstance(settings, Mapping)
-    if isinstance(experiment.learner, Batch):
-        return _read_batch(experiment, settings, key)
-    if experiment.algorithm is not None:
-        return _read_algorithm(experiment, settings, key)
-    return experiment
-
-
-def _read_algorithm(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
-    """Return an experiment with the mixing that its algorithm implies."""
-    assert experiment.algorithm is not None
-    mixing, given = ALGORITHMS[experiment.algorithm], name_in(MIXINGS, experiment.mixing)
-    if "mixing" not in settings:
-        return replace(experiment, mixing=MIXINGS[mixing]())
-    if given != mixing:
-        raise wrong(
-            f"{key}.mixing.name",
-            f"is {given}, but algorithm: {experiment.algorithm} implies mixing {mixing}; remove one of them",
-        )
-    return experiment
-
-
-def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
-    """Return an experiment with a batch tuner, which produces one weight vector, so nothing is mixed."""
-    assert isinstance(experiment.learner, Batch)
-    name = name_in(TUNERS, experiment.learner)
-    if experiment.algorithm is not None:
-        raise wrong(f"{key}.algorithm", f"names a mixing, and learner {name} has nothing to mix; remove it")
-    if "mixing" in settings and not isinstance(experiment.mixing, Nothing):
-        raise wrong(
-            f"{key}.mixing.name",
-            f"is {name_in(MIXINGS, experiment.mixing)}, but learner {name} tunes "
-            "one weight vector on all shards; remove the key",
-        )
-    if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
-        raise wrong(
-            f"{key}.features",
-            f"is {experiment.features}, must be dense with learner {name}: it searches along every feature",
-        )
-    return replace(experiment, mixing=Nothing())
 
 
 def _check_type(kind: type, value: Any, key: str) -> Any:

@@ -55,7 +55,6 @@ def _list_schema(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _summary(kind: Any) -> str:
-    """Return the first line of a section's docstring."""
     return str(kind.__doc__).partition("\n")[0]
 
 
@@ -72,23 +71,23 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind, in_grid)
+    optional_names = {"type": ["object", "null"], "minProperties": 1}
     if kind == dict[str, int]:
         number = {"type": "integer", **_bounds(item.metadata)}
-        labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
-        return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
+        return schema | _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
     if kind == dict[str, tuple[str, ...]]:
-        path: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
-        entries = {f"^{EXPERIMENT_PATTERN}$": {"anyOf": [path, {"type": "array", "items": path}]}}
-        named = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
-        return schema | named | {"patternProperties": entries, "default": None}
+        path = {"type": "string", **_bounds(item.metadata)}
+        files = {"anyOf": [path, {"type": "array", "items": path}]}
+        return schema | _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
     if kind == dict[str, Experiment]:
-        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment, in_grid=True)
+        experiment = _section_schema(Experiment, in_grid=True)
+        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
     for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
         if kind == dict[str, text]:  # type: ignore[valid-type]
-            pattern = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}"
-            return schema | {"anyOf": [_section_schema(text), _names_schema(pattern, text)]}
+            pattern, files = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}", _section_schema(text)
+            return schema | {"anyOf": [files, _names_schema(pattern, files)]}
     if typing.get_origin(kind) is tuple:
-        entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
+        entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
         if "choices" in item.metadata:
             entry["enum"] = list(item.metadata["choices"])
         allowed: dict[str, Any] = {"type": "array", "items": entry}
@@ -98,7 +97,6 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:
         single["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
-    single |= _pattern(item.metadata)
     single |= _bounds(item.metadata)
     if kind is int:
         single.setdefault("maximum", MAX_INTEGER)
@@ -106,18 +104,14 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     return schema | {"default": item.default}
 
 
-def _names_schema(pattern: str, kind: Any, in_grid: bool = False) -> dict[str, Any]:
-    """Return the schema of sections by name."""
-    entries = {f"^{pattern}$": _section_schema(kind, in_grid)}
-    return {"type": "object", "additionalProperties": False, "patternProperties": entries}
+def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    entries = {f"^{pattern}$": entry}
+    return {"type": "object", **more, "additionalProperties": False, "patternProperties": entries}
 
 
 def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
-
-
-def _pattern(metadata: Mapping[str, Any]) -> dict[str, str]:
-    return {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
+    pattern = {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
+    return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
 
 
 def schema_text() -> str:
@@ -155,8 +149,7 @@ def key_table(kind: Any) -> list[str]:
 
 
 def _is_option(item: Field[Any]) -> bool:
-    """Return whether a field is an option, not a section."""
-    return item.default is not MISSING
+    return item.default is not MISSING  # as sections have a factory
 
 
 def _table_row(item: Field[Any], kind: Any) -> str:
@@ -261,12 +254,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
 
 def _yaml(value: object) -> str:
-    """Return a scalar or a list as YAML on one line."""
+    """Return a value as YAML on one line."""
     import yaml  # type: ignore[import-untyped]
 
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_yaml(name)}: {_yaml(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
-    text: str = yaml.safe_dump(value, width=10**6, allow_unicode=True)
+    how = {"default_flow_style": True, "sort_keys": False, "width": 10**6, "allow_unicode": True}
+    text: str = yaml.safe_dump(value, **how)
     return text.removesuffix("...\n").strip()

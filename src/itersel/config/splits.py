@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, astuple
 
-from itersel.config.data import ReferencedText, Split
+from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.values import Config
 from itersel.corpus.corpora import Columns, Corpus, Fields
-from itersel.limits import devtest_split, test_split
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -15,7 +14,7 @@ def test_sets(config: Config) -> dict[str, str]:
     data = config.data
     made = [""] if data.split.test or is_help(config) else []
     made += data.held_out_modules
-    return {name or "test": test_split(name) for name in [*made, *data.test]}
+    return {name or "test": text_name("test", name) for name in [*made, *data.test]}
 
 
 def is_help(config: Config) -> bool:
@@ -37,9 +36,8 @@ def kind_of_text(config: Config) -> str:
 
 def own_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
-    return {
-        name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ReferencedText()
-    }
+    tests = config.data.test.items()
+    return {name: text_name("devtest", name) for name, one in tests if one.devtest != ReferencedText()}
 
 
 def is_given(config: Config, split: str) -> bool:
@@ -72,21 +70,35 @@ def is_fetched(text: Split | ReferencedText) -> bool:
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
 
 
-def fetched_name(split: str, name: str) -> str:
-    """Return the folder of a corpus that is downloaded: ``train``, ``train.news``, ``test.wmt11``."""
+def text_name(split: str, name: str) -> str:
+    """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
     return f"{split}.{name}" if name else split
+
+
+def texts_by_key(data: Data) -> dict[str, Split | ReferencedText]:
+    """Return all texts by their keys in the config, with those that it lacks."""
+    texts: dict[str, Split | ReferencedText] = {
+        f"data.{text_name('train', name)}": corpus for name, corpus in data.train.items()
+    }
+    texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
+    for name, text in (data.test or {"": TestSet()}).items():
+        key = f"data.{text_name('test', name)}"
+        texts[key] = text
+        if text.devtest != ReferencedText():
+            texts[f"{key}.devtest"] = text.devtest
+    return texts
 
 
 def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
     """Return the corpora of a split for which the config names files, as `corpus_blocks` reads them.
 
-    Downloads are ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
+    Downloads are ``<fetched>/<text_name>/{source,target,target.1,...}.gz``.
     """
     found = []
     for name, text in texts_of(config, split).items():
-        task = _files(text.task)
+        task = as_files(text.task)
         if is_fetched(text):
-            folder = f"{fetched}/{fetched_name(split, name)}"
+            folder = f"{fetched}/{text_name(split, name)}"
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
             found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
             continue
@@ -94,7 +106,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
         parts = len(text.target) if isinstance(text, Split) else 1
         corpus = Corpus(
             name,
-            source=_files(text.source),
+            source=as_files(text.source),
             target=text.target[:parts],
             further=text.target[parts:],
             file=text.file,
@@ -131,7 +143,7 @@ def is_aligned(config: Config) -> bool:
     return any(corpus.alignment for corpus in config.data.train.values())
 
 
-def _files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+def as_files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """Return one file, several, or none as a tuple."""
     if given is None:
         return ()

@@ -33,7 +33,7 @@ from itersel.learn.parameter_kernels import (
 )
 from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
+from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import FORMAT, Weights, read_weights, take_weights, weight_arrays, write_weights
@@ -298,9 +298,7 @@ def read_start(path: FilePath) -> Start:
     """Read the start of training: the state of a shard if the file contains one, else its weights."""
     if not os.fspath(path).endswith(".h5"):
         return Start(read_weights(path))
-    with open_hdf5(path) as stream:
-        has_state = "state/key" in read_header(stream, FORMAT, path).digests
-    if not has_state:
+    if "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))
     arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+from itersel.config.command_line import options
 from itersel.config.values import Config
-from itersel.plan.commands import Files, no_option, options
+from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs, Lists
 from itersel.plan.nbest import ListTexts
 from itersel.plan.requests import TextSizes, text_sizes

@@ -1,4 +1,4 @@
-"""What the plan and the rules share: options of commands, names of files, settings of an experiment."""
+"""What the plan and the rules share: names of files, settings of an experiment and their options."""
 
 from __future__ import annotations
 
@@ -6,45 +6,12 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
 
+from itersel.config.command_line import options, options_of
 from itersel.config.search import ListSettings, Search
 from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, LineSearch, NoTuner
 from itersel.config.values import Config, Experiment
-
-
-def options(**values: object) -> str:
-    """Return keyword arguments as long options, quoted for a shell.
-
-    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
-    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
-    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
-    """
-    words: list[str] = []
-    for name, given in values.items():
-        option = "--" + name.replace("_", "-")
-        for value in given if isinstance(given, list) else [given]:
-            if value is None or value is False:
-                continue
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            if value is True:
-                words.append(option)
-            elif text == "-":
-                words += [option, "./-"]
-            elif text.startswith("-"):
-                words.append(f"{option}={text}")
-            else:
-                words += [option, text]
-    return shlex.join(words)
-
-
-def options_of(section: Any) -> dict[str, Any]:
-    """Return the values of a section by the name of their option; None where an empty list is the default."""
-    values = {item.name: getattr(section, item.name) for item in fields(section)}
-    empty = {item.name for item in fields(section) if item.default == ()}
-    return {name: None if name in empty and value == () else value for name, value in values.items()}
 
 
 def no_option(path: str) -> str:

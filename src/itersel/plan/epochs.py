@@ -6,6 +6,7 @@ import functools
 import shlex
 from typing import Any
 
+from itersel.config.command_line import options, options_of
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in
@@ -19,8 +20,6 @@ from itersel.plan.commands import (
     Files,
     held_out_iterations,
     held_out_tuner,
-    options,
-    options_of,
     own_seed,
     search_of,
     search_options,

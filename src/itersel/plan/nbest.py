@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from itersel.config.command_line import options
 from itersel.config.data import Split
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.splits import texts_of
@@ -14,7 +15,7 @@ from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
 from itersel.nbest.quality import read_quality
 from itersel.nbest.sharding import find_lists, summarise
-from itersel.plan.commands import Files, options
+from itersel.plan.commands import Files
 from itersel.plan.texts import Shards, Texts
 
 

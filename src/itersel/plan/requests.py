@@ -190,7 +190,7 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():
         return None
     seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
-    per_word = rules_per_word(sizes["train"].sentences)
+    per_word = rules_per_word(sizes["train"].total())
     rules = {split: per_word * size.words for split, size in sizes.items()}
     # grammars: for each way to split a tuning corpus, once, and for each text that is translated
     cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
@@ -240,6 +240,6 @@ def _share(tasks: Tasks) -> float:
 
 
 def _decoding_seconds(config: Config, size: Size) -> float:
-    cost = sum(count * length * min(length, LONG) for length, count in size.lengths.items())
+    cost = sum(count * length * min(length, LONG) for length, count in size.items())
     slower = (POP_BASE + POP_SLOPE * config.decoder.pop_limit) / (POP_BASE + POP_SLOPE * POP_LIMIT)
     return WORD_SECONDS * slower * cost

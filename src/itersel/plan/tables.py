@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from itersel.config import splits
+from itersel.config.command_line import options
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in
@@ -27,7 +28,6 @@ from itersel.plan.commands import (
     extract_options,
     held_out_tuner,
     no_option,
-    options,
     search_of,
     search_options,
 )

@@ -10,6 +10,7 @@ from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
+from itersel.config.command_line import options
 from itersel.config.tasks import (
     IndependentTask,
     NaturalTasks,
@@ -21,7 +22,7 @@ from itersel.config.tasks import (
 )
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
-from itersel.plan.commands import Files, extract_options, options, own_seed
+from itersel.plan.commands import Files, extract_options, own_seed
 
 HASH = "hash"
 # The column of the original source.
@@ -47,7 +48,7 @@ class Texts:
         self.first = HASH if self._is_help else "train"
         # downloaded corpora, by the names of their folders
         self.downloads = {
-            splits.fetched_name(split, name): text
+            splits.text_name(split, name): text
             for split in ["train", *self.given]
             for name, text in splits.texts_of(config, split).items()
             if splits.is_fetched(text)

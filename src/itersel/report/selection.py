@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itersel.errors import FilePath, InputError
 from itersel.select.selection import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import feature_groups, find_groups
@@ -67,8 +67,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
 
 def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
-    with open_hdf5(path) as stream:
-        found = read_header(stream, MATRIX, path).attributes
+    found = header_of(path, MATRIX).attributes
     if found.get("kind") != KIND:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if found.get("epoch") != epoch:

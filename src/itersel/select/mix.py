@@ -29,7 +29,7 @@ from itersel.select.settings import (
 )
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5 import header_of
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
 from itersel.vectors.features import common_features
@@ -177,8 +177,7 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     """Return the attributes of the previous epoch's mixed weights."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
-    with open_hdf5(path) as stream:
-        found = read_header(stream, FORMAT, path).attributes
+    found = header_of(path, FORMAT).attributes
     if found.get("kind") != MIXED:
         raise InputError(
             f"is not of kind '{MIXED}'; give the output of 'itersel mix' for the previous epoch", path

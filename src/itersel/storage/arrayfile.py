@@ -68,23 +68,17 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
     header, start = _read_header(path, format.kind)
     try:
         document = json.loads(header)
-        kind, version, size = document["kind"], document["format"], document["size"]
-        entries, attributes = document["arrays"], dict(document["attributes"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(DAMAGED, path) from None
-    if kind != format.kind:
-        raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
-    if version != format.version:
-        raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
-    arrays, digests = {}, {}
-    try:
+        kind, entries, attributes = document["kind"], document["arrays"], dict(document["attributes"])
+        if kind != format.kind:
+            raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
+        if document["format"] != format.version:
+            raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
         whole = np.memmap(path, np.uint8, "r")
-        if whole.shape[0] < start + size:
+        if whole.shape[0] < start + document["size"]:
             raise InputError("truncated; recreate it", path)
-        for name in format.arrays:
-            arrays[name] = _view(whole[start:], entries[name])
-            digests[name] = entries[name]["digest"]
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        arrays = {name: _view(whole[start:], entries[name]) for name in format.arrays}
+        digests = {name: entries[name]["digest"] for name in format.arrays}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(DAMAGED, path) from None
     check_digests(arrays, digests, path)
     check_arrays(format, arrays, path)

@@ -72,9 +72,8 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
 
     `length` rows of `index` are read at a time, and `in_memory` values of `table` are in memory.
     """
-    parts = [index] if table.size <= in_memory else _parts(index, table.size, length, in_memory)
     found = []
-    for part, rows_of_part in enumerate(parts):
+    for part, rows_of_part in enumerate(_parts(index, table.size, length, in_memory)):
         values = table.read(part * in_memory, (part + 1) * in_memory)
         found.append(DiskArray(table.dtype, table.folder))
         for rows in rows_of_part.blocks(length):
@@ -99,8 +98,7 @@ def tally(index: DiskArray, size: int, length: int, in_memory: int) -> DiskArray
     `length` rows of `index` are read at a time, and `in_memory` counts are in memory.
     """
     result = DiskArray(np.int64, index.folder)
-    parts = [index] if size <= in_memory else _parts(index, size, length, in_memory)
-    for part, rows_of_part in enumerate(parts):
+    for part, rows_of_part in enumerate(_parts(index, size, length, in_memory)):
         counts = np.zeros(min(in_memory, size - part * in_memory), np.int64)
         for rows in rows_of_part.blocks(length):
             numbers, occurrences = np.unique(rows, return_counts=True)
@@ -111,6 +109,8 @@ def tally(index: DiskArray, size: int, length: int, in_memory: int) -> DiskArray
 
 def _parts(index: DiskArray, size: int, length: int, width: int) -> list[DiskArray]:
     """Distribute numbers below `size` by ranges of `width`, relative to the range and otherwise in order."""
+    if size <= width:
+        return [index]
     parts = [DiskArray(index.dtype, index.folder) for _ in range(-(-size // width))]
     for rows in index.blocks(length):
         numbers, places = np.divmod(rows, width)

@@ -91,6 +91,12 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
+def header_of(path: FilePath, format: FileFormat) -> Header:
+    """Read the header of a file; see `read_header`."""
+    with open_hdf5(path) as stream:
+        return read_header(stream, format, path)
+
+
 class Header(NamedTuple):
     """The attributes of a file, and the checksums of its arrays by name."""
 
@@ -103,9 +109,8 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
     try:
         attributes: dict[str, Any] = {name: _attribute(stream.attrs, name) for name in stream.attrs}
     except ERRORS as error:
-        raise InputError(
-            f"damaged, or of another version of itersel ({one_line(error)}); recreate the file", path
-        ) from None
+        why = f"damaged, or of another version of itersel ({one_line(error)})"
+        raise InputError(f"{why}; recreate the file", path) from None
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
         if str(found).startswith(f"{format.kind}/"):
@@ -220,8 +225,7 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
 
     Arrays declared as packed are compressed, which reduces those of a shard to a fifth of the size.
     """
-    extra = {name for name, declared in format.arrays.items() if declared.is_extra}
-    if not any(arrays[name].size for name in extra):
+    if not any(arrays[name].size for name, declared in format.arrays.items() if declared.is_extra):
         format = without_extra(format)
     with write_hdf5(path) as stream:
         for name, declared in format.arrays.items():
@@ -230,9 +234,8 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
                 write_packed(stream, name, np.asarray(arrays[name]), declared.shuffled)
             else:
                 stream.create_dataset(name, data=arrays[name])
-        write_header(
-            stream, format, attributes, {name: digest(np.asarray(arrays[name])) for name in format.arrays}
-        )
+        digests = {name: digest(np.asarray(arrays[name])) for name in format.arrays}
+        write_header(stream, format, attributes, digests)
 
 
 def write_header(
@@ -265,15 +268,8 @@ def write_packed(stream: h5py.File, name: str, array: NDArray[Any], shuffled: bo
     """
     rows = min(array.shape[0], CHUNK_BYTES // array.itemsize)
     chunk = (rows, *(1 for _ in array.shape[1:]))
-    dataset = stream.create_dataset(
-        name,
-        array.shape,
-        array.dtype,
-        chunks=chunk,
-        compression="gzip",
-        compression_opts=LEVEL,
-        shuffle=shuffled,
-    )
+    filters = {"compression": "gzip", "compression_opts": LEVEL, "shuffle": shuffled}
+    dataset = stream.create_dataset(name, array.shape, array.dtype, chunks=chunk, **filters)
     whole = np.zeros(chunk, array.dtype)
     for inside in dataset.iter_chunks():
         start, part = _place(inside)

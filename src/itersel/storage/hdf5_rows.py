@@ -110,7 +110,6 @@ class RowWriter:
         self._bytes += part.nbytes
 
     def _flush(self) -> None:
-        """Write the buffered rows."""
         for name, waiting in self._waiting.items():
             if waiting:
                 self._arrays[name].append(np.concatenate(waiting))

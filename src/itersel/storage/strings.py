@@ -87,10 +87,8 @@ def string_table(strings: Iterable[str]) -> StringTable:
 
 def concatenate(tables: Sequence[StringTable]) -> StringTable:
     """Return a table with the strings of all `tables` in order."""
-    base = offsets_of([table.data.shape[0] for table in tables])
-    ends = [table.offset[1:] + begin for table, begin in zip(tables, base.tolist(), strict=False)]
-    offset = np.concatenate([np.zeros(1, np.int64), *ends])
-    return StringTable(np.concatenate([table.data for table in tables]), offset)
+    lengths = np.concatenate([np.diff(table.offset) for table in tables])
+    return StringTable(np.concatenate([table.data for table in tables]), offsets_of(lengths))
 
 
 def arrays_of(record: Any) -> dict[str, NDArray[Any]]:

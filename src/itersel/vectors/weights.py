@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
+from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -146,8 +146,7 @@ def has_stopped(path: FilePath) -> bool:
     """Return whether an epoch without training passed on these weights."""
     if not os.fspath(path).endswith(".h5"):
         return False
-    with open_hdf5(path) as stream:
-        return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
+    return bool(header_of(path, FORMAT).attributes.get("stopped", 0))
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itersel.report.page.folder import Run, read_optional
 from itersel.report.system import System, read_system, score_epochs
 from itersel.select.selection import MATRIX
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.vectors.features import feature_groups, find_groups
 from itersel.vectors.weights import FORMAT, Weights, read_weights
 
@@ -98,8 +98,7 @@ def _changed(path: Path) -> int:
 
 @cache
 def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
-    with open_hdf5(path) as stream:
-        return read_header(stream, FORMAT, path).attributes
+    return header_of(path, FORMAT).attributes
 
 
 @cache

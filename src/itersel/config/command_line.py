@@ -1,0 +1,171 @@
+"""The keys of a section as options of a command: written for its command line, and read from it again."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import re
+import shlex
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from itersel.config.options import types_of
+from itersel.errors import InputError
+from itersel.limits import parse_number
+
+
+def options(**values: object) -> str:
+    """Return keyword arguments as long options, quoted for a shell.
+
+    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
+    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
+    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
+    """
+    words: list[str] = []
+    for name, given in values.items():
+        option = "--" + name.replace("_", "-")
+        for value in given if isinstance(given, list) else [given]:
+            if value is None or value is False:
+                continue
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            if value is True:
+                words.append(option)
+            elif text == "-":
+                words += [option, "./-"]
+            elif text.startswith("-"):
+                words.append(f"{option}={text}")
+            else:
+                words += [option, text]
+    return shlex.join(words)
+
+
+def options_of(section: Any) -> dict[str, Any]:
+    """Return the values of a section by the name of their option; None where an empty list is the default."""
+    values = {item.name: getattr(section, item.name) for item in fields(section)}
+    empty = {item.name for item in fields(section) if item.default == ()}
+    return {name: None if name in empty and value == () else value for name, value in values.items()}
+
+
+def section_of(kind: Any, options: argparse.Namespace) -> Any:
+    """Return a section with the values of parsed options: the inverse of `options_of`."""
+    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
+
+
+def add_section_arguments(
+    parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
+) -> None:
+    """Add an option for each key of a section, or for those in `names`; true or false become flags."""
+    types = types_of(section)
+    for item in fields(section):
+        if names and item.name not in names:
+            continue
+        kind, bounds = types[item.name], item.metadata
+        chosen: Any = item.default
+        choices, explanation = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
+        settings: dict[str, Any] = {"default": chosen}
+        shown = f"{explanation} (default: %(default)s)"
+        if kind is bool:
+            settings, shown = {"action": "store_true"}, explanation
+        elif typing.get_origin(kind) is tuple:
+            known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
+            shown = f"{explanation}{known} Separate them with commas (default: {','.join(chosen) or none})."
+            settings["type"] = _no_empty_names if choices is None else different_names(choices)
+            settings["metavar"] = "NAMES"
+        elif choices is not None:
+            settings["choices"] = choices
+        else:
+            limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
+            parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
+            settings["type"] = parse
+            settings["metavar"] = "N"
+        action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
+        # what packages add to the choices is looked up only when help is shown
+        action.known, action.help = choices, shown  # type: ignore[attr-defined]
+
+
+def add_chosen_section(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str],
+    option: str,
+    choices: Mapping[str, Any],
+    default: str | None = None,
+) -> None:
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    first.add_argument(f"--{option}", default=default, dest="name")
+    name = None
+    with contextlib.suppress(argparse.ArgumentError):
+        name = first.parse_known_args(arguments)[0].name
+    if name is not None and name in choices:
+        try:
+            add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+        except argparse.ArgumentError as error:
+            raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
+
+
+def refuse(text: str, wanted: str) -> NoReturn:
+    """Raise the error for an option whose value is not `wanted`."""
+    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a parser of whole numbers within bounds."""
+    limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
+
+    def parse(text: str) -> int:
+        # int() alone would accept '1_000' and digits of other scripts
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
+        if number is None or number < least or (most is not None and number > most):
+            refuse(text, f"a whole number {limit}")
+        return number
+
+    return parse
+
+
+def number(
+    *, above: float | None = None, minimum: float | None = None, maximum: float | None = None
+) -> Callable[[str], float]:
+    """Return a parser of finite numbers within bounds."""
+
+    def parse(text: str) -> float:
+        try:
+            value = parse_number(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            refuse(text, "a number")
+        if above is not None and value <= above:
+            refuse(text, f"a number above {above:g}")
+        if minimum is not None and value < minimum:
+            refuse(text, f"a number of {minimum:g} or more")
+        if maximum is not None and value > maximum:
+            refuse(text, f"a number of at most {maximum:g}")
+        return value
+
+    return parse
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Parse names separated by commas; there may be none."""
+    return tuple(filter(None, text.split(",")))
+
+
+def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of different names, separated by commas; there may be none."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        found = names(text)
+        if len(set(found)) != len(found) or not all(name in known for name in found):
+            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
+        return found
+
+    return parse
+
+
+def _no_empty_names(text: str) -> tuple[str, ...]:
+    if not all(text.split(",")):
+        refuse(text, "a comma-separated list of names")
+    return names(text)
