@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.compile.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
 # rounds.
@@ -155,39 +155,6 @@ def combine(
 
 
 @kernel
-def squared_distance(columns: Columns, first: int, second: int) -> float:
-    """Return the squared Euclidean distance between two translations' features."""
-    total = 0.0
-    for c in range(columns.dense.shape[1]):
-        total += (columns.dense[first, c] - columns.dense[second, c]) ** 2
-    for column in range(columns.feature.shape[0]):
-        difference = 0.0
-        for entry in range(columns.offset[column], columns.offset[column + 1]):
-            if columns.row[entry] == first:
-                difference += columns.value[entry]
-            elif columns.row[entry] == second:
-                difference -= columns.value[entry]
-        total += difference * difference
-    return total
-
-
-@kernel
-def pairs_across_levels(score: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return all pairs with different levels and different scores, int64 (p, 2).
-
-    `score` (k) descends and `level` (k) ascends; pairs are sorted by better, then by worse position.
-    """
-    count, found = score.shape[0], 0
-    pairs = np.empty((count * (count - 1) // 2, 2), np.int64)
-    for better in range(count):
-        for worse in range(better + 1, count):
-            if level[better] < level[worse] and score[better] > score[worse]:
-                pairs[found, 0], pairs[found, 1] = better, worse
-                found += 1
-    return pairs[:found]
-
-
-@kernel
 def violated_pairs(
     score: NDArray[np.float64],
     pairs: NDArray[np.int64],
@@ -242,31 +209,6 @@ def logistic_coefficients(
         coefficient[better] += slope
         coefficient[worse] -= slope
     return coefficient, wrong
-
-
-@leaf_kernel
-def hope_and_fear(
-    score: NDArray[np.float64], cost: NDArray[np.float64], is_oracle: bool, is_prediction: bool
-) -> tuple[int, int]:
-    """Return the hope and fear translations of an update; ties go to the first.
-
-    score, cost: float64 (k). The hope has the largest score - cost, or, if it is an oracle, the least cost,
-    with ties broken by score. The fear has the largest score + cost, or, if it is the prediction, the largest
-    score.
-    """
-    hope, fear = 0, 0
-    for t in range(1, score.shape[0]):
-        if is_oracle:
-            if cost[t] < cost[hope] or (cost[t] == cost[hope] and score[t] > score[hope]):
-                hope = t
-        elif score[t] - cost[t] > score[hope] - cost[hope]:
-            hope = t
-        if is_prediction:
-            if score[t] > score[fear]:
-                fear = t
-        elif score[t] + cost[t] > score[fear] + cost[fear]:
-            fear = t
-    return hope, fear
 
 
 @kernel

@@ -21,12 +21,11 @@ from itersel.decode.decoder import DerivationFinder, KBest
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner_kernels import (
     Columns,
+    combine,
     gram_matrix,
-    hope_and_fear,
     logistic_coefficients,
     make_columns,
     solve_constraints,
-    squared_distance,
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
@@ -210,13 +209,14 @@ class MiraLearner(OnlineLearner):
             return Move(coefficient if active else None, score.shape[0] - 1, active)
         if hope == fear or loss <= 0:
             return Move(None, 1, 0)
-        distance = squared_distance(example.columns, hope, fear)
+        direction = np.zeros(score.shape[0])
+        direction[hope], direction[fear] = 1.0, -1.0
+        difference = np.concatenate(([0.0], *combine(example.columns, direction)))
+        # unlike other sums of numpy, cumsum adds in the same order on all processors
+        distance = np.cumsum(difference**2)[-1]
         if distance == 0.0:
             return Move(None, 1, 1)
-        coefficient = np.zeros(score.shape[0])
-        coefficient[hope] = min(self._c, loss / distance)
-        coefficient[fear] = -coefficient[hope]
-        return Move(coefficient, 1, 1)
+        return Move(min(self._c, loss / distance) * direction, 1, 1)
 
     def loss(self, example: Example) -> float:
         """Return by how much the fear violates the margin to the hope."""
@@ -225,7 +225,9 @@ class MiraLearner(OnlineLearner):
     def _compare(self, example: Example) -> tuple[int, int, float]:
         """Return hope, fear, and their loss, which may be negative."""
         score, cost = example.kbest.score, example.cost
-        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        # ties go to the first; of oracles with the same cost, to the one with the largest score
+        hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))
+        fear = int(np.argmax(score if self._is_prediction else score + cost))
         return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
 
 
