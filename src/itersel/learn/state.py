@@ -35,7 +35,7 @@ from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
-from itersel.vectors.features import common_features, feature_keys, unique_features
+from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
 from itersel.vectors.weights import FORMAT, Weights, read_weights, take_weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
@@ -176,9 +176,7 @@ class WeightTable:
         keys = feature_keys(names)
         order = np.argsort(keys)
         key, name = keys[order], names.take(order)
-        shared, _ = common_features(key, name, shard.feature_key, shard.feature_name)
-        if shared.size:
-            raise InputError(f"'{name.get(int(shared[0]))}' is both a dense and a sparse feature; rename one")
+        refuse_shared(key, name, shard.feature_key, shard.feature_name)
         dense = self._find(key, name, order)
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense, sparse, self._steps)

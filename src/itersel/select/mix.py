@@ -17,7 +17,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
-from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, nonzero_means, summarise
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, summarise
 from itersel.select.settings import (
     LIMITS,
     PATH_LIMITS,
@@ -31,9 +31,16 @@ from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_header
 from itersel.storage.hdf5_rows import stream_hdf5
-from itersel.storage.strings import StringTable, concatenate
-from itersel.vectors.features import common_features
-from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
+from itersel.storage.strings import StringTable
+from itersel.vectors.weights import (
+    FORMAT,
+    Weights,
+    find_weights,
+    nonzero,
+    read_weights,
+    weighted_sum,
+    write_weights,
+)
 
 # the kinds of weights files, as recorded in their attributes
 SHARD, MIXED = "shard-weights", "mixed-weights"
@@ -92,7 +99,7 @@ def mix(
                 writer.append(columns, features)
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
-        weights = nonzero_means(selected)
+        weights = nonzero(Weights(selected.key, selected.mean, selected.name))
         if found is None and step is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
@@ -102,7 +109,9 @@ def mix(
             writer.finish(selected, {"kind": KIND, **attributes})
         if not stopped and before is not None:
             try:
-                weights = average_epochs(before, weights, settings.epoch)
+                # the previous weights are the mean over the epochs before this one
+                total = weighted_sum((before, weights), (settings.epoch - 1, 1))
+                weights = nonzero(total._replace(value=total.value / settings.epoch))
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
@@ -268,18 +277,3 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
         f"{path(status.other)}; rename one",
         path(status.entry),
     )
-
-
-def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:
-    """Return the mean over epochs: ((epoch - 1) * before + now) / epoch, `before` being the previous mean."""
-    left, right = common_features(before.key, before.name, now.key, now.name)
-    total = (epoch - 1) * before.value
-    total[left] += now.value[right]
-    new = np.ones(now.key.shape[0], bool)
-    new[right] = False
-    key = np.concatenate((before.key, now.key[new]))
-    value = np.concatenate((total, now.value[new])) / epoch
-    name = concatenate((before.name, now.name.take(np.flatnonzero(new))))
-    order = np.argsort(key)
-    order = order[value[order] != 0]
-    return Weights(key[order], value[order], name.take(order))

@@ -27,7 +27,7 @@ from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_groups, feature_keys, find_groups
-from itersel.vectors.weights import FORMAT, Weights
+from itersel.vectors.weights import FORMAT
 
 DATASETS = {
     **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
@@ -145,12 +145,6 @@ def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Fea
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
     norms = column_norms(columns.offset, columns.value, NORMS[norm])
     return Features(columns.key, names, norms, column_sums(columns.offset, columns.value) / shards)
-
-
-def nonzero_means(features: Features) -> Weights:
-    """Return the features with non-zero means as weights."""
-    rows = np.flatnonzero(features.mean)
-    return Weights(features.key[rows], features.mean[rows], features.name.take(rows))
 
 
 def _join(parts: Sequence[Features]) -> Features:

@@ -17,7 +17,7 @@ from itersel.bleu.references import grouped_references
 from itersel.errors import InputError
 from itersel.storage.formats import FileFormat, FilePath, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_arrays, read_header
-from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table
+from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
@@ -279,9 +279,7 @@ class FileLists(NamedTuple):
         for arrays, wanted, rows in self._sparse_parts(origin):
             place, offset = places_of(arrays["feature_offset"], rows)
             weight = find_weights(weights, arrays["feature_key"])[arrays["feature"][place]]
-            number = np.repeat(np.arange(wanted.shape[0]), np.diff(offset))
-            weighted = weight * arrays["feature_value"][place]
-            scores[wanted] = np.bincount(number, weighted, minlength=wanted.shape[0])
+            scores[wanted] = sum_rows(weight * arrays["feature_value"][place], offset)
         return scores
 
     def _sparse_parts(

@@ -19,7 +19,7 @@ from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.strings import offsets_of, places_of
+from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.accumulate import NO_SENTENCES, ListFile
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.generate import MAX_COUNT, SUM, write_shard_rows
@@ -82,7 +82,9 @@ def generate_forests(
             rules, found = decoder.search(sentence, dense_weights, sparse_weights)
             dense = rules.dense
             if decoder.use_sparse:
-                dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
+                place, offset = places_of(shard.rule_feature_offset, rules.rule)
+                weighted = sparse_weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
+                dense = np.column_stack((dense, sum_rows(weighted, offset)))
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
 
 
@@ -135,15 +137,6 @@ def make_forest(
         "reference": _number_words(references.word, references),
         "reference_offset": references.offset[1:],
     }
-
-
-def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores of the sparse features of a sentence's rules, float64 (rules)."""
-    place, offset = places_of(shard.rule_feature_offset, rules.rule)
-    scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
-    rows = rules.rule.shape[0]
-    number = np.repeat(np.arange(rows), np.diff(offset))
-    return np.bincount(number, scores, minlength=rows).astype(np.float64)
 
 
 def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:

@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import FileLists, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
-from itersel.vectors.features import common_features, feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_named, find_weights, take_weights
+from itersel.vectors.features import common_features, refuse_shared
+from itersel.vectors.weights import (
+    Weights,
+    find_named,
+    find_weights,
+    make_weights,
+    nonzero,
+    take_weights,
+    weighted_sum,
+)
 
 if TYPE_CHECKING:
     from itersel.tune.nbest import NBestLists
@@ -105,34 +112,20 @@ class Task(NamedTuple):
         `sparse` has; `rest` is the factor of the weights of all other features, unless they are summed: then
         the weights of the columns are their factors.
         """
-        table, columns = string_table(self.features), len(self.features)
-        factors, others = [rest], [self.before]
+        columns, factors, others = len(self.features), [rest], [self.before]
         if self.sums:
             factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
-        parts = [(feature_keys(table), table, value[:columns])]
+        own = [make_weights(dict(zip(self.features, value.tolist(), strict=False)))]
         if sparse is not None:
-            parts.append((sparse.key, sparse.name, value[value.shape[0] - sparse.key.shape[0] :]))
-        for key, name, _ in parts:
-            others = [elsewhere(one, key, name) for one in others]
-        key, name = unique_features(
-            np.concatenate([one.key for one in others]), concatenate([one.name for one in others])
-        )
-        total = np.zeros(key.shape[0])
-        for one, factor in zip(others, factors, strict=True):
-            total += factor * find_weights(one, key)
-        keys, names, values = zip(*parts, (key, name, total), strict=True)
-        key, value = np.concatenate(keys), np.concatenate(values)
-        order = np.argsort(key, kind="stable")
-        twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-        key, name = unique_features(key, concatenate(names))
-        if twice.size:
-            raise InputError(f"'{name.get(int(twice[0]))}' is both a dense and a sparse feature; rename one")
-        return take_weights(Weights(key, value[order], name), value[order] != 0)
+            refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
+            own.append(Weights(sparse.key, value[value.shape[0] - sparse.key.shape[0] :], sparse.name))
+        for part in own:
+            others = [elsewhere(one, part) for one in others]
+        return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
 
-def elsewhere(weights: Weights, key: NDArray[np.uint64], name: StringTable) -> Weights:
-    """Return the weights of all features except these."""
+def elsewhere(weights: Weights, known: Weights) -> Weights:
+    """Return the weights of all features that `known` does not have."""
     is_elsewhere = np.ones(weights.key.shape[0], bool)
-    order = np.argsort(key, kind="stable")
-    is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
+    is_elsewhere[common_features(known.key, known.name, weights.key, weights.name)[1]] = False
     return take_weights(weights, is_elsewhere)

@@ -17,7 +17,6 @@ from itersel.config.options import name_in
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.errors import InputError
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
-from itersel.storage.strings import string_table
 from itersel.tune.accumulate import FileLists, Pool, find_files
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
@@ -28,8 +27,7 @@ from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.task import Task, elsewhere
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, write_weights
+from itersel.vectors.weights import Weights, make_weights, write_weights
 
 
 class Tuned(NamedTuple):
@@ -133,8 +131,7 @@ def _check_task(tuner: Tuner, task: Task) -> None:
             "--features dense, or choose another tuner",
             first,
         )
-    table = string_table(sorted({*names, *START}))
-    others = elsewhere(task.before, feature_keys(table), table)
+    others = elsewhere(task.before, make_weights(dict.fromkeys((*names, *START), 0.0)))
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "

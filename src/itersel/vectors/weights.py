@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
@@ -86,6 +86,21 @@ def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
     """Return the weights in the rows to keep."""
     rows = np.flatnonzero(kept)
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
+
+
+def nonzero(weights: Weights) -> Weights:
+    """Return the weights that are not zero."""
+    return take_weights(weights, weights.value != 0)
+
+
+def weighted_sum(parts: Sequence[Weights], factors: Sequence[float]) -> Weights:
+    """Return the sum of weights times factors, with all features of the parts, added in their order."""
+    keys, _, names = zip(*parts, strict=True)
+    key, name = unique_features(np.concatenate(keys), concatenate(names))
+    value = np.zeros(key.shape[0])
+    for part, factor in zip(parts, factors, strict=True):
+        value[np.searchsorted(key, part.key)] += factor * part.value
+    return Weights(key, value, name)
 
 
 def read_weights(path: FilePath) -> Weights:
