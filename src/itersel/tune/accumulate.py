@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
 from itersel.errors import InputError
-from itersel.storage.formats import FileFormat, FilePath, damaged
-from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_arrays, read_header
+from itersel.storage.formats import FileFormat, FilePath
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
@@ -242,14 +242,8 @@ class FileLists(NamedTuple):
 
     def has_sparse_features(self) -> bool:
         """Return whether any translation has a sparse feature."""
-        for file in self.files:
-            with open_hdf5(file.path) as stream:
-                try:
-                    if find_dataset(stream, "feature", FORMAT.arrays["feature"]).shape[0]:
-                        return True
-                except ERRORS as error:
-                    raise damaged(file.path, "feature", f"cannot be read ({one_line(error)})") from None
-        return False
+        name = "feature_key"
+        return any(read_arrays(file.path, FORMAT, (name,))[0][name].size for file in self.files)
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features of translations in any order, by their `Pool.origin`, int64 (rows)."""
