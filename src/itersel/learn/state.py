@@ -32,11 +32,19 @@ from itersel.learn.parameter_kernels import (
     update,
 )
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array, FilePath
+from itersel.storage.formats import Array, FilePath, numbers
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
-from itersel.vectors.weights import FORMAT, Weights, read_weights, take_weights, weight_arrays, write_weights
+from itersel.vectors.weights import (
+    FORMAT,
+    Weights,
+    nonzero,
+    read_weights,
+    take_weights,
+    weight_arrays,
+    write_weights,
+)
 
 if TYPE_CHECKING:
     from itersel.learn.learners import Example
@@ -54,7 +62,7 @@ STATE = replace(
         "state/name_offset": Array(
             "<i8", ("S+1",), into="bytes of state names", text="state/name", rising=True
         ),
-        "state/v": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
+        "state/v": numbers("<f8", "S"),
         "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
         "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
     },
@@ -213,10 +221,10 @@ class WeightTable:
         mixed = last
         if average and steps.now > steps.first:
             mixed = last._replace(value=found.area / (steps.now - steps.first))
-        weights = take_weights(mixed, mixed.value != 0)
+        weights = nonzero(mixed)
         if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
             # nothing besides the weights is kept
-            return weights, Start(take_weights(last, last.value != 0)) if average else None
+            return weights, Start(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
         return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
 
@@ -280,16 +288,12 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     weights, memory, steps = state
     if memory is None:
         memory = Memory(*np.zeros((2, weights.key.shape[0])))
-    arrays: dict[str, NDArray[Any]] = {
-        "state/key": weights.key,
-        "state/name": weights.name.data,
-        "state/name_offset": weights.name.offset,
-        "state/v": weights.value,
-        "state/squares": memory.squares,
-        "state/paid": memory.paid,
-    }
+    own = weight_arrays(weights).items()
+    state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
+    arrays = {**weight_arrays(training.weights), **state_arrays}
+    arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
+    write_arrays(path, both, arrays, {**attributes, "steps": steps})
 
 
 def read_start(path: FilePath) -> Start:

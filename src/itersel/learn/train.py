@@ -22,13 +22,13 @@ from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_listed, read_list_shard
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 from itersel.grammar.shard import count_sentences, read_shard
 from itersel.learn.learners import Example, OnlineLearner, make_learner
 from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.lm.binary import load_model
 from itersel.progress import progress
-from itersel.vectors.weights import Weights, make_weights
+from itersel.vectors.weights import Weights, check_magnitude, make_weights
 
 # Consecutive files often have the same model.
 _load_model = lru_cache(maxsize=1)(load_model)
@@ -150,6 +150,7 @@ def train_parts(
             f"epoch {settings.epoch} of shard {settings.shard}; epochs count from 1, shards from 0"
         )
     start = Start(make_weights({})) if start is None else start
+    check_magnitude(start.weights, " at the start", "start from smaller weights")
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
@@ -209,7 +210,7 @@ def _examples(
         try:
             yield from _part_examples(part, table, learner, bleu, settings, before)
         except InputError as error:
-            raise error if error.path is not None else InputError(error.message, part.name) from None
+            raise error if part.name is None else located(error, part.name) from None
         before += part.sentence_count
 
 
@@ -232,7 +233,6 @@ def _part_examples(
         return learner.finder(bleu.target(shard.references(sentence)))
 
     for sentence, kbest in _decode_all(shard, decoders, weights, settings, finder):
-        _check_scores(kbest, weights, sentence)
         references = shard.references(sentence)
         words = bleu.target(references).words
         scores = bleu.score(kbest.word, kbest.word_offset, references)
@@ -288,24 +288,3 @@ def _decode_all(
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
-
-
-def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
-    """Reject model scores that are infinite or NaN, and name the feature that contributes most to one."""
-    bad = np.flatnonzero(~np.isfinite(kbest.score))
-    if not bad.size:
-        return
-    dense, sparse = weights.vectors
-    row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
-    feature, columns = kbest.feature[row], dense.shape[0]
-    with np.errstate(over="ignore"):
-        products = kbest.dense[bad[0]] * dense, kbest.feature_value[row] * sparse[feature]
-    largest = int(np.argmax(np.abs(np.concatenate(products))))
-    if largest < columns:
-        name = weights.dense.name_of(largest)
-    else:
-        name = weights.sparse.name_of(int(feature[largest - columns]))
-    raise InputError(
-        f"sentence {sentence + 1} of the shard: the model score overflows, mostly because of '{name}'; "
-        "start from smaller weights"
-    )

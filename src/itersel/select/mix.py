@@ -16,7 +16,7 @@ import numpy as np
 import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
+from itersel.select.merge_kernels import Columns, Entries, make_columns, merge_entries
 from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, summarise
 from itersel.select.settings import (
     LIMITS,
@@ -29,7 +29,7 @@ from itersel.select.settings import (
 )
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable
 from itersel.vectors.weights import (
@@ -186,8 +186,7 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     """Return the attributes of the previous epoch's mixed weights."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
-    with open_hdf5(path) as stream:
-        found = read_header(stream, FORMAT, path).attributes
+    found = read_arrays(path, FORMAT, ())[1]
     if found.get("kind") != MIXED:
         raise InputError(
             f"is not of kind '{MIXED}'; give the output of 'itersel mix' for the previous epoch", path
@@ -245,9 +244,9 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
     space = make_columns(reader.largest_range)
     ranges = reader.read()
     for low, high, entries in ranges:
-        count, status = merge_entries(entries, low, high, space)
-        if status.kind != FINE:
-            error = _error(shards, entries, status)
+        count, bad, other = merge_entries(entries, low, high, space)
+        if bad >= 0:
+            error = _error(shards, entries, bad, other)
             # Read to the end: if a checksum shows that a file is damaged, that error is the cause.
             for _ in ranges:
                 pass
@@ -257,8 +256,8 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
         yield entries, Columns(space.key[:count], space.first[:count], offset, shard, value)
 
 
-def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> InputError:
-    """Return the error for bad entries, naming the file."""
+def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:
+    """Return the error for entries that cannot be merged."""
     names = StringTable(entries.name, entries.name_offset)
 
     def path(entry: int) -> str:
@@ -267,13 +266,8 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
     def name(entry: int) -> str:
         return names.get(entry, "backslashreplace")
 
-    if status.kind == BEYOND:
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[status.entry]) else "not finite"
-        return InputError(
-            f"the weight of '{name(status.entry)}' is {why}; train the shard again", path(status.entry)
-        )
-    return InputError(
-        f"'{name(status.entry)}' has the same 64-bit key as '{name(status.other)}' in "
-        f"{path(status.other)}; rename one",
-        path(status.entry),
-    )
+    if bad == other:
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[bad]) else "not finite"
+        return InputError(f"the weight of '{name(bad)}' is {why}; train the shard again", path(bad))
+    same = f"has the same 64-bit key as '{name(other)}' in {path(other)}"
+    return InputError(f"'{name(bad)}' {same}; rename one", path(bad))

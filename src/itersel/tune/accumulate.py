@@ -16,7 +16,7 @@ from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
 from itersel.errors import InputError
 from itersel.storage.formats import FileFormat, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
@@ -130,8 +130,7 @@ def find_files(
 
 
 def _read_file(path: FilePath, format: FileFormat) -> ListFile:
-    with open_hdf5(path) as stream:
-        attributes = read_header(stream, format, path).attributes
+    attributes = read_arrays(path, format, ())[1]
     try:
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         shard, iteration = int(attributes["shard"]), int(attributes["iteration"])

@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
-from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
+from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -133,12 +133,17 @@ def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     """Make weights from the arrays of a file that `FORMAT` declares; none may be beyond `MAX_MAGNITUDE`."""
     name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     weights = Weights(arrays["features/key"], arrays["v"], name)
-    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))
-    if bad.size:
-        value = weights.value[bad[0]]
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
-        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is {why}; recreate it", path)
+    check_magnitude(weights, "", "recreate it", path)
     return weights
+
+
+def check_magnitude(weights: Weights, whose: str, advice: str, path: FilePath | None = None) -> None:
+    """Raise an `InputError` if scores could overflow or the weights could not be read back."""
+    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
+    if bad.size:
+        name, value = weights.name.get(int(bad[0])), weights.value[bad[0]]
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
+        raise InputError(f"the weight of '{name}'{whose} is {why}; {advice}", path)
 
 
 def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
@@ -161,8 +166,7 @@ def has_stopped(path: FilePath) -> bool:
     """Return whether an epoch without training passed on these weights."""
     if not os.fspath(path).endswith(".h5"):
         return False
-    with open_hdf5(path) as stream:
-        return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
+    return bool(read_arrays(path, FORMAT, ())[1].get("stopped", 0))
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
