@@ -16,7 +16,6 @@ from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.learn.augmented_kernels import (
     Objective,
     ReferenceNgrams,
-    Scratch,
     Task,
     index_references,
     make_partials,
@@ -125,7 +124,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
     )
     items = kept.edge_offset.shape[0] - 1
     partials = make_partials(items, BEAM, ngrams.available.shape[0])
-    search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
+    search_augmented(task, partials)
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
     return unfold(found, rules, table, trees, best)

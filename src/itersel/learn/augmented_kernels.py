@@ -367,12 +367,11 @@ def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
                 covered[item] += task.source[i] >= 0
 
 
-@leaf_kernel
-def search_augmented(task: Task, scratch: Scratch, partials: Partials, covered: NDArray[np.int64]) -> None:
-    """Fill the partial translations of all items, antecedents first; the last item is the goal.
-
-    `covered`, int64 (items), is preset to 0.
-    """
+@kernel
+def search_augmented(task: Task, partials: Partials) -> None:
+    """Fill the partial translations of all items, antecedents first; the last item is the goal."""
+    scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
+    covered = np.zeros(partials.size.shape[0], np.int64)
     count_covered(task, covered)
     goal = covered.shape[0] - 1
     for item in range(goal + 1):

@@ -4,9 +4,8 @@ Margins and updates depend only on differences between translations, and the tra
 share most of their features. So a feature that most translations have is shifted by its value in the first
 of them, which leaves few non-zero entries.
 
-Shapes: k = translations, C = dense features, F = sparse features of the shard, L = sparse features of the
-k-best list, e = entries of its sparse rows, E = entries after the shift, p = pairs (the better translation,
-the worse one).
+Shapes: k = translations, C = dense features, L = sparse features of the k-best list, E = entries after the
+shift, p = pairs (the better translation, the worse one).
 """
 
 from __future__ import annotations
@@ -36,64 +35,22 @@ class Columns(NamedTuple):
 
 
 @kernel
-def transpose_rows(
-    feature: NDArray[np.int32],
-    value: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    column_of: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Transpose sparse rows (`offset` has k + 1 elements) to columns: `feature`, `offset`, `row`, `value`.
-
-    `column_of`, int32 (F), is scratch space, all -1 before and after.
-    """
-    size = feature.shape[0]
-    column, seen = np.empty(size, np.int32), np.empty(size, np.int32)
-    column_offset = np.zeros(size + 2, np.int64)
-    columns = 0
-    for entry in range(size):
-        name = feature[entry]
-        if column_of[name] == -1:
-            column_of[name] = columns
-            seen[columns] = name
-            columns += 1
-        column[entry] = column_of[name]
-        # two places on: column l begins at [l + 1] until its entries move that to its end
-        column_offset[column[entry] + 2] += 1
-    for position in range(columns):
-        column_of[seen[position]] = -1
-        column_offset[position + 2] += column_offset[position + 1]
-    row, column_value = np.empty(size, np.int32), np.empty(size)
-    for translation in range(offset.shape[0] - 1):
-        for entry in range(offset[translation], offset[translation + 1]):
-            place = column_offset[column[entry] + 1]
-            row[place], column_value[place] = translation, value[entry]
-            column_offset[column[entry] + 1] = place + 1
-    return seen[:columns].copy(), column_offset[: columns + 1].copy(), row, column_value
-
-
-@kernel
-def make_columns(
-    dense: NDArray[np.float64],
-    feature: NDArray[np.int32],
-    value: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    column_of: NDArray[np.int32],
-) -> Columns:
-    """Return the shifted columns of a k-best list; for the arguments see `transpose_rows`."""
-    count = dense.shape[0]
-    names, begins, row, entry_value = transpose_rows(feature, value, offset, column_of)
+def shift_columns(
+    count: int, offset: NDArray[np.int64], row: NDArray[np.int32], value: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Shift the columns of the sparse features of `count` translations; returns those of `Columns`."""
     # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
-    kept_row, kept_value = np.empty(2 * feature.shape[0], np.int32), np.empty(2 * feature.shape[0])
-    kept_offset = np.zeros(names.shape[0] + 1, np.int64)
+    kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
+    kept_offset = np.zeros(offset.shape[0], np.int64)
     kept = 0
-    for column in range(names.shape[0]):
-        begin, end = begins[column], begins[column + 1]
-        shift = entry_value[begin] if 2 * (end - begin) > count else 0.0
+    for column in range(offset.shape[0] - 1):
+        begin, end = offset[column], offset[column + 1]
+        shift = value[begin] if 2 * (end - begin) > count else 0.0
         entry = begin
         for translation in range(count):
             difference = -shift
             if entry < end and row[entry] == translation:
-                difference += entry_value[entry]
+                difference += value[entry]
                 entry += 1
             elif shift == 0.0:
                 continue
@@ -101,7 +58,7 @@ def make_columns(
                 kept_row[kept], kept_value[kept] = translation, difference
                 kept += 1
         kept_offset[column + 1] = kept
-    return Columns(dense - dense[0], names, kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy())
+    return kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy()
 
 
 @kernel

@@ -24,47 +24,36 @@ from itersel.learn.learner_kernels import (
     combine,
     gram_matrix,
     logistic_coefficients,
-    make_columns,
+    shift_columns,
     solve_constraints,
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
+from itersel.storage.strings import offsets_of
 
 
 @dataclass
 class Example:
-    """A training example: a k-best list, and the derivations that the learner's finder has added.
+    """A training example: a k-best list, and the derivations that the learner's finder has added."""
 
-    Attributes
-    ----------
-    kbest
-        The translations, best first.
-    bleu
-        float64 (k): sentence BLEU of each.
-    words
-        Factor of BLEU as a cost; see `itersel.bleu.sentence.Target`.
-    rate
-        Learning rate of the step.
-    seed
-        Random seed: seed, epoch, shard, sentence.
-    column_of
-        int32 (F), all -1: scratch space.
-    """
-
-    kbest: KBest
-    bleu: NDArray[np.float64]
-    words: float
-    rate: float
-    seed: tuple[int, ...]
-    column_of: NDArray[np.int32]
+    kbest: KBest  # the translations, best first
+    bleu: NDArray[np.float64]  # float64 (k): sentence BLEU of each
+    words: float  # factor of BLEU as a cost; see `itersel.bleu.sentence.Target`
+    rate: float  # learning rate of the step
+    seed: tuple[int, ...]  # seed, epoch, shard, sentence
 
     @cached_property
     def columns(self) -> Columns:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
-        return make_columns(
-            kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, self.column_of
-        )
+        _, first, column = np.unique(kbest.feature, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        column = np.argsort(order)[column]
+        entry = np.argsort(column, kind="stable")
+        row = np.repeat(np.arange(kbest.score.shape[0], dtype=np.int32), np.diff(kbest.feature_offset))
+        offset = offsets_of(np.bincount(column))
+        shifted = shift_columns(kbest.score.shape[0], offset, row[entry], kbest.feature_value[entry])
+        return Columns(kbest.dense - kbest.dense[0], kbest.feature[first[order]], *shifted)
 
     @property
     def cost(self) -> NDArray[np.float64]:
@@ -83,19 +72,11 @@ class Example:
 
 
 class Move(NamedTuple):
-    """A learner's update for a k-best list.
+    """A learner's update for a k-best list."""
 
-    Attributes
-    ----------
-    coefficient
-        float64 (k): sums to 0; None if there is no update.
-    pairs, updates
-        Number of pairs (or constraints) considered, and of those with a loss.
-    """
-
-    coefficient: NDArray[np.float64] | None
-    pairs: int
-    updates: int
+    coefficient: NDArray[np.float64] | None  # float64 (k): sums to 0; None if there is no update
+    pairs: int  # number of pairs (or constraints) considered
+    updates: int  # of those with a loss
 
 
 class OnlineLearner(Protocol):

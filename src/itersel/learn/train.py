@@ -227,7 +227,6 @@ def _part_examples(
     if not shard.has_references:
         raise InputError("has no references to train on; extract it with --references", part.path)
     weights = table.open(shard, decoders[0].dense_names)
-    column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 
     def finder(sentence: int) -> DerivationFinder | None:
         return learner.finder(bleu.target(shard.references(sentence)))
@@ -239,7 +238,7 @@ def _part_examples(
         if kbest.quality.shape[0]:
             scores, words = kbest.quality, 1.0
         seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
-        example = Example(kbest, scores, words, weights.rate, seed, column_of)
+        example = Example(kbest, scores, words, weights.rate, seed)
         yield _Listed(sentence, example, weights, part.name)
     table.close(weights)
 
