@@ -118,13 +118,12 @@ def violated_pairs(
     gram: NDArray[np.float64],
     rate: float,
     margin: float,
-    sequential: bool,
 ) -> tuple[NDArray[np.float64], int]:
     """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
 
     A pair, int64 (p, 2), causes an update if its better translation leads by less than `margin`, or does not
-    lead. With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of
-    translation t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
+    lead. If `gram` has rows (see `gram_matrix`), `score` (k) follows the weights: an update by a pair changes
+    the score of translation t by rate * (gram[t, better] - gram[t, worse]).
     """
     count = score.shape[0]
     coefficient, shift = np.zeros(count), np.zeros(count)
@@ -137,9 +136,8 @@ def violated_pairs(
         updates += 1
         coefficient[better] += 1.0
         coefficient[worse] -= 1.0
-        if sequential:
-            for t in range(count):
-                shift[t] += gram[better, t] - gram[worse, t]
+        for t in range(gram.shape[0]):
+            shift[t] += gram[better, t] - gram[worse, t]
     return coefficient, updates
 
 

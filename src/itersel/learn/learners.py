@@ -94,12 +94,10 @@ class OnlineLearner(Protocol):
     @abstractmethod
     def learn(self, example: Example) -> Move:
         """Return how the weights should move."""
-        ...
 
     @abstractmethod
     def loss(self, example: Example) -> float:
         """Return the loss of the weights that the list was decoded with, without learning."""
-        ...
 
 
 class PairLearner(OnlineLearner):
@@ -120,12 +118,8 @@ class PairLearner(OnlineLearner):
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""
         pairs = example.pairs(self._pairs)
-        if pairs.shape[0] == 0:
-            return Move(None, 0, 0)
         gram = gram_matrix(example.columns) if self._sequential else np.zeros((0, 0))
-        coefficient, updates = violated_pairs(
-            example.kbest.score, pairs, gram, example.rate, self._margin, self._sequential
-        )
+        coefficient, updates = violated_pairs(example.kbest.score, pairs, gram, example.rate, self._margin)
         return Move(coefficient if updates else None, pairs.shape[0], updates)
 
     def loss(self, example: Example) -> float:

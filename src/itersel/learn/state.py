@@ -202,7 +202,10 @@ class WeightTable:
         for one in (shard.dense, shard.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
                 own[one.row] = theirs[one.order[one.known]]
-            is_new = _moved(one.weights)[one.order]
+            moved, weights = one.weights.anchor != 0, one.weights
+            for array in (weights.total, weights.paid, weights.squares, weights.area):
+                moved |= array != 0
+            is_new = moved[one.order]
             is_new[one.known] = False
             rows = np.flatnonzero(is_new)
             keys.append(one.key[rows])
@@ -247,14 +250,6 @@ def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | Non
 def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
     arrays: Any = (array[rows] for array in weights)
     return Coordinates(*arrays)
-
-
-def _moved(weights: Coordinates) -> NDArray[np.bool_]:
-    """Return which weights differ from the initial ones that `make_coordinates` returns for new features."""
-    is_moved: NDArray[np.bool_] = weights.anchor != 0
-    for array in (weights.total, weights.paid, weights.squares, weights.area):
-        is_moved |= array != 0
-    return is_moved
 
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:

@@ -125,36 +125,25 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
     for path in progress(inputs, "open shards"):
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
-        shard = _checked(open_shard(path), settings, next(iter(shards.values()), None))
+        shard = open_shard(path)
+        first = next(iter(shards.values()), shard)
+        if shard.kind != SHARD:
+            kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
+            raise InputError(f"{kind}, expected '{SHARD}'; give the output of 'itersel train'", path)
+        if shard.epoch != settings.epoch:
+            expected = f"expected epoch {settings.epoch}; train the shard in this epoch"
+            raise InputError(f"is from epoch {shard.epoch}, {expected}", path)
+        if not 0 <= shard.shard < settings.shards:
+            numbers = f"{settings.shards} shards are numbered 0 to {settings.shards - 1}"
+            why = f"is from shard {shard.shard}, but {numbers}; train with another --shard-number"
+            raise InputError(why, path)
+        if shard.settings != first.settings:
+            raise InputError(f"was trained with different settings than {first.path}; train it again", path)
         if shard.shard in shards:
-            raise InputError(
-                f"contains shard {shard.shard}, as does {shards[shard.shard].path}; give each shard once",
-                path,
-            )
+            other = shards[shard.shard].path
+            raise InputError(f"contains shard {shard.shard}, as does {other}; give each shard once", path)
         shards[shard.shard] = shard
     return [shards[number] for number in range(settings.shards)]
-
-
-def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -> ShardFile:
-    """Return the shard if it belongs to this mix and matches the first shard."""
-    message = ""
-    if shard.kind != SHARD:
-        kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
-        message = f"{kind}, expected '{SHARD}'; give the output of 'itersel train'"
-    elif shard.epoch != settings.epoch:
-        message = (
-            f"is from epoch {shard.epoch}, expected epoch {settings.epoch}; train the shard in this epoch"
-        )
-    elif not 0 <= shard.shard < settings.shards:
-        message = (
-            f"is from shard {shard.shard}, but {settings.shards} shards are numbered 0 to "
-            f"{settings.shards - 1}; train with another --shard-number"
-        )
-    elif first is not None and shard.settings != first.settings:
-        message = f"was trained with different settings than {first.path}; train it again"
-    if message:
-        raise InputError(message, shard.path)
-    return shard
 
 
 def _check_names(

@@ -1,15 +1,6 @@
-"""Joint feature selection: which columns of the shard weights to keep; and W.h5.
+"""Joint feature selection: which columns of the shard weights to keep; and W.h5 (docs/formats.md, Selection).
 
 Source: Simianer, Riezler & Dyer (2012), section 3.
-
-W.h5 has the weights of all shards as one sparse matrix, and the selected features:
-
-- ``features/key``, ``features/name``, ``features/name_offset``: the D features, by ascending key;
-- ``W/data``, ``W/indices``, ``W/indptr``: W (Z x D) in compressed sparse columns, as scipy's `csc_matrix`;
-- ``norm`` (D), ``selected`` (D, 0 or 1), ``v`` (D): norm of each column, whether it was selected, and its
-  mean over all shards if so, else 0.
-
-It is also a weights file, with the weights `v` of all features. Every array has a checksum.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,12 +68,8 @@ class Pool(NamedTuple):
         begin = self.sentence_offset[:-1]
         highest = np.repeat(np.maximum.reduceat(score, begin), np.diff(self.sentence_offset))
         rows = np.flatnonzero(score == highest)
-        return mean(self.quality[rows[np.searchsorted(rows, begin)]])
-
-
-def mean(values: NDArray[np.float64]) -> float:
-    """Return the mean, from the exact sum, which is the same on all processors."""
-    return math.fsum(values.tolist()) / len(values)
+        # its sum is exact: the same on all processors
+        return fmean(self.quality[rows[np.searchsorted(rows, begin)]].tolist())
 
 
 def name_of(paths: Sequence[FilePath]) -> str:

@@ -194,7 +194,19 @@ class ForestSearch(LineSearch):
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
         self._model_column = model_column
         self.sentence_count = int(base[-1])
-        self.scale = self._feature_scale()
+        # of the edges of a sentence: derivations would be more precise, but there are too many, and only the
+        # relative scale matters
+        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        for one in self._forests:
+            offset = one.edge_offset[one.item_offset]
+            rule = one.edge_rule + np.repeat(one.rule_offset[:-1], np.diff(offset))
+            for c in range(total.shape[0]):
+                value = one.rule_dense[rule, c]
+                if c == model_column:
+                    value = value + one.edge_model
+                total[c] += squared_deviation(value, offset)
+            edges += rule.shape[0]
+        self.scale = np.sqrt(total / edges)
 
     def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""
@@ -213,23 +225,6 @@ class ForestSearch(LineSearch):
         statistics = Statistics(*map(np.ascontiguousarray, parts))
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
         return Candidates(intercept, slope, offset, statistics)
-
-    def _feature_scale(self) -> NDArray[np.float64]:
-        """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
-
-        Derivations would be more precise, but there are too many; only the relative scale matters.
-        """
-        total, edges = np.zeros(self._columns[0].shape[0]), 0
-        for forests in self._forests:
-            offset = forests.edge_offset[forests.item_offset]
-            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], np.diff(offset))
-            for c in range(total.shape[0]):
-                value = forests.rule_dense[rule, c]
-                if c == self._model_column:
-                    value = value + forests.edge_model
-                total[c] += squared_deviation(value, offset)
-            edges += rule.shape[0]
-        return np.sqrt(total / edges)
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:

@@ -168,7 +168,11 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    settings = _batch_tuner(tuner)
+    if isinstance(tuner, str):
+        check_choice("tuner", tuner, TUNERS)
+    settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
+    if isinstance(settings, ForestMert | LineSearch):
+        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
     kept, pool = _read_pool(lists, references, settings, scores, quality, words)
     names, is_dense = kept.name, isinstance(settings, Mert)
     if start is None:
@@ -189,15 +193,6 @@ def tune_nbest(
         kept.sizes,
         sorted(others),
     )
-
-
-def _batch_tuner(tuner: Batch | str) -> Batch:
-    if isinstance(tuner, str):
-        check_choice("tuner", tuner, TUNERS)
-        tuner = TUNERS[tuner]()
-    if isinstance(tuner, ForestMert | LineSearch):
-        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
-    return tuner
 
 
 def _read_pool(

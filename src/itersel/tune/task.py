@@ -84,7 +84,10 @@ class Task(NamedTuple):
         directions: list[NDArray[np.float64]] = []
         for name in wanted:
             if name == STEP:
-                directions += map(self._step, self.sums[1:])
+                for last in self.sums[1:]:
+                    step = self.start[: len(features)] - find_named(last, features)
+                    # add all current sparse weights, and subtract those of the previous epoch
+                    directions.append(np.append(step, (1.0, -1.0)))
             elif name == ALL_DENSE:
                 directions += [axis(scale, column) for column in range(len(features))]
             elif name in features:
@@ -94,14 +97,6 @@ class Task(NamedTuple):
                     f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
                 )
         return [direction for direction in directions if direction.any()]
-
-    def _step(self, last: Weights) -> NDArray[np.float64]:
-        """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
-        direction = self.start
-        direction[: len(self.features)] -= find_named(last, self.features)
-        # add all current sparse weights, and subtract those of the previous epoch
-        direction[len(self.features) :] = (1.0, -1.0)[: len(self.sums)]
-        return direction
 
     def weights(
         self, value: NDArray[np.float64], sparse: SparseRows | None = None, rest: float = 0.0
