@@ -29,7 +29,7 @@ from itersel.vectors.weights import make_weights
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
-contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
+contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 8.0)])
 reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
 MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
     def bleu(self, target):
         bleu = learning.Bleu(self.variant)
-        bleu.context = target.context.tolist()
+        bleu.context = target.context[[*range(8), 4, 8]].tolist()
         return bleu
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.kernels import ORDER, ngram_matches
+from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
@@ -95,7 +95,7 @@ def largest_bleu(target: Target) -> float:
     texts, length = target.references, target.references.longest
     # those of all references in a row are the most that there can be
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = target.context[2 * ORDER :]
+    hypotheses, references = target.context[[ORDER, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)

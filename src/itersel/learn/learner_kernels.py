@@ -89,29 +89,6 @@ def gram_matrix(columns: Columns) -> NDArray[np.float64]:
 
 
 @kernel
-def combine(
-    columns: Columns, coefficient: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
-
-    The coefficients (k) must sum to 0 because the features are shifted.
-    """
-    dense = np.zeros(columns.dense.shape[1])
-    for c in range(dense.shape[0]):
-        total = 0.0
-        for t in range(coefficient.shape[0]):
-            total += coefficient[t] * columns.dense[t, c]
-        dense[c] = total
-    sparse = np.zeros(columns.feature.shape[0])
-    for column in range(sparse.shape[0]):
-        total = 0.0
-        for entry in range(columns.offset[column], columns.offset[column + 1]):
-            total += coefficient[columns.row[entry]] * columns.value[entry]
-        sparse[column] = total
-    return dense, sparse
-
-
-@kernel
 def violated_pairs(
     score: NDArray[np.float64],
     pairs: NDArray[np.int64],

@@ -21,7 +21,6 @@ from itersel.decode.decoder import DerivationFinder, KBest
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner_kernels import (
     Columns,
-    combine,
     gram_matrix,
     logistic_coefficients,
     shift_columns,
@@ -29,7 +28,7 @@ from itersel.learn.learner_kernels import (
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
-from itersel.storage.strings import offsets_of
+from itersel.storage.strings import offsets_of, sum_rows
 
 
 @dataclass
@@ -54,6 +53,16 @@ class Example:
         offset = offsets_of(np.bincount(column))
         shifted = shift_columns(kbest.score.shape[0], offset, row[entry], kbest.feature_value[entry])
         return Columns(kbest.dense - kbest.dense[0], kbest.feature[first[order]], *shifted)
+
+    def combine(self, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sum over translations of coefficient * features, float64 (C) and (L).
+
+        The coefficients (k) must sum to 0 because the features are shifted.
+        """
+        columns = self.columns
+        # unlike other sums of numpy, cumsum adds in the same order on all processors
+        dense = np.cumsum(coefficient[:, None] * columns.dense, axis=0)[-1]
+        return dense, sum_rows(coefficient[columns.row] * columns.value, columns.offset)
 
     @property
     def cost(self) -> NDArray[np.float64]:
@@ -186,8 +195,7 @@ class MiraLearner(OnlineLearner):
             return Move(None, 1, 0)
         direction = np.zeros(score.shape[0])
         direction[hope], direction[fear] = 1.0, -1.0
-        difference = np.concatenate(([0.0], *combine(example.columns, direction)))
-        # unlike other sums of numpy, cumsum adds in the same order on all processors
+        difference = np.concatenate(([0.0], *example.combine(direction)))
         distance = np.cumsum(difference**2)[-1]
         if distance == 0.0:
             return Move(None, 1, 1)

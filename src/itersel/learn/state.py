@@ -19,7 +19,6 @@ import itersel
 from itersel.config.learners import Online
 from itersel.decode.lists import Sentences
 from itersel.errors import InputError
-from itersel.learn.learner_kernels import combine
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
@@ -151,7 +150,7 @@ class ShardWeights:
         steps.now += 1
         if coefficient is None:
             return None
-        dense, sparse = combine(example.columns, coefficient)
+        dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
             (self.dense, self._every_dense, dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
@@ -267,16 +266,9 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
-    attributes: dict[str, str | int | float] = {
-        **provenance(settings),
-        "sentences": training.sentences,
-        "pairs": training.pairs,
-        "updates": training.updates,
-        "mean_bleu": training.mean_bleu,
-    }
-    if training.loss is not None:
-        attributes["loss"] = training.loss
-    state = training.state
+    names = ("sentences", "pairs", "updates", "mean_bleu", "loss")
+    measured = {name: value for name in names if (value := getattr(training, name)) is not None}
+    attributes, state = {**provenance(settings), **measured}, training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
         return

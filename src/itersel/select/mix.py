@@ -211,20 +211,11 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     """Return the output's attributes: everything that affects the weights."""
-    attributes: dict[str, Any] = {
-        "version": itersel.__version__,
-        "settings": training,
-        "mixing": settings.mixing,
-        "epoch": settings.epoch,
-        "shards": settings.shards,
-        "norm": settings.norm,
-    }
-    for name in LIMITS:
-        if (limit := getattr(settings, name)) is not None:
-            attributes[name] = limit
+    names = ("mixing", "epoch", "shards", "norm", *LIMITS)
+    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
     if settings.keep:
-        attributes["keep"] = " ".join(settings.keep)
-    return attributes
+        given["keep"] = " ".join(settings.keep)
+    return {"version": itersel.__version__, "settings": training, **given}
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:

@@ -45,10 +45,7 @@ def envelope_bends(
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
     place, lines = np.empty((16 * sentences + 16, 1)), np.empty((16 * sentences + 16, 2), np.int64)
-    longest = 0
-    for sentence in range(sentences):
-        longest = max(longest, offset[sentence + 1] - offset[sentence])
-    left = np.empty(longest, np.int64)
+    left = np.empty(slope.shape[0], np.int64)  # of which the longest list is used
     bends = 0
     for sentence in range(sentences):
         begin, end = offset[sentence], offset[sentence + 1]
