@@ -129,9 +129,9 @@ def test_second_hashes_of_damaged_names(offset: list[int]) -> None:
 def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
     offset = np.cumsum([0] + [len(column) for column in columns]).astype(np.int64)
     value = np.array([entry for column in columns for entry in column], np.float64)
-    norms = kernels.column_norms(offset, value, NORMS[norm]).tolist()
+    norms = kernels.column_totals(offset, value, NORMS[norm]).tolist()
     assert norms == [column_norm(column, norm) for column in columns]
-    assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
+    assert kernels.column_totals(offset, value, kernels.SUM).tolist() == [sum(column) for column in columns]
 
 
 @pytest.mark.parametrize(("range_entries", "shard_entries"), [(1, 99), (7, 99), (1000, 999), (1000, 2)])

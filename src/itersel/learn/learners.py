@@ -46,7 +46,7 @@ class Example:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
         _, first, column = np.unique(kbest.feature, return_index=True, return_inverse=True)
-        order = np.argsort(first)
+        order = np.argsort(first)  # columns are in order of first occurrence
         column = np.argsort(order)[column]
         entry = np.argsort(column, kind="stable")
         row = np.repeat(np.arange(kbest.score.shape[0], dtype=np.int32), np.diff(kbest.feature_offset))

@@ -122,7 +122,6 @@ class ShardWeights:
 
     def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
         self.dense, self.sparse, self._steps = dense, sparse, steps
-        self._every_dense = np.arange(dense.key.shape[0])
 
     @property
     def vectors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -152,7 +151,7 @@ class ShardWeights:
             return None
         dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
-            (self.dense, self._every_dense, dense),
+            (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
             bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
-L0, L1, L2, LINF = 0, 1, 2, 3
+L0, L1, L2, LINF, SUM = range(5)
 
 # Entries merged at a time: they, their table and their columns fit in the L2 cache.
 BLOCK = 1 << 14
@@ -214,30 +214,22 @@ def merge_entries(
 
 
 @kernel
-def column_norms(offset: NDArray[np.int64], value: NDArray[np.float64], norm: int) -> NDArray[np.float64]:
-    """Return the norm of each column, float64 (m)."""
+def column_totals(offset: NDArray[np.int64], value: NDArray[np.float64], kind: int) -> NDArray[np.float64]:
+    """Return a norm of each column, or the sum of its values, added in shard order: float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):
         for entry in range(offset[c], offset[c + 1]):
             magnitude = abs(value[entry])
-            if norm == L0:
+            if kind == SUM:
+                result[c] += value[entry]
+            elif kind == L0:
                 result[c] += 1.0
-            elif norm == L1:
+            elif kind == L1:
                 result[c] += magnitude
-            elif norm == L2:
+            elif kind == L2:
                 result[c] += magnitude * magnitude
             else:
                 result[c] = max(result[c], magnitude)
-        if norm == L2:
+        if kind == L2:
             result[c] = np.sqrt(result[c])
-    return result
-
-
-@kernel
-def column_sums(offset: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each column, added in shard order, float64 (m)."""
-    result = np.zeros(offset.shape[0] - 1)
-    for c in range(result.shape[0]):
-        for entry in range(offset[c], offset[c + 1]):
-            result[c] += value[entry]
     return result

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.select.merge_kernels import L0, L1, L2, LINF, Columns, Entries, column_norms, column_sums
+from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Columns, Entries, column_totals
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
@@ -134,8 +134,8 @@ class Selection:
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
-    norms = column_norms(columns.offset, columns.value, NORMS[norm])
-    return Features(columns.key, names, norms, column_sums(columns.offset, columns.value) / shards)
+    norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORMS[norm], SUM))
+    return Features(columns.key, names, norms, sums / shards)
 
 
 def _join(parts: Sequence[Features]) -> Features:

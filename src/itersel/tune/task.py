@@ -110,7 +110,7 @@ class Task(NamedTuple):
         columns, factors, others = len(self.features), [rest], [self.before]
         if self.sums:
             factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
-        own = [make_weights(dict(zip(self.features, value.tolist(), strict=False)))]
+        own = [make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))]
         if sparse is not None:
             refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
             own.append(Weights(sparse.key, value[value.shape[0] - sparse.key.shape[0] :], sparse.name))
