@@ -29,7 +29,7 @@ from itersel.vectors.weights import make_weights
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
-contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
+contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 8.0)])
 reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
 MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
     def bleu(self, target):
         bleu = learning.Bleu(self.variant)
-        bleu.context = target.context.tolist()
+        bleu.context = target.context[[*range(8), 4, 8]].tolist()
         return bleu
 
 
@@ -223,14 +223,10 @@ def test_threads_make_no_difference(train, bleu):
     assert one != train(delay=1, bleu=bleu).weights.to_dict()
 
 
-@pytest.mark.parametrize(
-    ("name", "weight"), [("CountEF", 1.5e308), ("CountEF", -1.5e308), ("R:X:a:A", 1.5e308)]
-)
-def test_overflow_names_sentence_and_feature(model, name, weight):
-    rules = [Rule(("a",), (t,), {"CountEF": v}) for t, v in (("A", 1e38), ("x", -1e38))]
-    shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
-    start = Start(make_weights({name: weight}))
-    with pytest.raises(InputError, match=f"sentence 2 of the shard: .*, mostly because of '{name}'"):
+@pytest.mark.parametrize("weight", [1.1e12, -1.1e12, np.nan])
+def test_start_weights_beyond_the_limit(shard, model, weight):
+    start = Start(make_weights({"CountEF": weight}))
+    with pytest.raises(InputError, match=r"the weight of 'CountEF' at the start is .*; start from smaller"):
         train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
 
 

@@ -14,7 +14,7 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, key
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
 from itersel.learn.state import Memory, Start, read_start, write_training
-from itersel.learn.train import LoadedPart, TrainSettings, train_parts, train_shard
+from itersel.learn.train import Part, TrainSettings, train_parts, train_shard
 from itersel.vectors.weights import make_weights
 
 
@@ -60,11 +60,11 @@ def test_features_with_the_same_name_or_key() -> None:
         train(corpus, Perceptron(), Start(start))
 
 
-def load(corpus: list[oracle.Sentence]) -> LoadedPart:
+def load(corpus: list[oracle.Sentence]) -> Part:
     """Return a part whose table has only the features of its own sentences."""
     used = {name for one in corpus for features in one.features for name in features}
     shard = oracle.make_shard(corpus, sorted(used.difference(oracle.DENSE_NAMES)))
-    return LoadedPart(shard, [oracle.OracleDecoder(corpus, shard)])
+    return Part(shard.sentence_count, lambda: (shard, [oracle.OracleDecoder(corpus, shard)]))
 
 
 @given(

@@ -20,13 +20,20 @@ from tests.damage import changed, put, replaced, set_attributes, unsealed
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive.selection import column_norm
 
-from itersel.select.mix import average_epochs, mix
+from itersel.select.mix import mix
 from itersel.select.selection import NORMS
 from itersel.select.settings import MixSettings
 from itersel.storage.hdf5 import read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.vectors.weights import (
+    FORMAT,
+    make_weights,
+    nonzero,
+    read_weights,
+    weighted_sum,
+    write_weights,
+)
 
 # features by group
 GROUPS = {
@@ -117,9 +124,9 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
                 assert one[name][:].tolist() == other[name][:].tolist()
 
 
-def test_average_of_epochs() -> None:
+def test_weighted_sum() -> None:
     before, now = make_weights({"a": 1.0, "b": -2.0, "c": 3.0}), make_weights({"b": 4.0, "c": 1.0, "d": 6.0})
-    assert average_epochs(before, now, 3).to_dict() == {"a": 2 / 3, "c": 7 / 3, "d": 2.0}
+    assert nonzero(weighted_sum((before, now), (2, 1))).to_dict() == {"a": 2.0, "c": 7.0, "d": 6.0}
 
 
 def test_attributes_record_the_provenance(tmp_path: Path) -> None:

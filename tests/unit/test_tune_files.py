@@ -81,7 +81,7 @@ BAD = [
     (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' holds"),
     (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
     (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
-    (changed(lambda stream: stream.move("feature", "x")), "1.2.h5: damaged: array 'feature' cannot be read"),
+    (changed(lambda stream: stream.move("feature_key", "x")), "damaged: array 'feature_key' cannot be read"),
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
     (put("reference_length", 0, 50), "1.2.h5: damaged: the sentences do not match their digest"),
     (set_attributes(iteration=1), "no file for shard 1, iteration 2 among 4 files; 2 shards and 2 iter"),

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
-from tests.naive import oracle
 from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
 from tests.tuning import further_references, make_decodable, tune_command, write_decoded
@@ -13,7 +12,6 @@ from tests.tuning import further_references, make_decodable, tune_command, write
 from itersel.cli.main import main
 from itersel.config.search import ListSettings
 from itersel.decode.decoder import Decoder
-from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_arrays
@@ -114,14 +112,3 @@ def test_several_references(decodable, tmp_path, tuner):
     expected = metric.corpus_score(output.read_text().splitlines(), texts)
     assert read_arrays(weights, WEIGHTS)[1]["bleu"] == pytest.approx(expected.score)
     assert expected.score > 0
-
-
-@pytest.mark.parametrize("name", ["LanguageModel", "feature1"])
-def test_features_that_are_not_finite(tmp_path, name):
-    sentences = [oracle.Sentence(((1, 2),), ((1, 2),), ({one: value},)) for one, value in
-                 (("feature0", 1.0), (name, np.nan))]  # fmt: skip
-    shard = oracle.make_shard(sentences, ["feature0", "feature1"])
-    decoder = oracle.OracleDecoder(sentences, shard)
-    with pytest.raises(InputError, match=f"sentence 2: feature '{name}' of a translation is not finite"):
-        generate_lists(tmp_path / "1.h5", shard, decoder, make_weights({}), ListSettings())
-    assert list(tmp_path.iterdir()) == []

@@ -55,8 +55,7 @@ def references_of(files):
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
     kept = without_duplicates(read_nbest([files / "list"], 20))
-    split = [[line.split() for line in one if line is not None] for one in zip(*references, strict=True)]
-    pool = pool_of(kept, False, split, np.zeros(0))
+    pool = pool_of(kept, False, [[line or "" for line in lines] for lines in references], np.zeros(0))
     assert len(kept.text) == 200
     for row, sentence in enumerate(kept.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]

@@ -17,8 +17,6 @@ from itersel.compile.jit import kernel, leaf_kernel
 
 ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
-# A context of counts: N matches, N n-grams of the hypotheses, length of hypotheses, of references.
-CONTEXT_SIZE = 2 * ORDER + 2
 
 # Counts of a corpus: N matches, N n-grams, the first of which is the length in words, length of references.
 REFERENCE = 2 * ORDER
@@ -140,11 +138,11 @@ def score_counts(
     variant: int,
     matches: NDArray[np.float64],
     ngrams: NDArray[np.float64],
-    hypothesis_length: float,
     reference_length: float,
     order: int,
 ) -> float:
     """Return sentence BLEU of one hypothesis; `order` is M, the largest order used."""
+    hypothesis_length = ngrams[0]
     if hypothesis_length == 0.0 or order == 0:
         return 0.0
     if variant == LIANG:
@@ -168,7 +166,7 @@ def score_hypotheses(
     order: int,
     context: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return sentence BLEU, float64 (k), with `context` (zeros except for `CHIANG`) added to the counts.
+    """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for `CHIANG`) added.
 
     `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
     M, see `score_counts`.
@@ -185,8 +183,7 @@ def score_hypotheses(
             variant,
             total_matches,
             total_ngrams,
-            context[2 * ORDER] + length,
-            context[2 * ORDER + 1] + closest[hypothesis],
+            context[REFERENCE] + closest[hypothesis],
             order,
         )
     return scores

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from itersel.bleu.kernels import (
     CHIANG,
-    CONTEXT_SIZE,
+    COUNTS,
     LIANG,
     LIN,
     NAKOV,
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
     variant: int  # number of the sentence BLEU variant
     references: References
-    context: NDArray[np.float64]  # (CONTEXT_SIZE): counts of earlier sentences; zeros except for ``chiang``
+    context: NDArray[np.float64]  # (COUNTS): those of earlier sentences; zeros except for ``chiang``
 
     @property
     def words(self) -> float:
@@ -74,7 +74,7 @@ class SentenceBleu:
 
     def __init__(self, variant: str = "liang") -> None:
         self.variant = VARIANTS[variant]
-        self._context = np.zeros(CONTEXT_SIZE)
+        self._context = np.zeros(COUNTS)
 
     def score(
         self, word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
@@ -88,7 +88,7 @@ class SentenceBleu:
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])
             ngrams = np.maximum(0, lengths[0] - np.arange(ORDER))
-            self._context += np.concatenate((matches[0], ngrams, lengths[:1], closest))
+            self._context += np.concatenate((matches[0], ngrams, closest))
             self._context *= CONTEXT_DECAY
         return scores
 

@@ -70,7 +70,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 def _train(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.learn.state import provenance, read_start, write_training
-    from itersel.learn.train import ShardFile, TrainSettings, train_parts
+    from itersel.learn.train import TrainSettings, shard_file, train_parts
     from itersel.vectors.weights import has_stopped, read_weights, write_weights
 
     models = options.model or [None]
@@ -101,7 +101,7 @@ def _train(options: argparse.Namespace) -> None:
     start = None if options.weights is None else read_start(options.weights)
     models *= len(options.shard) // len(models)
     parts = [
-        ShardFile(shard, model, options.weights, settings, options.threads)
+        shard_file(shard, model, options.weights, settings, options.threads)
         for shard, model in zip(options.shard, models, strict=True)
     ]
     result = train_parts(parts, start, settings, options.measure_loss)

@@ -38,6 +38,7 @@ from itersel.storage.strings import (
     offsets_of,
     places_of,
     string_table,
+    sum_rows,
     take_rows,
 )
 from itersel.vectors.features import feature_keys, unique_features
@@ -158,8 +159,7 @@ class ListDecoder:
             score += column * weight
         place, offset = places_of(shard.feature_offset, rows)
         weighted = sparse_weights[shard.feature[place]] * shard.feature_value[place]
-        translation = np.repeat(np.arange(rows.shape[0]), np.diff(offset))
-        score += np.bincount(translation, weighted, minlength=rows.shape[0])
+        score += sum_rows(weighted, offset)
         order = np.argsort(-score, kind="stable")
         return rows[order], score[order]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.kernels import ORDER
-from itersel.bleu.references import References
+from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
@@ -19,7 +16,6 @@ from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.learn.augmented_kernels import (
     Objective,
     ReferenceNgrams,
-    Scratch,
     Task,
     index_references,
     make_partials,
@@ -60,7 +56,7 @@ class AugmentedSearch:
         ngrams = index_references(target.references, forest.table.model_word.shape[0])
         bleu = target.score(forest.best.word, forest.best.word_offset)
         through = best_through_edges(found)
-        floor = _best_edges(through)
+        floor = least_score(through, MOST_EDGES)
         results = []
         for direction in self._directions:
             objective = Objective(
@@ -73,11 +69,11 @@ class AugmentedSearch:
                 target.references.mean_length,
                 forest.model_weight,
             )
-            kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
+            kept = keep_edges(found, through, max(floor, self._threshold(direction, forest.best, bleu)))
             results.append(_search(forest, kept, ngrams, objective))
         return results
 
-    def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
+    def _threshold(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
         """Return the minimum model score with which a derivation can beat the k best."""
         if not direction.share:
             return -math.inf
@@ -86,33 +82,25 @@ class AugmentedSearch:
         return float(np.max(best.score + gain * bleu)) - most - ROUNDING
 
 
+def least_score(through: NDArray[np.float64], edges: int) -> float:
+    """Return the score that the best derivations through this number of edges reach."""
+    return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
+
+
 def largest_bleu(target: Target) -> float:
     """Return an upper bound on BLEU: the score of a translation with the most possible matching n-grams.
 
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
-    length, available = target.references.longest, _available_ngrams(target.references)
-    hypotheses, references = target.context[2 * ORDER :]
+    texts, length = target.references, target.references.longest
+    # those of all references in a row are the most that there can be
+    available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
+    hypotheses, references = target.context[[ORDER, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
     matches = np.minimum(np.maximum(0, lengths[:, None] - np.arange(ORDER)), available)
     return float(target.score_matches(matches, lengths).max())
-
-
-def _available_ngrams(references: References) -> NDArray[np.int64]:
-    """Return the maximum number of matches in a translation, int64 (ORDER)."""
-    if references.lengths.shape[0] == 1:
-        return np.maximum(0, references.longest - np.arange(ORDER))
-    texts = [references.word[slice(*ends)].tolist() for ends in itertools.pairwise(references.offset)]
-    available = []
-    for n in range(ORDER):
-        # the union of counters takes the larger of two counts
-        grams: Counter[tuple[int, ...]] = Counter()
-        for words in texts:
-            grams |= Counter(zip(*(words[i:] for i in range(n + 1)), strict=False))
-        available.append(grams.total())
-    return np.array(available)
 
 
 def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
@@ -136,14 +124,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
     )
     items = kept.edge_offset.shape[0] - 1
     partials = make_partials(items, BEAM, ngrams.available.shape[0])
-    search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
+    search_augmented(task, partials)
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
     return unfold(found, rules, table, trees, best)
-
-
-def _best_edges(through: NDArray[np.float64]) -> float:
-    """Return the score that the best derivations through `MOST_EDGES` edges reach."""
-    if through.shape[0] <= MOST_EDGES:
-        return -math.inf
-    return float(np.partition(through, -MOST_EDGES)[-MOST_EDGES])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.kernels import ORDER, closest_length, score_counts
+from itersel.bleu.kernels import ORDER, REFERENCE, closest_length, score_counts
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
@@ -61,7 +61,7 @@ class Objective(NamedTuple):
     share: float  # and gain: 1 and 1: hope; 1 and -1: fear; 0 and 1: oracle
     gain: float  # times the factor of BLEU as a cost
     variant: int  # of sentence BLEU
-    context: NDArray[np.float64]  # (CONTEXT_SIZE)
+    context: NDArray[np.float64]  # (COUNTS)
     order: int  # of the longest n-gram in a reference, at most ORDER
     lengths: NDArray[np.int64]  # (m): words of each reference
     mean_length: float  # their mean, positive
@@ -268,13 +268,12 @@ def approximate_bleu(
             total += np.int64(partials.matched[row, node])
         scratch.matches[n] = context[n] + total
         scratch.ngrams[n] = context[ORDER + n] + max(0, length - n)
-    before = context[2 * ORDER + 1]
+    before = context[REFERENCE]
     closest = closest_length(objective.lengths, length, covered)
     bleu: float = score_counts(
         objective.variant,
         scratch.matches,
         scratch.ngrams,
-        context[2 * ORDER] + length,
         before + covered * closest,
         objective.order,
     )
@@ -316,7 +315,7 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
     kept, objective, beam = task.kept, task.objective, task.beam
     row = partials.model.shape[0] - 1
     # no partial translation contributes more to BLEU
-    before = objective.context[2 * ORDER + 1]
+    before = objective.context[REFERENCE]
     words = objective.mean_length
     most = max(0.0, objective.gain) * (before + covered * words) / (before + words)
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
@@ -367,12 +366,11 @@ def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
                 covered[item] += task.source[i] >= 0
 
 
-@leaf_kernel
-def search_augmented(task: Task, scratch: Scratch, partials: Partials, covered: NDArray[np.int64]) -> None:
-    """Fill the partial translations of all items, antecedents first; the last item is the goal.
-
-    `covered`, int64 (items), is preset to 0.
-    """
+@kernel
+def search_augmented(task: Task, partials: Partials) -> None:
+    """Fill the partial translations of all items, antecedents first; the last item is the goal."""
+    scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
+    covered = np.zeros(partials.size.shape[0], np.int64)
     count_covered(task, covered)
     goal = covered.shape[0] - 1
     for item in range(goal + 1):

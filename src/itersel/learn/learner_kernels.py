@@ -4,9 +4,8 @@ Margins and updates depend only on differences between translations, and the tra
 share most of their features. So a feature that most translations have is shifted by its value in the first
 of them, which leaves few non-zero entries.
 
-Shapes: k = translations, C = dense features, F = sparse features of the shard, L = sparse features of the
-k-best list, e = entries of its sparse rows, E = entries after the shift, p = pairs (the better translation,
-the worse one).
+Shapes: k = translations, C = dense features, L = sparse features of the k-best list, E = entries after the
+shift, p = pairs (the better translation, the worse one).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.compile.jit import kernel, leaf_kernel
+from itersel.compile.jit import kernel
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
 # rounds.
@@ -36,64 +35,22 @@ class Columns(NamedTuple):
 
 
 @kernel
-def transpose_rows(
-    feature: NDArray[np.int32],
-    value: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    column_of: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Transpose sparse rows (`offset` has k + 1 elements) to columns: `feature`, `offset`, `row`, `value`.
-
-    `column_of`, int32 (F), is scratch space, all -1 before and after.
-    """
-    size = feature.shape[0]
-    column, seen = np.empty(size, np.int32), np.empty(size, np.int32)
-    column_offset = np.zeros(size + 2, np.int64)
-    columns = 0
-    for entry in range(size):
-        name = feature[entry]
-        if column_of[name] == -1:
-            column_of[name] = columns
-            seen[columns] = name
-            columns += 1
-        column[entry] = column_of[name]
-        # two places on: column l begins at [l + 1] until its entries move that to its end
-        column_offset[column[entry] + 2] += 1
-    for position in range(columns):
-        column_of[seen[position]] = -1
-        column_offset[position + 2] += column_offset[position + 1]
-    row, column_value = np.empty(size, np.int32), np.empty(size)
-    for translation in range(offset.shape[0] - 1):
-        for entry in range(offset[translation], offset[translation + 1]):
-            place = column_offset[column[entry] + 1]
-            row[place], column_value[place] = translation, value[entry]
-            column_offset[column[entry] + 1] = place + 1
-    return seen[:columns].copy(), column_offset[: columns + 1].copy(), row, column_value
-
-
-@kernel
-def make_columns(
-    dense: NDArray[np.float64],
-    feature: NDArray[np.int32],
-    value: NDArray[np.float64],
-    offset: NDArray[np.int64],
-    column_of: NDArray[np.int32],
-) -> Columns:
-    """Return the shifted columns of a k-best list; for the arguments see `transpose_rows`."""
-    count = dense.shape[0]
-    names, begins, row, entry_value = transpose_rows(feature, value, offset, column_of)
+def shift_columns(
+    count: int, offset: NDArray[np.int64], row: NDArray[np.int32], value: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Shift the columns of the sparse features of `count` translations; returns those of `Columns`."""
     # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
-    kept_row, kept_value = np.empty(2 * feature.shape[0], np.int32), np.empty(2 * feature.shape[0])
-    kept_offset = np.zeros(names.shape[0] + 1, np.int64)
+    kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
+    kept_offset = np.zeros(offset.shape[0], np.int64)
     kept = 0
-    for column in range(names.shape[0]):
-        begin, end = begins[column], begins[column + 1]
-        shift = entry_value[begin] if 2 * (end - begin) > count else 0.0
+    for column in range(offset.shape[0] - 1):
+        begin, end = offset[column], offset[column + 1]
+        shift = value[begin] if 2 * (end - begin) > count else 0.0
         entry = begin
         for translation in range(count):
             difference = -shift
             if entry < end and row[entry] == translation:
-                difference += entry_value[entry]
+                difference += value[entry]
                 entry += 1
             elif shift == 0.0:
                 continue
@@ -101,7 +58,7 @@ def make_columns(
                 kept_row[kept], kept_value[kept] = translation, difference
                 kept += 1
         kept_offset[column + 1] = kept
-    return Columns(dense - dense[0], names, kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy())
+    return kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy()
 
 
 @kernel
@@ -132,75 +89,18 @@ def gram_matrix(columns: Columns) -> NDArray[np.float64]:
 
 
 @kernel
-def combine(
-    columns: Columns, coefficient: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
-
-    The coefficients (k) must sum to 0 because the features are shifted.
-    """
-    dense = np.zeros(columns.dense.shape[1])
-    for c in range(dense.shape[0]):
-        total = 0.0
-        for t in range(coefficient.shape[0]):
-            total += coefficient[t] * columns.dense[t, c]
-        dense[c] = total
-    sparse = np.zeros(columns.feature.shape[0])
-    for column in range(sparse.shape[0]):
-        total = 0.0
-        for entry in range(columns.offset[column], columns.offset[column + 1]):
-            total += coefficient[columns.row[entry]] * columns.value[entry]
-        sparse[column] = total
-    return dense, sparse
-
-
-@kernel
-def squared_distance(columns: Columns, first: int, second: int) -> float:
-    """Return the squared Euclidean distance between two translations' features."""
-    total = 0.0
-    for c in range(columns.dense.shape[1]):
-        total += (columns.dense[first, c] - columns.dense[second, c]) ** 2
-    for column in range(columns.feature.shape[0]):
-        difference = 0.0
-        for entry in range(columns.offset[column], columns.offset[column + 1]):
-            if columns.row[entry] == first:
-                difference += columns.value[entry]
-            elif columns.row[entry] == second:
-                difference -= columns.value[entry]
-        total += difference * difference
-    return total
-
-
-@kernel
-def pairs_across_levels(score: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return all pairs with different levels and different scores, int64 (p, 2).
-
-    `score` (k) descends and `level` (k) ascends; pairs are sorted by better, then by worse position.
-    """
-    count, found = score.shape[0], 0
-    pairs = np.empty((count * (count - 1) // 2, 2), np.int64)
-    for better in range(count):
-        for worse in range(better + 1, count):
-            if level[better] < level[worse] and score[better] > score[worse]:
-                pairs[found, 0], pairs[found, 1] = better, worse
-                found += 1
-    return pairs[:found]
-
-
-@kernel
 def violated_pairs(
     score: NDArray[np.float64],
     pairs: NDArray[np.int64],
     gram: NDArray[np.float64],
     rate: float,
     margin: float,
-    sequential: bool,
 ) -> tuple[NDArray[np.float64], int]:
     """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
 
     A pair, int64 (p, 2), causes an update if its better translation leads by less than `margin`, or does not
-    lead. With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of
-    translation t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
+    lead. If `gram` has rows (see `gram_matrix`), `score` (k) follows the weights: an update by a pair changes
+    the score of translation t by rate * (gram[t, better] - gram[t, worse]).
     """
     count = score.shape[0]
     coefficient, shift = np.zeros(count), np.zeros(count)
@@ -213,9 +113,8 @@ def violated_pairs(
         updates += 1
         coefficient[better] += 1.0
         coefficient[worse] -= 1.0
-        if sequential:
-            for t in range(count):
-                shift[t] += gram[better, t] - gram[worse, t]
+        for t in range(gram.shape[0]):
+            shift[t] += gram[better, t] - gram[worse, t]
     return coefficient, updates
 
 
@@ -242,31 +141,6 @@ def logistic_coefficients(
         coefficient[better] += slope
         coefficient[worse] -= slope
     return coefficient, wrong
-
-
-@leaf_kernel
-def hope_and_fear(
-    score: NDArray[np.float64], cost: NDArray[np.float64], is_oracle: bool, is_prediction: bool
-) -> tuple[int, int]:
-    """Return the hope and fear translations of an update; ties go to the first.
-
-    score, cost: float64 (k). The hope has the largest score - cost, or, if it is an oracle, the least cost,
-    with ties broken by score. The fear has the largest score + cost, or, if it is the prediction, the largest
-    score.
-    """
-    hope, fear = 0, 0
-    for t in range(1, score.shape[0]):
-        if is_oracle:
-            if cost[t] < cost[hope] or (cost[t] == cost[hope] and score[t] > score[hope]):
-                hope = t
-        elif score[t] - cost[t] > score[hope] - cost[hope]:
-            hope = t
-        if is_prediction:
-            if score[t] > score[fear]:
-                fear = t
-        elif score[t] + cost[t] > score[fear] + cost[fear]:
-            fear = t
-    return hope, fear
 
 
 @kernel

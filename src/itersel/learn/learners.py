@@ -22,50 +22,47 @@ from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner_kernels import (
     Columns,
     gram_matrix,
-    hope_and_fear,
     logistic_coefficients,
-    make_columns,
+    shift_columns,
     solve_constraints,
-    squared_distance,
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
+from itersel.storage.strings import offsets_of, sum_rows
 
 
 @dataclass
 class Example:
-    """A training example: a k-best list, and the derivations that the learner's finder has added.
+    """A training example: a k-best list, and the derivations that the learner's finder has added."""
 
-    Attributes
-    ----------
-    kbest
-        The translations, best first.
-    bleu
-        float64 (k): sentence BLEU of each.
-    words
-        Factor of BLEU as a cost; see `itersel.bleu.sentence.Target`.
-    rate
-        Learning rate of the step.
-    seed
-        Random seed: seed, epoch, shard, sentence.
-    column_of
-        int32 (F), all -1: scratch space.
-    """
-
-    kbest: KBest
-    bleu: NDArray[np.float64]
-    words: float
-    rate: float
-    seed: tuple[int, ...]
-    column_of: NDArray[np.int32]
+    kbest: KBest  # the translations, best first
+    bleu: NDArray[np.float64]  # float64 (k): sentence BLEU of each
+    words: float  # factor of BLEU as a cost; see `itersel.bleu.sentence.Target`
+    rate: float  # learning rate of the step
+    seed: tuple[int, ...]  # seed, epoch, shard, sentence
 
     @cached_property
     def columns(self) -> Columns:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
-        return make_columns(
-            kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, self.column_of
-        )
+        _, first, column = np.unique(kbest.feature, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # columns are in order of first occurrence
+        column = np.argsort(order)[column]
+        entry = np.argsort(column, kind="stable")
+        row = np.repeat(np.arange(kbest.score.shape[0], dtype=np.int32), np.diff(kbest.feature_offset))
+        offset = offsets_of(np.bincount(column))
+        shifted = shift_columns(kbest.score.shape[0], offset, row[entry], kbest.feature_value[entry])
+        return Columns(kbest.dense - kbest.dense[0], kbest.feature[first[order]], *shifted)
+
+    def combine(self, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sum over translations of coefficient * features, float64 (C) and (L).
+
+        The coefficients (k) must sum to 0 because the features are shifted.
+        """
+        columns = self.columns
+        # unlike other sums of numpy, cumsum adds in the same order on all processors
+        dense = np.cumsum(coefficient[:, None] * columns.dense, axis=0)[-1]
+        return dense, sum_rows(coefficient[columns.row] * columns.value, columns.offset)
 
     @property
     def cost(self) -> NDArray[np.float64]:
@@ -84,19 +81,11 @@ class Example:
 
 
 class Move(NamedTuple):
-    """A learner's update for a k-best list.
+    """A learner's update for a k-best list."""
 
-    Attributes
-    ----------
-    coefficient
-        float64 (k): sums to 0; None if there is no update.
-    pairs, updates
-        Number of pairs (or constraints) considered, and of those with a loss.
-    """
-
-    coefficient: NDArray[np.float64] | None
-    pairs: int
-    updates: int
+    coefficient: NDArray[np.float64] | None  # float64 (k): sums to 0; None if there is no update
+    pairs: int  # number of pairs (or constraints) considered
+    updates: int  # of those with a loss
 
 
 class OnlineLearner(Protocol):
@@ -114,12 +103,10 @@ class OnlineLearner(Protocol):
     @abstractmethod
     def learn(self, example: Example) -> Move:
         """Return how the weights should move."""
-        ...
 
     @abstractmethod
     def loss(self, example: Example) -> float:
         """Return the loss of the weights that the list was decoded with, without learning."""
-        ...
 
 
 class PairLearner(OnlineLearner):
@@ -140,12 +127,8 @@ class PairLearner(OnlineLearner):
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""
         pairs = example.pairs(self._pairs)
-        if pairs.shape[0] == 0:
-            return Move(None, 0, 0)
         gram = gram_matrix(example.columns) if self._sequential else np.zeros((0, 0))
-        coefficient, updates = violated_pairs(
-            example.kbest.score, pairs, gram, example.rate, self._margin, self._sequential
-        )
+        coefficient, updates = violated_pairs(example.kbest.score, pairs, gram, example.rate, self._margin)
         return Move(coefficient if updates else None, pairs.shape[0], updates)
 
     def loss(self, example: Example) -> float:
@@ -210,13 +193,13 @@ class MiraLearner(OnlineLearner):
             return Move(coefficient if active else None, score.shape[0] - 1, active)
         if hope == fear or loss <= 0:
             return Move(None, 1, 0)
-        distance = squared_distance(example.columns, hope, fear)
+        direction = np.zeros(score.shape[0])
+        direction[hope], direction[fear] = 1.0, -1.0
+        difference = np.concatenate(([0.0], *example.combine(direction)))
+        distance = np.cumsum(difference**2)[-1]
         if distance == 0.0:
             return Move(None, 1, 1)
-        coefficient = np.zeros(score.shape[0])
-        coefficient[hope] = min(self._c, loss / distance)
-        coefficient[fear] = -coefficient[hope]
-        return Move(coefficient, 1, 1)
+        return Move(min(self._c, loss / distance) * direction, 1, 1)
 
     def loss(self, example: Example) -> float:
         """Return by how much the fear violates the margin to the hope."""
@@ -225,7 +208,9 @@ class MiraLearner(OnlineLearner):
     def _compare(self, example: Example) -> tuple[int, int, float]:
         """Return hope, fear, and their loss, which may be negative."""
         score, cost = example.kbest.score, example.cost
-        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        # ties go to the first; of oracles with the same cost, to the one with the largest score
+        hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))
+        fear = int(np.argmax(score if self._is_prediction else score + cost))
         return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
 
 

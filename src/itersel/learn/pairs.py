@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.learn.learner_kernels import pairs_across_levels
-
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
 PRO_THRESHOLD = 0.05
@@ -34,7 +32,8 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
         tenth = max(1, (count + 5) // 10)
         level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
     order = np.argsort(-bleu, kind="stable")
-    return order[pairs_across_levels(bleu[order], level)]
+    ranked = bleu[order]
+    return order[np.argwhere((level[:, None] < level) & (ranked[:, None] > ranked))]
 
 
 def pro_pairs(

@@ -19,7 +19,6 @@ import itersel
 from itersel.config.learners import Online
 from itersel.decode.lists import Sentences
 from itersel.errors import InputError
-from itersel.learn.learner_kernels import combine
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
@@ -32,11 +31,19 @@ from itersel.learn.parameter_kernels import (
     update,
 )
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array, FilePath
+from itersel.storage.formats import Array, FilePath, numbers
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
-from itersel.vectors.features import common_features, feature_keys, unique_features
-from itersel.vectors.weights import FORMAT, Weights, read_weights, take_weights, weight_arrays, write_weights
+from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
+from itersel.vectors.weights import (
+    FORMAT,
+    Weights,
+    nonzero,
+    read_weights,
+    take_weights,
+    weight_arrays,
+    write_weights,
+)
 
 if TYPE_CHECKING:
     from itersel.learn.learners import Example
@@ -54,7 +61,7 @@ STATE = replace(
         "state/name_offset": Array(
             "<i8", ("S+1",), into="bytes of state names", text="state/name", rising=True
         ),
-        "state/v": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
+        "state/v": numbers("<f8", "S"),
         "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
         "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
     },
@@ -115,7 +122,6 @@ class ShardWeights:
 
     def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
         self.dense, self.sparse, self._steps = dense, sparse, steps
-        self._every_dense = np.arange(dense.key.shape[0])
 
     @property
     def vectors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -143,9 +149,9 @@ class ShardWeights:
         steps.now += 1
         if coefficient is None:
             return None
-        dense, sparse = combine(example.columns, coefficient)
+        dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
-            (self.dense, self._every_dense, dense),
+            (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
             bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))
@@ -176,9 +182,7 @@ class WeightTable:
         keys = feature_keys(names)
         order = np.argsort(keys)
         key, name = keys[order], names.take(order)
-        shared, _ = common_features(key, name, shard.feature_key, shard.feature_name)
-        if shared.size:
-            raise InputError(f"'{name.get(int(shared[0]))}' is both a dense and a sparse feature; rename one")
+        refuse_shared(key, name, shard.feature_key, shard.feature_name)
         dense = self._find(key, name, order)
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense, sparse, self._steps)
@@ -196,7 +200,10 @@ class WeightTable:
         for one in (shard.dense, shard.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
                 own[one.row] = theirs[one.order[one.known]]
-            is_new = _moved(one.weights)[one.order]
+            moved, weights = one.weights.anchor != 0, one.weights
+            for array in (weights.total, weights.paid, weights.squares, weights.area):
+                moved |= array != 0
+            is_new = moved[one.order]
             is_new[one.known] = False
             rows = np.flatnonzero(is_new)
             keys.append(one.key[rows])
@@ -215,10 +222,10 @@ class WeightTable:
         mixed = last
         if average and steps.now > steps.first:
             mixed = last._replace(value=found.area / (steps.now - steps.first))
-        weights = take_weights(mixed, mixed.value != 0)
+        weights = nonzero(mixed)
         if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
             # nothing besides the weights is kept
-            return weights, Start(take_weights(last, last.value != 0)) if average else None
+            return weights, Start(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
         return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
 
@@ -243,14 +250,6 @@ def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
     return Coordinates(*arrays)
 
 
-def _moved(weights: Coordinates) -> NDArray[np.bool_]:
-    """Return which weights differ from the initial ones that `make_coordinates` returns for new features."""
-    is_moved: NDArray[np.bool_] = weights.anchor != 0
-    for array in (weights.total, weights.paid, weights.squares, weights.area):
-        is_moved |= array != 0
-    return is_moved
-
-
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
     values = settings.to_dict()
@@ -266,32 +265,21 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
-    attributes: dict[str, str | int | float] = {
-        **provenance(settings),
-        "sentences": training.sentences,
-        "pairs": training.pairs,
-        "updates": training.updates,
-        "mean_bleu": training.mean_bleu,
-    }
-    if training.loss is not None:
-        attributes["loss"] = training.loss
-    state = training.state
+    names = ("sentences", "pairs", "updates", "mean_bleu", "loss")
+    measured = {name: value for name in names if (value := getattr(training, name)) is not None}
+    attributes, state = {**provenance(settings), **measured}, training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
         return
     weights, memory, steps = state
     if memory is None:
         memory = Memory(*np.zeros((2, weights.key.shape[0])))
-    arrays: dict[str, NDArray[Any]] = {
-        "state/key": weights.key,
-        "state/name": weights.name.data,
-        "state/name_offset": weights.name.offset,
-        "state/v": weights.value,
-        "state/squares": memory.squares,
-        "state/paid": memory.paid,
-    }
+    own = weight_arrays(weights).items()
+    state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
+    arrays = {**weight_arrays(training.weights), **state_arrays}
+    arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
+    write_arrays(path, both, arrays, {**attributes, "steps": steps})
 
 
 def read_start(path: FilePath) -> Start:

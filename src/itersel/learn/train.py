@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import repeat
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,13 @@ from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_listed, read_list_shard
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 from itersel.grammar.shard import count_sentences, read_shard
-from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
+from itersel.learn.learners import Example, OnlineLearner, make_learner
 from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.lm.binary import load_model
 from itersel.progress import progress
-from itersel.vectors.weights import Weights, make_weights
+from itersel.vectors.weights import Weights, check_magnitude, make_weights
 
 # Consecutive files often have the same model.
 _load_model = lru_cache(maxsize=1)(load_model)
@@ -63,52 +63,35 @@ class TrainSettings(Search):
         return {**values, "learner": {"name": name_in(LEARNERS, self.learner), **values["learner"]}}
 
 
-class LoadedPart:
-    """A part in memory, with a decoder for each thread."""
+class Part(NamedTuple):
+    """A part of a shard in training: in memory, or a file that is read when its turn comes."""
 
-    path = name = None
-
-    def __init__(self, shard: Sentences, decoders: Sequence[SentenceDecoder]) -> None:
-        self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
-
-    def open(self) -> tuple[Sentences, Sequence[SentenceDecoder]]:
-        """Return the shard and the decoders."""
-        return self._loaded
+    sentence_count: int
+    # return the sentences, and a decoder for each thread
+    open: Callable[[], tuple[Sentences, Sequence[SentenceDecoder]]]
+    path: str | None = None
+    name: str | None = None  # in messages
 
 
-class ShardFile:
-    """A file of a shard, and the language model for decoding its sentences; None if the shard has lists.
+def shard_file(
+    path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int
+) -> Part:
+    """Return a file of a shard, whose sentences are decoded with a language model; None if it has lists.
 
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
     at most the learner's delay are used.
     """
 
-    def __init__(
-        self, path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int
-    ) -> None:
-        self.path, self._model, self._settings = path, model, settings
-        self._threads = min(threads, settings.learner.delay)
-        # conflicting features and overflowing weights can be due to either file
-        self.name = path if start is None else f"{path} and {start}"
-
-    @cached_property
-    def sentence_count(self) -> int:
-        """Number of sentences."""
-        return count_listed(self.path) if self._model is None else count_sentences(self.path)
-
-    def open(self) -> tuple[Sentences, Sequence[SentenceDecoder]]:
-        """Read the file and make its decoders."""
-        settings = self._settings
-        if self._model is None:
-            lists = read_list_shard(self.path, settings.features)
+    def read() -> tuple[Sentences, Sequence[SentenceDecoder]]:
+        if model is None:
+            lists = read_list_shard(path, settings.features)
             return lists, [ListDecoder(lists)]
-        shard = read_shard(self.path, settings.templates, settings.features)
-        model = _load_model(self._model)
-        return shard, [Decoder(shard, model, settings) for _ in range(self._threads)]
+        shard, loaded = read_shard(path, settings.templates, settings.features), _load_model(model)
+        return shard, [Decoder(shard, loaded, settings) for _ in range(min(threads, settings.learner.delay))]
 
-
-# The parts of a shard in training: in memory, or files that are read in turn.
-Part: TypeAlias = LoadedPart | ShardFile
+    count = count_listed(path) if model is None else count_sentences(path)
+    # conflicting features and overflowing weights can be due to either file
+    return Part(count, read, path, path if start is None else f"{path} and {start}")
 
 
 class Training(NamedTuple):
@@ -149,7 +132,7 @@ def train_shard(
 
     There is a decoder for each thread, made with the same settings; their number does not affect the result.
     """
-    return train_parts([LoadedPart(shard, decoders)], start, settings, measure_loss)
+    return train_parts([Part(shard.sentence_count, lambda: (shard, decoders))], start, settings, measure_loss)
 
 
 def train_parts(
@@ -167,6 +150,7 @@ def train_parts(
             f"epoch {settings.epoch} of shard {settings.shard}; epochs count from 1, shards from 0"
         )
     start = Start(make_weights({})) if start is None else start
+    check_magnitude(start.weights, " at the start", "start from smaller weights")
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
@@ -179,8 +163,14 @@ def train_parts(
         table, how = WeightTable(start, settings.learner, before), replace(settings, epoch=0)
         listed = progress(_examples(parts, table, learner, how), "measure loss", sentences)
         loss = sum((learner.loss(one.example) for one in listed), 0.0)
-    table, seen = WeightTable(start, settings.learner, before), _Seen()
-    for one in progress(_examples(parts, table, learner, settings), "train", sentences, seen.status):
+    seen = pairs = updates = 0
+    mean_bleu = total_bleu = 0.0
+
+    def status() -> str:
+        return f"mean sentence BLEU {100 * mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+
+    table = WeightTable(start, settings.learner, before)
+    for one in progress(_examples(parts, table, learner, settings), "train", sentences, status):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
         if overflown is not None:
@@ -189,35 +179,13 @@ def train_parts(
                 f"choose a smaller {learner.step_setting}",
                 one.name,
             )
-        seen.add(one.example, move)
+        seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
+        total_bleu += float(one.example.bleu[0])
+        mean_bleu = total_bleu / seen
     mixed, state = table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
-    return Training(mixed, state, sentences, seen.pairs, seen.updates, seen.mean_bleu, loss)
-
-
-@dataclass
-class _Seen:
-    """Running totals of training; see `Training`."""
-
-    sentences: int = 0
-    pairs: int = 0
-    updates: int = 0
-    total_bleu: float = 0.0
-
-    def add(self, example: Example, move: Move) -> None:
-        self.sentences += 1
-        self.pairs += move.pairs
-        self.updates += move.updates
-        self.total_bleu += float(example.bleu[0])
-
-    @property
-    def mean_bleu(self) -> float:
-        return self.total_bleu / max(1, self.sentences)
-
-    def status(self) -> str:
-        bleu = f"mean sentence BLEU {100 * self.mean_bleu:.1f}"
-        return f"{bleu}, {self.updates:,} of {self.pairs:,} pairs with a loss"
+    return Training(mixed, state, sentences, pairs, updates, mean_bleu, loss)
 
 
 class _Listed(NamedTuple):
@@ -242,7 +210,7 @@ def _examples(
         try:
             yield from _part_examples(part, table, learner, bleu, settings, before)
         except InputError as error:
-            raise error if error.path is not None else InputError(error.message, part.name) from None
+            raise error if part.name is None else located(error, part.name) from None
         before += part.sentence_count
 
 
@@ -259,20 +227,18 @@ def _part_examples(
     if not shard.has_references:
         raise InputError("has no references to train on; extract it with --references", part.path)
     weights = table.open(shard, decoders[0].dense_names)
-    column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 
     def finder(sentence: int) -> DerivationFinder | None:
         return learner.finder(bleu.target(shard.references(sentence)))
 
     for sentence, kbest in _decode_all(shard, decoders, weights, settings, finder):
-        _check_scores(kbest, weights, sentence)
         references = shard.references(sentence)
         words = bleu.target(references).words
         scores = bleu.score(kbest.word, kbest.word_offset, references)
         if kbest.quality.shape[0]:
             scores, words = kbest.quality, 1.0
         seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
-        example = Example(kbest, scores, words, weights.rate, seed, column_of)
+        example = Example(kbest, scores, words, weights.rate, seed)
         yield _Listed(sentence, example, weights, part.name)
     table.close(weights)
 
@@ -321,24 +287,3 @@ def _decode_all(
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
-
-
-def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
-    """Reject model scores that are infinite or NaN, and name the feature that contributes most to one."""
-    bad = np.flatnonzero(~np.isfinite(kbest.score))
-    if not bad.size:
-        return
-    dense, sparse = weights.vectors
-    row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
-    feature, columns = kbest.feature[row], dense.shape[0]
-    with np.errstate(over="ignore"):
-        products = kbest.dense[bad[0]] * dense, kbest.feature_value[row] * sparse[feature]
-    largest = int(np.argmax(np.abs(np.concatenate(products))))
-    if largest < columns:
-        name = weights.dense.name_of(largest)
-    else:
-        name = weights.sparse.name_of(int(feature[largest - columns]))
-    raise InputError(
-        f"sentence {sentence + 1} of the shard: the model score overflows, mostly because of '{name}'; "
-        "start from smaller weights"
-    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itersel.errors import FilePath
 from itersel.nbest.lists import SEPARATOR, NBest, parse_object, read_nbest
 from itersel.nbest.weights import as_weights
+from itersel.storage.strings import sum_rows
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
@@ -19,7 +20,7 @@ from itersel.vectors.weights import Weights, find_weights
 def score_lists(lists: NBest, weights: Weights) -> NDArray[np.float64]:
     """Return the score of each translation, float64 (H): the dot product of its features and the weights."""
     weighted = find_weights(weights, feature_keys(lists.name))[lists.feature] * lists.value
-    return np.bincount(lists.translation, weighted, minlength=len(lists.text)).astype(np.float64)
+    return sum_rows(weighted, lists.feature_offset)
 
 
 def rescore(

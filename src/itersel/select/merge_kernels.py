@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
-L0, L1, L2, LINF = 0, 1, 2, 3
-FINE, BEYOND, COLLISION = 0, 1, 2
+L0, L1, L2, LINF, SUM = range(5)
 
 # Entries merged at a time: they, their table and their columns fit in the L2 cache.
 BLOCK = 1 << 14
@@ -53,18 +52,6 @@ def make_columns(entries: int) -> Columns:
     key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
     shard, value = np.empty(entries, np.int32), np.empty(entries)
     return Columns(key, first, np.empty(entries + 1, np.int64), shard, value)
-
-
-class Status(NamedTuple):
-    """Whether entries could be merged.
-
-    `FINE`; `BEYOND`: the value of `entry` is NaN or beyond `MAX_MAGNITUDE`; or `COLLISION`: `entry` and
-    `other` have the same key but different names.
-    """
-
-    kind: int
-    entry: int
-    other: int
 
 
 class Workspace(NamedTuple):
@@ -110,11 +97,11 @@ def find_columns(
     low: np.uint64,
     high: np.uint64,
     work: Workspace,
-) -> tuple[int, Status]:
+) -> tuple[int, int, int]:
     """Assign numbers to the distinct keys of the entries ``begin[z]:end[z]``, in order of first occurrence.
 
     The keys are from `low` to `high` inclusive. Fills the table, `column`, `first` and `size` of `work`, and
-    returns the number of columns.
+    returns the number of columns, and two entries that cannot be merged; see `merge_entries`.
     """
     key, check, value = entries.key, entries.check, entries.value
     homes = np.uint64(work.slot_column.shape[0] - work.column.shape[0])
@@ -127,7 +114,7 @@ def find_columns(
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
             if not abs(value[entry]) <= MAX_MAGNITUDE:
-                return count, Status(BEYOND, entry, entry)
+                return count, entry, entry
             work.column[turn] = -1
             if value[entry] != 0.0:
                 slot = np.int64((key[entry] - low) >> shift)
@@ -141,11 +128,11 @@ def find_columns(
                     work.first[found], work.size[found] = entry, 0
                     count += 1
                 elif work.slot_check[slot] != check[entry]:
-                    return count, Status(COLLISION, entry, work.first[found])
+                    return count, entry, work.first[found]
                 work.column[turn] = found
                 work.size[found] += 1
             turn += 1
-    return count, Status(FINE, 0, 0)
+    return count, -1, -1
 
 
 @leaf_kernel
@@ -182,11 +169,14 @@ def place_entries(
 
 
 @kernel
-def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Columns) -> tuple[int, Status]:
+def merge_entries(
+    entries: Entries, low: np.uint64, high: np.uint64, columns: Columns
+) -> tuple[int, int, int]:
     """Merge the entries with keys from `low` to `high` inclusive, block by block.
 
     Writes to `columns`, arrays with at least as many elements as there are entries (`offset`: one more).
-    Returns the number of columns.
+    Returns the number of columns, and two entries with the same key but different names, or twice an entry
+    whose value is NaN or beyond `MAX_MAGNITUDE`; -1 if all could be merged.
     """
     shards, total = entries.begin.shape[0] - 1, entries.key.shape[0]
     blocks = total // BLOCK + 1
@@ -206,9 +196,9 @@ def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Co
             count += end[z] - begin[z]
         if count > work.column.shape[0]:
             work = make_workspace(count)
-        found, status = find_columns(entries, begin, end, block_low, last, work)
-        if status.kind != FINE:
-            return 0, status
+        found, bad, other = find_columns(entries, begin, end, block_low, last, work)
+        if bad >= 0:
+            return 0, bad, other
         sort_columns(entries.key, work)
         for rank in range(found):
             column = work.order[rank]
@@ -220,34 +210,26 @@ def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Co
         place_entries(entries, begin, end, work, columns)
         for z in range(shards):
             begin[z] = end[z]
-    return merged, Status(FINE, 0, 0)
+    return merged, -1, -1
 
 
 @kernel
-def column_norms(offset: NDArray[np.int64], value: NDArray[np.float64], norm: int) -> NDArray[np.float64]:
-    """Return the norm of each column, float64 (m)."""
+def column_totals(offset: NDArray[np.int64], value: NDArray[np.float64], kind: int) -> NDArray[np.float64]:
+    """Return a norm of each column, or the sum of its values, added in shard order: float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):
         for entry in range(offset[c], offset[c + 1]):
             magnitude = abs(value[entry])
-            if norm == L0:
+            if kind == SUM:
+                result[c] += value[entry]
+            elif kind == L0:
                 result[c] += 1.0
-            elif norm == L1:
+            elif kind == L1:
                 result[c] += magnitude
-            elif norm == L2:
+            elif kind == L2:
                 result[c] += magnitude * magnitude
             else:
                 result[c] = max(result[c], magnitude)
-        if norm == L2:
+        if kind == L2:
             result[c] = np.sqrt(result[c])
-    return result
-
-
-@kernel
-def column_sums(offset: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each column, added in shard order, float64 (m)."""
-    result = np.zeros(offset.shape[0] - 1)
-    for c in range(result.shape[0]):
-        for entry in range(offset[c], offset[c + 1]):
-            result[c] += value[entry]
     return result

@@ -16,8 +16,8 @@ import numpy as np
 import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
-from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, nonzero_means, summarise
+from itersel.select.merge_kernels import Columns, Entries, make_columns, merge_entries
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, summarise
 from itersel.select.settings import (
     LIMITS,
     PATH_LIMITS,
@@ -31,9 +31,16 @@ from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import header_of
 from itersel.storage.hdf5_rows import stream_hdf5
-from itersel.storage.strings import StringTable, concatenate
-from itersel.vectors.features import common_features
-from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
+from itersel.storage.strings import StringTable
+from itersel.vectors.weights import (
+    FORMAT,
+    Weights,
+    find_weights,
+    nonzero,
+    read_weights,
+    weighted_sum,
+    write_weights,
+)
 
 # the kinds of weights files, as recorded in their attributes
 SHARD, MIXED = "shard-weights", "mixed-weights"
@@ -92,7 +99,7 @@ def mix(
                 writer.append(columns, features)
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
-        weights = nonzero_means(selected)
+        weights = nonzero(Weights(selected.key, selected.mean, selected.name))
         if found is None and step is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
@@ -102,7 +109,9 @@ def mix(
             writer.finish(selected, {"kind": KIND, **attributes})
         if not stopped and before is not None:
             try:
-                weights = average_epochs(before, weights, settings.epoch)
+                # the previous weights are the mean over the epochs before this one
+                total = weighted_sum((before, weights), (settings.epoch - 1, 1))
+                weights = nonzero(total._replace(value=total.value / settings.epoch))
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
@@ -116,36 +125,25 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
     for path in progress(inputs, "open shards"):
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
-        shard = _checked(open_shard(path), settings, next(iter(shards.values()), None))
+        shard = open_shard(path)
+        first = next(iter(shards.values()), shard)
+        if shard.kind != SHARD:
+            kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
+            raise InputError(f"{kind}, expected '{SHARD}'; give the output of 'itersel train'", path)
+        if shard.epoch != settings.epoch:
+            expected = f"expected epoch {settings.epoch}; train the shard in this epoch"
+            raise InputError(f"is from epoch {shard.epoch}, {expected}", path)
+        if not 0 <= shard.shard < settings.shards:
+            numbers = f"{settings.shards} shards are numbered 0 to {settings.shards - 1}"
+            why = f"is from shard {shard.shard}, but {numbers}; train with another --shard-number"
+            raise InputError(why, path)
+        if shard.settings != first.settings:
+            raise InputError(f"was trained with different settings than {first.path}; train it again", path)
         if shard.shard in shards:
-            raise InputError(
-                f"contains shard {shard.shard}, as does {shards[shard.shard].path}; give each shard once",
-                path,
-            )
+            other = shards[shard.shard].path
+            raise InputError(f"contains shard {shard.shard}, as does {other}; give each shard once", path)
         shards[shard.shard] = shard
     return [shards[number] for number in range(settings.shards)]
-
-
-def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -> ShardFile:
-    """Return the shard if it belongs to this mix and matches the first shard."""
-    message = ""
-    if shard.kind != SHARD:
-        kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
-        message = f"{kind}, expected '{SHARD}'; give the output of 'itersel train'"
-    elif shard.epoch != settings.epoch:
-        message = (
-            f"is from epoch {shard.epoch}, expected epoch {settings.epoch}; train the shard in this epoch"
-        )
-    elif not 0 <= shard.shard < settings.shards:
-        message = (
-            f"is from shard {shard.shard}, but {settings.shards} shards are numbered 0 to "
-            f"{settings.shards - 1}; train with another --shard-number"
-        )
-    elif first is not None and shard.settings != first.settings:
-        message = f"was trained with different settings than {first.path}; train it again"
-    if message:
-        raise InputError(message, shard.path)
-    return shard
 
 
 def _check_names(
@@ -213,20 +211,11 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     """Return the output's attributes: everything that affects the weights."""
-    attributes: dict[str, Any] = {
-        "version": itersel.__version__,
-        "settings": training,
-        "mixing": settings.mixing,
-        "epoch": settings.epoch,
-        "shards": settings.shards,
-        "norm": settings.norm,
-    }
-    for name in LIMITS:
-        if (limit := getattr(settings, name)) is not None:
-            attributes[name] = limit
+    names = ("mixing", "epoch", "shards", "norm", *LIMITS)
+    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
     if settings.keep:
-        attributes["keep"] = " ".join(settings.keep)
-    return attributes
+        given["keep"] = " ".join(settings.keep)
+    return {"version": itersel.__version__, "settings": training, **given}
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
@@ -235,9 +224,9 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
     space = make_columns(reader.largest_range)
     ranges = reader.read()
     for low, high, entries in ranges:
-        count, status = merge_entries(entries, low, high, space)
-        if status.kind != FINE:
-            error = _error(shards, entries, status)
+        count, bad, other = merge_entries(entries, low, high, space)
+        if bad >= 0:
+            error = _error(shards, entries, bad, other)
             # Read to the end: if a checksum shows that a file is damaged, that error is the cause.
             for _ in ranges:
                 pass
@@ -247,8 +236,8 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
         yield entries, Columns(space.key[:count], space.first[:count], offset, shard, value)
 
 
-def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> InputError:
-    """Return the error for bad entries, naming the file."""
+def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:
+    """Return the error for entries that cannot be merged."""
     names = StringTable(entries.name, entries.name_offset)
 
     def path(entry: int) -> str:
@@ -257,28 +246,8 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
     def name(entry: int) -> str:
         return names.get(entry, "backslashreplace")
 
-    if status.kind == BEYOND:
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[status.entry]) else "not finite"
-        return InputError(
-            f"the weight of '{name(status.entry)}' is {why}; train the shard again", path(status.entry)
-        )
-    return InputError(
-        f"'{name(status.entry)}' has the same 64-bit key as '{name(status.other)}' in "
-        f"{path(status.other)}; rename one",
-        path(status.entry),
-    )
-
-
-def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:
-    """Return the mean over epochs: ((epoch - 1) * before + now) / epoch, `before` being the previous mean."""
-    left, right = common_features(before.key, before.name, now.key, now.name)
-    total = (epoch - 1) * before.value
-    total[left] += now.value[right]
-    new = np.ones(now.key.shape[0], bool)
-    new[right] = False
-    key = np.concatenate((before.key, now.key[new]))
-    value = np.concatenate((total, now.value[new])) / epoch
-    name = concatenate((before.name, now.name.take(np.flatnonzero(new))))
-    order = np.argsort(key)
-    order = order[value[order] != 0]
-    return Weights(key[order], value[order], name.take(order))
+    if bad == other:
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[bad]) else "not finite"
+        return InputError(f"the weight of '{name(bad)}' is {why}; train the shard again", path(bad))
+    same = f"has the same 64-bit key as '{name(other)}' in {path(other)}"
+    return InputError(f"'{name(bad)}' {same}; rename one", path(bad))

@@ -1,15 +1,6 @@
-"""Joint feature selection: which columns of the shard weights to keep; and W.h5.
+"""Joint feature selection: which columns of the shard weights to keep; and W.h5 (docs/formats.md, Selection).
 
 Source: Simianer, Riezler & Dyer (2012), section 3.
-
-W.h5 has the weights of all shards as one sparse matrix, and the selected features:
-
-- ``features/key``, ``features/name``, ``features/name_offset``: the D features, by ascending key;
-- ``W/data``, ``W/indices``, ``W/indptr``: W (Z x D) in compressed sparse columns, as scipy's `csc_matrix`;
-- ``norm`` (D), ``selected`` (D, 0 or 1), ``v`` (D): norm of each column, whether it was selected, and its
-  mean over all shards if so, else 0.
-
-It is also a weights file, with the weights `v` of all features. Every array has a checksum.
 """
 
 from __future__ import annotations
@@ -21,13 +12,13 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.select.merge_kernels import L0, L1, L2, LINF, Columns, Entries, column_norms, column_sums
+from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Columns, Entries, column_totals
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_groups, feature_keys, find_groups
-from itersel.vectors.weights import FORMAT, Weights
+from itersel.vectors.weights import FORMAT
 
 DATASETS = {
     **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
@@ -143,14 +134,8 @@ class Selection:
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
-    norms = column_norms(columns.offset, columns.value, NORMS[norm])
-    return Features(columns.key, names, norms, column_sums(columns.offset, columns.value) / shards)
-
-
-def nonzero_means(features: Features) -> Weights:
-    """Return the features with non-zero means as weights."""
-    rows = np.flatnonzero(features.mean)
-    return Weights(features.key[rows], features.mean[rows], features.name.take(rows))
+    norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORMS[norm], SUM))
+    return Features(columns.key, names, norms, sums / shards)
 
 
 def _join(parts: Sequence[Features]) -> Features:

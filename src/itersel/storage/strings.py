@@ -41,6 +41,14 @@ def take_rows(
     return values[place], begins
 
 
+def sum_rows(values: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of each row, added from left to right, float64 (n)."""
+    lengths = np.diff(offset)
+    rows = np.repeat(np.arange(lengths.shape[0]), lengths)
+    # integers if there are no values
+    return np.bincount(rows, values, lengths.shape[0]).astype(np.float64)
+
+
 class Strings(Protocol):
     """What a `StringTable` and names that are written on demand have in common."""
 

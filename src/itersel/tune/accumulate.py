@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
 from itersel.errors import InputError
-from itersel.storage.formats import FileFormat, FilePath, damaged
-from itersel.storage.hdf5 import ERRORS, find_dataset, header_of, one_line, open_hdf5, read_arrays
-from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table
+from itersel.storage.formats import FileFormat, FilePath
+from itersel.storage.hdf5 import header_of, read_arrays
+from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
@@ -68,12 +68,8 @@ class Pool(NamedTuple):
         begin = self.sentence_offset[:-1]
         highest = np.repeat(np.maximum.reduceat(score, begin), np.diff(self.sentence_offset))
         rows = np.flatnonzero(score == highest)
-        return mean(self.quality[rows[np.searchsorted(rows, begin)]])
-
-
-def mean(values: NDArray[np.float64]) -> float:
-    """Return the mean, from the exact sum, which is the same on all processors."""
-    return math.fsum(values.tolist()) / len(values)
+        # its sum is exact: the same on all processors
+        return fmean(self.quality[rows[np.searchsorted(rows, begin)]].tolist())
 
 
 def name_of(paths: Sequence[FilePath]) -> str:
@@ -241,14 +237,8 @@ class FileLists(NamedTuple):
 
     def has_sparse_features(self) -> bool:
         """Return whether any translation has a sparse feature."""
-        for file in self.files:
-            with open_hdf5(file.path) as stream:
-                try:
-                    if find_dataset(stream, "feature", FORMAT.arrays["feature"]).shape[0]:
-                        return True
-                except ERRORS as error:
-                    raise damaged(file.path, "feature", f"cannot be read ({one_line(error)})") from None
-        return False
+        name = "feature_key"
+        return any(read_arrays(file.path, FORMAT, (name,))[0][name].size for file in self.files)
 
     def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
         """Return the sparse features of translations in any order, by their `Pool.origin`, int64 (rows)."""
@@ -278,9 +268,7 @@ class FileLists(NamedTuple):
         for arrays, wanted, rows in self._sparse_parts(origin):
             place, offset = places_of(arrays["feature_offset"], rows)
             weight = find_weights(weights, arrays["feature_key"])[arrays["feature"][place]]
-            number = np.repeat(np.arange(wanted.shape[0]), np.diff(offset))
-            weighted = weight * arrays["feature_value"][place]
-            scores[wanted] = np.bincount(number, weighted, minlength=wanted.shape[0])
+            scores[wanted] = sum_rows(weight * arrays["feature_value"][place], offset)
         return scores
 
     def _sparse_parts(

@@ -100,18 +100,6 @@ INTERCEPT, SLOPE, BEGIN = 0, 1, 2
 EDGE, FIRST, SECOND = 0, 1, 2
 
 
-@kernel
-def make_lines(size: int) -> Lines:
-    """Allocate `size` lines."""
-    return Lines(np.empty((size, 3)), np.empty((size, 3), np.int32))
-
-
-@kernel
-def grown_lines(lines: Lines, size: int) -> Lines:
-    """Return the lines, or a larger copy if there are fewer than `size`."""
-    return Lines(grown(lines.number, size), grown(lines.origin, size))
-
-
 @leaf_kernel
 def add_sum(
     lines: Lines,
@@ -225,7 +213,7 @@ def sentence_envelope(
             if second != NONE:
                 room += offset[second + 1] - offset[second]
             if room > sums.number.shape[0]:
-                sums = grown_lines(sums, room)
+                sums = Lines(grown(sums.number, room), grown(sums.origin, room))
             count = add_sum(
                 lines,
                 offset,
@@ -237,8 +225,7 @@ def sentence_envelope(
                 rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
                 rule_line[rule, SLOPE] + model * model_line[SLOPE],
             )
-        if used + count > lines.number.shape[0]:
-            lines = grown_lines(lines, used + count)
+        lines = Lines(grown(lines.number, used + count), grown(lines.origin, used + count))
         used = add_envelope(sums, count, lines, used)
         offset[item + 1] = used
     return lines, sums, offset
@@ -290,7 +277,8 @@ def goal_lines(
     sentences = forests.item_offset.shape[0] - 1
     offset = np.zeros(sentences + 1, np.int64)
     number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 2), np.int32)
-    lines, sums = make_lines(1024), make_lines(1024)
+    lines = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
+    sums = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     words = np.empty(1024, np.int32)
     used = 0
     for sentence in range(sentences):

@@ -16,10 +16,11 @@ from itersel.bleu.references import References, grouped_references
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
+from itersel.learn.augmented import least_score
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.strings import offsets_of, places_of
+from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.accumulate import NO_SENTENCES, ListFile
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.generate import MAX_COUNT, SUM, write_shard_rows
@@ -82,15 +83,16 @@ def generate_forests(
             rules, found = decoder.search(sentence, dense_weights, sparse_weights)
             dense = rules.dense
             if decoder.use_sparse:
-                dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
+                place, offset = places_of(shard.rule_feature_offset, rules.rule)
+                weighted = sparse_weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
+                dense = np.column_stack((dense, sum_rows(weighted, offset)))
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
     """Keep the `limit` edges with the best derivations through them, or more if there are ties."""
     through = best_through_edges(found)
-    reached = np.sort(through[through > -np.inf])
-    return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
+    return keep_edges(found, through, least_score(through, limit))
 
 
 def make_forest(
@@ -135,15 +137,6 @@ def make_forest(
         "reference": _number_words(references.word, references),
         "reference_offset": references.offset[1:],
     }
-
-
-def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores of the sparse features of a sentence's rules, float64 (rules)."""
-    place, offset = places_of(shard.rule_feature_offset, rules.rule)
-    scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
-    rows = rules.rule.shape[0]
-    number = np.repeat(np.arange(rows), np.diff(offset))
-    return np.bincount(number, scores, minlength=rows).astype(np.float64)
 
 
 def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:
@@ -201,7 +194,19 @@ class ForestSearch(LineSearch):
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
         self._model_column = model_column
         self.sentence_count = int(base[-1])
-        self.scale = self._feature_scale()
+        # of the edges of a sentence: derivations would be more precise, but there are too many, and only the
+        # relative scale matters
+        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        for one in self._forests:
+            offset = one.edge_offset[one.item_offset]
+            rule = one.edge_rule + np.repeat(one.rule_offset[:-1], np.diff(offset))
+            for c in range(total.shape[0]):
+                value = one.rule_dense[rule, c]
+                if c == model_column:
+                    value = value + one.edge_model
+                total[c] += squared_deviation(value, offset)
+            edges += rule.shape[0]
+        self.scale = np.sqrt(total / edges)
 
     def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""
@@ -220,23 +225,6 @@ class ForestSearch(LineSearch):
         statistics = Statistics(*map(np.ascontiguousarray, parts))
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
         return Candidates(intercept, slope, offset, statistics)
-
-    def _feature_scale(self) -> NDArray[np.float64]:
-        """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
-
-        Derivations would be more precise, but there are too many; only the relative scale matters.
-        """
-        total, edges = np.zeros(self._columns[0].shape[0]), 0
-        for forests in self._forests:
-            offset = forests.edge_offset[forests.item_offset]
-            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], np.diff(offset))
-            for c in range(total.shape[0]):
-                value = forests.rule_dense[rule, c]
-                if c == self._model_column:
-                    value = value + forests.edge_model
-                total[c] += squared_deviation(value, offset)
-            edges += rule.shape[0]
-        return np.sqrt(total / edges)
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:

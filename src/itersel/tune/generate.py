@@ -109,14 +109,18 @@ def generate_lists(
     """
     dense_weights, sparse_weights = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
-    table = _FeatureTable(shard.feature_key)
+    # the shard's sparse features in order of first occurrence, and the position of each
+    used: list[int] = []
+    place = np.full(shard.feature_key.shape[0], -1, np.int32)
     with write_shard_rows(
         path, FORMAT, "k-best-lists", shard, decoder.dense_names, settings, iteration, number
     ) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
-            _check_finite(found, sentence, decoder.dense_names, shard)
             references = shard.references(sentence)
+            fresh = np.unique(found.feature[place[found.feature] < 0])
+            place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
+            used += fresh.tolist()
             writer.append(
                 {
                     "sentence_offset": np.array([found.score.shape[0]]),
@@ -126,15 +130,16 @@ def generate_lists(
                     "length": np.diff(found.word_offset),
                     "hash": hash_translations(found, words, shard.feature_key),
                     "dense": np.round(found.dense, DIGITS) + 0.0,  # turns -0.0 into 0.0
-                    "feature": table.rows(found.feature),
+                    "feature": place[found.feature],
                     "feature_value": found.feature_value,
                     "feature_offset": found.feature_offset[1:],
                 }
             )
-        names = shard.feature_name.take(table.used)
+        rows = np.array(used, np.int64)
+        names = shard.feature_name.take(rows)
         writer.append(
             {
-                "feature_key": shard.feature_key[table.used],
+                "feature_key": shard.feature_key[rows],
                 "feature_name": names.data,
                 "feature_name_offset": names.offset[1:],
             }
@@ -156,8 +161,6 @@ def write_shard_rows(
 
     Writes the attributes, too, by which `itersel.tune.accumulate` sees which files belong together.
     """
-    if not shard.has_references:
-        raise InputError("the shard has no references to tune on; extract it with --references")
     has_several = shard.sentence_reference_offset.shape[0] > 0
     with write_rows(path, format, len(dense_names), has_several) as writer:
         yield writer
@@ -180,28 +183,6 @@ def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
         writer.finish({"kind": "no-lists", "iteration": iteration, "shard": number})
 
 
-class _FeatureTable:
-    """Numbers the features of a shard in order of first occurrence."""
-
-    def __init__(self, key: NDArray[np.uint64]) -> None:
-        self._row = np.full(key.shape[0], -1, np.int32)
-        self._used = [np.zeros(0, np.int32)]
-        self._count = 0
-
-    def rows(self, feature: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the numbers of the shard's features."""
-        fresh = np.unique(feature[self._row[feature] < 0])
-        self._row[fresh] = np.arange(self._count, self._count + fresh.shape[0], dtype=np.int32)
-        self._used.append(fresh)
-        self._count += fresh.shape[0]
-        return self._row[feature]
-
-    @property
-    def used(self) -> NDArray[np.int32]:
-        """The shard's features by number."""
-        return np.concatenate(self._used)
-
-
 def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return hashes of words and features (XXH3, 128 bits), uint64 (k, 2).
 
@@ -219,11 +200,3 @@ def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -
         hasher.update(value[begin:end].tobytes())
         hashes[i] = np.frombuffer(hasher.digest(), ">u8")
     return hashes
-
-
-def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...], shard: Sentences) -> None:
-    dense = np.argwhere(~np.isfinite(found.dense))[:, 1]
-    sparse = found.feature[~np.isfinite(found.feature_value)]
-    names = [*(dense_names[i] for i in dense[:1]), *(shard.feature_name.get(int(i)) for i in sparse[:1])]
-    for name in names:
-        raise InputError(f"sentence {sentence + 1}: feature '{name}' of a translation is not finite")

@@ -30,16 +30,6 @@ def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArra
 
 
 @kernel
-def first_line(intercept: NDArray[np.float64], slope: NDArray[np.float64], begin: int, end: int) -> int:
-    """Return the highest line far to the left: smallest slope, then largest intercept, then first."""
-    best = begin
-    for row in range(begin + 1, end):
-        if slope[row] < slope[best] or (slope[row] == slope[best] and intercept[row] > intercept[best]):
-            best = row
-    return best
-
-
-@kernel
 def envelope_bends(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], offset: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
@@ -55,14 +45,15 @@ def envelope_bends(
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
     place, lines = np.empty((16 * sentences + 16, 1)), np.empty((16 * sentences + 16, 2), np.int64)
-    longest = 0
-    for sentence in range(sentences):
-        longest = max(longest, offset[sentence + 1] - offset[sentence])
-    left = np.empty(longest, np.int64)
+    left = np.empty(slope.shape[0], np.int64)  # of which the longest list is used
     bends = 0
     for sentence in range(sentences):
         begin, end = offset[sentence], offset[sentence + 1]
-        line = first_line(intercept, slope, begin, end)
+        # the highest line far to the left: smallest slope, then largest intercept, then first
+        line = begin
+        for row in range(begin + 1, end):
+            if slope[row] < slope[line] or (slope[row] == slope[line] and intercept[row] > intercept[line]):
+                line = row
         start[sentence] = line
         count = end - begin
         for i in range(count):

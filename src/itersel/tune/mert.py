@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.tune.accumulate import Pool, mean
+from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -59,13 +60,21 @@ class LineSearch(ABC):
     def intervals(
         self, weights: NDArray[np.float64], direction: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the score at all points weights + x * direction, both float64 (C); see `bleu_along_line`."""
+        """Return the score at all points weights + x * direction, both float64 (C).
+
+        These are the begin of each interval and its BLEU, as those of `bleu_along_line`, or mean quality.
+        """
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
-        if found.quality.shape[0]:
-            return quality_along_line(start, place[order], lines[order], found.quality)
-        return bleu_along_line(start, place, lines, order, found.statistics)
+        if not found.quality.shape[0]:
+            return bleu_along_line(start, place, lines, order, found.statistics)
+        place, quality = place[order], found.quality[lines[order]]
+        # after all bends in the same place
+        last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
+        first = fmean(found.quality[start].tolist())
+        value = first + np.cumsum(quality[:, 1] - quality[:, 0])[last] / start.shape[0]
+        return np.append(-np.inf, place[last]), np.append(first, value)
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU, between 0 and 1, of the best translations under `weights`."""
@@ -98,21 +107,6 @@ class ListSearch(LineSearch):
         slope = project(self._columns, direction)
         pool = self._pool
         return Candidates(self._last_scores, slope, pool.sentence_offset, pool.statistics, pool.quality)
-
-
-def quality_along_line(
-    start: NDArray[np.int64],
-    place: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    quality: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the begin of each interval and its mean quality; bends are sorted from left to right."""
-    gain = quality[lines[:, 1]] - quality[lines[:, 0]]
-    # after all bends in the same place
-    last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
-    first = mean(quality[start])
-    value = first + np.cumsum(gain)[last] / start.shape[0]
-    return np.append(-np.inf, place[last]), np.append(first, value)
 
 
 def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> float:

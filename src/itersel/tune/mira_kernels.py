@@ -30,7 +30,7 @@ class MiraState(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Scratch for the difference of two translations: C + twice the longest row of sparse features."""
+    """Scratch for the difference of two translations: space for as many features as all have."""
 
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
@@ -139,10 +139,7 @@ def mira_pass(
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
     quality other than BLEU is multiplied by the number of words, too.
     """
-    longest = 0
-    for row in range(pool.dense.shape[0]):
-        longest = max(longest, sparse.offset[row + 1] - sparse.offset[row])
-    size = pool.dense.shape[1] + 2 * longest
+    size = pool.dense.shape[1] + sparse.feature.shape[0]
     difference = Difference(np.empty(size, np.int32), np.empty(size))
     for sentence in order:
         mean_reference = pool.mean_reference[sentence]

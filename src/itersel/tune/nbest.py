@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
-from itersel.bleu.references import References as ReferenceWords
+from itersel.bleu.references import join_references
 from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
+from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references
@@ -19,7 +21,7 @@ from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
 from itersel.nbest.rescore import score_lists
 from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
-from itersel.storage.strings import offsets_of, take_rows
+from itersel.storage.strings import take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
 from itersel.tune.generate import DIGITS
 from itersel.tune.task import Task
@@ -70,22 +72,25 @@ def by_key(lists: NBest) -> NBest:
 
 
 def pool_of(
-    lists: NBest, is_dense: bool, references: Sequence[Sequence[list[str]]], quality: NDArray[np.float64]
+    lists: NBest, is_dense: bool, references: Sequence[Sequence[str]], quality: NDArray[np.float64]
 ) -> Pool:
-    """Return lists as tuners need them; `references` (words of each sentence) are needed only for BLEU."""
-    words = [split_words(text) for text in lists.text]
-    length = np.array([len(one) for one in words], np.int32)
+    """Return lists as tuners need them; `references` are needed only for BLEU."""
+    numbers = WordNumbers()
+
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words(list(map(split_words, lines)), numbers)
+
+    word, offset = numbered(lists.text)
+    length = np.diff(offset).astype(np.int32)
     matches = np.zeros((length.shape[0], ORDER), np.int32)
     closest = np.zeros(length.shape[0], np.int32)
     longest = np.zeros(lists.sentence_count, np.int64)
     mean_length = np.add.reduceat(length, lists.offset[:-1]) / np.diff(lists.offset)
-    numbers: dict[str, int] = {}
-    for sentence, several in enumerate(references):
-        rows = slice(*lists.offset[sentence : sentence + 2].tolist())
-        word, offset = _numbered(words[rows], numbers)
-        found = ReferenceWords(*_numbered(several, numbers))
-        matches[rows] = ngram_matches(word, offset, found)
-        closest[rows] = closest_lengths(found.lengths, np.diff(offset))
+    joined = join_references(list(map(numbered, references)))
+    for sentence, (begin, end) in enumerate(pairwise(lists.offset.tolist() if references else ())):
+        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
+        matches[begin:end] = ngram_matches(word, ends, found)
+        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
         longest[sentence], mean_length[sentence] = found.longest, found.mean_length
     dense = np.zeros((length.shape[0], lists.name.count if is_dense else 0))
     if is_dense:
@@ -93,14 +98,6 @@ def pool_of(
         dense[lists.translation, lists.feature] = np.round(lists.value, DIGITS) + 0.0
     statistics = Statistics(matches, length, closest)
     return Pool(lists.offset, longest, mean_length, statistics, dense, np.arange(length.shape[0]), quality)
-
-
-def _numbered(
-    sentences: Sequence[list[str]], numbers: dict[str, int]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return words as numbers, int32, and where each sentence begins; new words get the next number."""
-    word = [numbers.setdefault(word, len(numbers)) for words in sentences for word in words]
-    return np.array(word, np.int32), offsets_of([len(words) for words in sentences])
 
 
 class TunedLists(NamedTuple):
@@ -171,7 +168,11 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    settings = _batch_tuner(tuner)
+    if isinstance(tuner, str):
+        check_choice("tuner", tuner, TUNERS)
+    settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
+    if isinstance(settings, ForestMert | LineSearch):
+        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
     kept, pool = _read_pool(lists, references, settings, scores, quality, words)
     names, is_dense = kept.name, isinstance(settings, Mert)
     if start is None:
@@ -194,15 +195,6 @@ def tune_nbest(
     )
 
 
-def _batch_tuner(tuner: Batch | str) -> Batch:
-    if isinstance(tuner, str):
-        check_choice("tuner", tuner, TUNERS)
-        tuner = TUNERS[tuner]()
-    if isinstance(tuner, ForestMert | LineSearch):
-        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
-    return tuner
-
-
 def _read_pool(
     paths: Sequence[FilePath],
     references: Sequence[References],
@@ -217,11 +209,10 @@ def _read_pool(
         raise InputError(f"quality {quality} needs references")
     texts = checked_references(references)
     read = read_nbest(paths, len(texts[0]) if texts else None, scores)
-    split: list[list[list[str]]] = []
+    tokenized: list[list[str]] = []
     if quality == "bleu":
         read = read._replace(text=[words(text) for text in read.text])
-        lines = zip(*texts, strict=True)
-        split = [[split_words(words(line)) for line in one if line is not None] for one in lines]
+        tokenized = [["" if line is None else words(line) for line in text] for text in texts]
     kept, values = without_duplicates(read), np.zeros(0)
     if is_given:
         values = read_quality(quality, len(read.text))[kept.row]
@@ -232,7 +223,7 @@ def _read_pool(
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
         raise InputError(f"has {count} features; {why}", name)
     kept = kept if is_dense else by_key(kept)
-    pool = pool_of(kept, is_dense, split, values)
+    pool = pool_of(kept, is_dense, tokenized, values)
     if quality == "bleu":
         check_matches(pool.statistics, name)
     return kept, pool

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
-from itersel.bleu.kernels import CONTEXT_SIZE, ORDER, score_hypotheses
+from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.config.tuners import Pro
 from itersel.errors import InputError
@@ -34,7 +34,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
                 statistics.length[begin:end].astype(np.int64),
                 statistics.reference_length[begin:end].astype(np.int64),
                 int(min(ORDER, pool.longest_reference[sentence])),
-                np.zeros(CONTEXT_SIZE),
+                np.zeros(COUNTS),
             )
         pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
     found = np.concatenate(pairs)

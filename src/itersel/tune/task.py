@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import FileLists, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
-from itersel.vectors.features import common_features, feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_named, find_weights, take_weights
+from itersel.vectors.features import common_features, refuse_shared
+from itersel.vectors.weights import (
+    Weights,
+    find_named,
+    find_weights,
+    make_weights,
+    nonzero,
+    take_weights,
+    weighted_sum,
+)
 
 if TYPE_CHECKING:
     from itersel.tune.nbest import NBestLists
@@ -77,7 +84,10 @@ class Task(NamedTuple):
         directions: list[NDArray[np.float64]] = []
         for name in wanted:
             if name == STEP:
-                directions += map(self._step, self.sums[1:])
+                for last in self.sums[1:]:
+                    step = self.start[: len(features)] - find_named(last, features)
+                    # add all current sparse weights, and subtract those of the previous epoch
+                    directions.append(np.append(step, (1.0, -1.0)))
             elif name == ALL_DENSE:
                 directions += [axis(scale, column) for column in range(len(features))]
             elif name in features:
@@ -88,14 +98,6 @@ class Task(NamedTuple):
                 )
         return [direction for direction in directions if direction.any()]
 
-    def _step(self, last: Weights) -> NDArray[np.float64]:
-        """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
-        direction = self.start
-        direction[: len(self.features)] -= find_named(last, self.features)
-        # add all current sparse weights, and subtract those of the previous epoch
-        direction[len(self.features) :] = (1.0, -1.0)[: len(self.sums)]
-        return direction
-
     def weights(
         self, value: NDArray[np.float64], sparse: SparseRows | None = None, rest: float = 0.0
     ) -> Weights:
@@ -105,34 +107,20 @@ class Task(NamedTuple):
         `sparse` has; `rest` is the factor of the weights of all other features, unless they are summed: then
         the weights of the columns are their factors.
         """
-        table, columns = string_table(self.features), len(self.features)
-        factors, others = [rest], [self.before]
+        columns, factors, others = len(self.features), [rest], [self.before]
         if self.sums:
             factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
-        parts = [(feature_keys(table), table, value[:columns])]
+        own = [make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))]
         if sparse is not None:
-            parts.append((sparse.key, sparse.name, value[value.shape[0] - sparse.key.shape[0] :]))
-        for key, name, _ in parts:
-            others = [elsewhere(one, key, name) for one in others]
-        key, name = unique_features(
-            np.concatenate([one.key for one in others]), concatenate([one.name for one in others])
-        )
-        total = np.zeros(key.shape[0])
-        for one, factor in zip(others, factors, strict=True):
-            total += factor * find_weights(one, key)
-        keys, names, values = zip(*parts, (key, name, total), strict=True)
-        key, value = np.concatenate(keys), np.concatenate(values)
-        order = np.argsort(key, kind="stable")
-        twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-        key, name = unique_features(key, concatenate(names))
-        if twice.size:
-            raise InputError(f"'{name.get(int(twice[0]))}' is both a dense and a sparse feature; rename one")
-        return take_weights(Weights(key, value[order], name), value[order] != 0)
+            refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
+            own.append(Weights(sparse.key, value[value.shape[0] - sparse.key.shape[0] :], sparse.name))
+        for part in own:
+            others = [elsewhere(one, part) for one in others]
+        return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
 
-def elsewhere(weights: Weights, key: NDArray[np.uint64], name: StringTable) -> Weights:
-    """Return the weights of all features except these."""
+def elsewhere(weights: Weights, known: Weights) -> Weights:
+    """Return the weights of all features that `known` does not have."""
     is_elsewhere = np.ones(weights.key.shape[0], bool)
-    order = np.argsort(key, kind="stable")
-    is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
+    is_elsewhere[common_features(known.key, known.name, weights.key, weights.name)[1]] = False
     return take_weights(weights, is_elsewhere)

@@ -15,9 +15,8 @@ import numpy as np
 import itersel
 from itersel.config.options import name_in
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
-from itersel.errors import InputError
-from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
-from itersel.storage.strings import string_table
+from itersel.errors import InputError, located
+from itersel.storage.formats import FileFormat, FilePath
 from itersel.tune.accumulate import FileLists, Pool, find_files
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
@@ -28,8 +27,7 @@ from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.task import Task, elsewhere
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, write_weights
+from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
 
 
 class Tuned(NamedTuple):
@@ -133,8 +131,7 @@ def _check_task(tuner: Tuner, task: Task) -> None:
             "--features dense, or choose another tuner",
             first,
         )
-    table = string_table(sorted({*names, *START}))
-    others = elsewhere(task.before, feature_keys(table), table)
+    others = elsewhere(task.before, make_weights(dict.fromkeys((*names, *START), 0.0)))
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
@@ -191,7 +188,7 @@ def tune_task(settings: Batch, task: Task) -> Tuned:
     """Tune; errors name the lists."""
     name = name_in(HELD_OUT_TUNERS, settings)
     tuner = RUNS[name]
-    _check_magnitude(task.before, "at the start", "start from smaller weights")
+    check_magnitude(task.before, " at the start", "start from smaller weights")
     try:
         _check_task(tuner, task)
         result = tuner.run(task, settings)
@@ -200,16 +197,6 @@ def tune_task(settings: Batch, task: Task) -> Tuned:
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
     except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(error.message, task.lists.name) from None
-    _check_magnitude(result.weights, f"from --tuner {name}", "regularise more, or choose smaller steps")
+        raise located(error, task.lists.name) from None
+    check_magnitude(result.weights, f" from --tuner {name}", "regularise more, or choose smaller steps")
     return result
-
-
-def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
-    """Raise an InputError if scores could overflow or the weights could not be read back."""
-    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
-    if bad.size:
-        name, value = weights.name.get(int(bad[0])), float(weights.value[bad[0]])
-        raise InputError(f"the weight of '{name}' {whose} is {value}; {advice}")

@@ -94,6 +94,16 @@ def common_features(
     return left, right
 
 
+def refuse_shared(
+    dense_key: NDArray[np.uint64], dense_name: Strings, sparse_key: NDArray[np.uint64], sparse_name: Strings
+) -> None:
+    """Raise an `InputError` if a dense and a sparse feature (ascending keys) have the same name."""
+    shared, _ = common_features(dense_key, dense_name, sparse_key, sparse_name)
+    if shared.size:
+        name = dense_name.get(int(shared[0]))
+        raise InputError(f"'{name}' is both a dense and a sparse feature; rename one")
+
+
 def first_difference(left: StringTable, right: StringTable) -> tuple[str, str] | None:
     """Return the names in the first row where two tables of the same length differ, if there is one."""
     if np.array_equal(left.offset, right.offset) and np.array_equal(left.data, right.data):

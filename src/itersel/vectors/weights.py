@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
@@ -88,6 +88,21 @@ def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
 
 
+def nonzero(weights: Weights) -> Weights:
+    """Return the weights that are not zero."""
+    return take_weights(weights, weights.value != 0)
+
+
+def weighted_sum(parts: Sequence[Weights], factors: Sequence[float]) -> Weights:
+    """Return the sum of weights times factors, with all features of the parts, added in their order."""
+    keys, _, names = zip(*parts, strict=True)
+    key, name = unique_features(np.concatenate(keys), concatenate(names))
+    value = np.zeros(key.shape[0])
+    for part, factor in zip(parts, factors, strict=True):
+        value[np.searchsorted(key, part.key)] += factor * part.value
+    return Weights(key, value, name)
+
+
 def read_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
@@ -118,12 +133,17 @@ def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     """Make weights from the arrays of a file that `FORMAT` declares; none may be beyond `MAX_MAGNITUDE`."""
     name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     weights = Weights(arrays["features/key"], arrays["v"], name)
-    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))
-    if bad.size:
-        value = weights.value[bad[0]]
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
-        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is {why}; recreate it", path)
+    check_magnitude(weights, "", "recreate it", path)
     return weights
+
+
+def check_magnitude(weights: Weights, whose: str, advice: str, path: FilePath | None = None) -> None:
+    """Raise an `InputError` if scores could overflow or the weights could not be read back."""
+    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
+    if bad.size:
+        name, value = weights.name.get(int(bad[0])), weights.value[bad[0]]
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
+        raise InputError(f"the weight of '{name}'{whose} is {why}; {advice}", path)
 
 
 def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
