@@ -114,8 +114,7 @@ def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metr
     scale = _whole(attributes[f"scale of {case} {name}"])
     if scale != 1 and name != "TER":
         raise ValueError(f"a scale of {name}")
-    signature = _text(attributes[f"{case} {name}"])
-    return Metric(name=name, case=case, signature=signature, scale=scale)
+    return Metric(name, case, _text(attributes[f"{case} {name}"]), scale)
 
 
 def _text(value: object) -> str:
@@ -178,10 +177,9 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
         same = [part.metrics[number] for part in parts]
         scale = math.lcm(*(one.scale for one in same))
         signature = _pooled_signature([one.signature for one in same])
-        metrics.append(Metric(name=metric.name, case=metric.case, signature=signature, scale=scale))
-        counts.append(
-            np.vstack([part.counts[number] * (scale // part.metrics[number].scale) for part in parts])
-        )
+        metrics.append(Metric(metric.name, metric.case, signature, scale))
+        scaled = [part.counts[number] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
+        counts.append(np.vstack(scaled))
     return Counts(tuple(metrics), tuple(counts))
 
 

@@ -154,14 +154,14 @@ def read_translations(path: FilePath, references: Sequence[References], referenc
     return lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """A corpus score, computed from sums of counts."""
 
     name: str  # one of `FORMULAS`
     case: str  # ``cased`` or ``lowercased``
     signature: str  # sacrebleu's
-    scale: int = 1  # factor that makes the counts whole numbers, whose sums are exact in any order
+    scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     @property
     def sign(self) -> int:
@@ -179,7 +179,7 @@ class Metric:
         return float(self.scores(counts.sum(axis=0)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextMetric(Metric):
     """A corpus score that can count, because sacrebleu's metric, `counter`, has the references of a text."""
 
@@ -213,21 +213,14 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
             references=references,  # type: ignore[arg-type]
         )
         for name, counter in zip(METRICS, (bleu, chrf, ter), strict=True):
-            metrics.append(
-                TextMetric(
-                    name=name,
-                    case=case,
-                    signature=signature(counter),
-                    scale=scale if name == "TER" else 1,
-                    counter=counter,
-                )
-            )
+            of_metric = scale if name == "TER" else 1
+            metrics.append(TextMetric(name, case, signature(counter), of_metric, counter))
     return metrics
 
 
 def tokenized_bleu(counter: BLEU) -> TextMetric:
     """Return BLEU of tokenised lowercased text as a metric; see `make_bleu`."""
-    return TextMetric(name=TOKENIZED, case="lowercased", signature=signature(counter), counter=counter)
+    return TextMetric(TOKENIZED, "lowercased", signature(counter), 1, counter)
 
 
 def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
