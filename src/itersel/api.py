@@ -41,26 +41,6 @@ class Translation(NamedTuple):
     features: Mapping[str, float]
 
 
-def load_model(path: FilePath) -> LanguageModel:
-    """Load a compiled language model, such as ``lm/model.bin`` of a run.
-
-    The file is mapped read-only: processes on one machine share one copy in memory.
-
-    Parameters
-    ----------
-    path
-        A file written by ``itersel lm compile``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a compiled model.
-    """
-    from itersel.lm import binary
-
-    return binary.load_model(path)
-
-
 def decode_shard(
     shard: Shard,
     model: LanguageModel,
