@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -63,14 +63,22 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     return [Run(name, *split_repeat(name), folder / name) for name in sorted(names, key=rank)]
 
 
-def read_optional(path: Path) -> Any:
-    """Return the content of a JSON file; None if it does not exist yet."""
+def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> Any:
+    """Return the content of a JSON file; None if it does not exist yet.
+
+    If `use` fails, which uses all of the content that others rely on, it is an InputError: `otherwise`.
+    """
     if not path.is_file():
         return None
     try:
-        return read_json(path)
+        content = read_json(path)
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
+    try:
+        use(content)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError):
+        raise InputError(otherwise, path) from None
+    return content
 
 
 def write_run(results: Path, config: Mapping[str, Any]) -> None:
@@ -89,12 +97,8 @@ def write_run(results: Path, config: Mapping[str, Any]) -> None:
 
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
-    content = read_optional(results / RUN)
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
-        raise InputError("is not the description of a run; delete it and run snakemake again", results / RUN)
-    return content
+    otherwise = "is not the description of a run; delete it and run snakemake again"
+    return read_optional(results / RUN, lambda content: content["config"].keys(), otherwise) or {}
 
 
 def describe_config(content: object) -> dict[str, Any]:

@@ -128,7 +128,9 @@ def read_features(run: Run) -> dict[str, Any] | None:
         for place, name in enumerate(feature_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
-    return {"groups": groups, "selection": read_optional(run.folder / "selection.json") or []}
+    otherwise = "is not a table of selected features; make it with 'itersel report selection'"
+    selection = read_optional(run.folder / "selection.json", iter, otherwise)
+    return {"groups": groups, "selection": selection or []}
 
 
 def _shards(run: Run, weights: Weights) -> NDArray[np.int64] | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
-from itersel.errors import InputError
+from itersel.evaluate.metrics import read_translations
 from itersel.limits import test_split
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, count_matches, group_sentences
@@ -48,12 +48,13 @@ def read_test_set(
     files = references_of(corpus, split)
     if not plain or not files:
         return None
-    # translations in n-best lists may come without their sources
-    lines = read_lines(source) if source.is_file() else [""] * len(read_lines(files[0]))
+    reference = read_lines(files[0])
 
     def parallel(paths: Iterable[Path]) -> list[list[str]]:
-        return [_parallel(path, len(lines)) for path in paths]
+        return [read_translations(path, [reference], files[0]) for path in paths]
 
+    # translations in n-best lists may come without their sources
+    [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
     tokens = Texts(lines, parallel(files), parallel(plain.values()))
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
@@ -136,10 +137,3 @@ def references_of(corpus: Path, split: str) -> list[Path]:
     further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
     first = corpus / f"{split}.target.gz"
     return [first, *further] if first.is_file() else []
-
-
-def _parallel(path: Path, count: int) -> list[str]:
-    lines = read_lines(path)
-    if len(lines) != count:
-        raise InputError(f"has {len(lines)} lines, the source text has {count}; run snakemake again", path)
-    return lines

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
 from itersel.report.page.folder import read_optional
@@ -65,21 +64,20 @@ class View(NamedTuple):
 
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
-    table: dict[str, Any] | None = read_optional(path)
-    if table is None:
-        return None
-    try:
-        table_view(table)
-        for one in all_test_sets(table):
-            one["sentences"] + one["references"] + 0
-        for test_set in table["test_sets"]:
-            best_on_devtest(test_set["systems"])
-        significance = table["significance"]
-        if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
-            raise ValueError("empty")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError):
-        raise InputError("is not a table of systems; make it with 'itersel report table'", path) from None
+    otherwise = "is not a table of systems; make it with 'itersel report table'"
+    table: dict[str, Any] | None = read_optional(path, _use_table, otherwise)
     return table
+
+
+def _use_table(table: Content) -> None:
+    table_view(table)
+    for one in all_test_sets(table):
+        one["sentences"] + one["references"] + 0
+    for test_set in table["test_sets"]:
+        best_on_devtest(test_set["systems"])
+    significance = table["significance"]
+    if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
+        raise ValueError("empty")
 
 
 def best_on_devtest(systems: Iterable[Content]) -> Content:
