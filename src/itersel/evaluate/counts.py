@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, FilePath, digest
@@ -97,12 +97,10 @@ def read_counts(path: FilePath) -> CountedText:
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
     if arrays["counts"].shape[1] != ends[-1]:
         raise InputError("damaged: the counts are for other metrics; recreate the file", path)
-    try:
+    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
-    except (KeyError, ValueError):
-        raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
     columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
     for metric, found in zip(metrics, columns, strict=True):
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.storage.json_files import from_json, read_json, write_json
 
@@ -46,10 +46,8 @@ def write_progress(path: FilePath, progress: Progress) -> None:
 
 def read_progress(path: FilePath) -> Progress:
     """Read a file written by `write_progress`."""
-    try:
+    with checked(path, "is not a decision; make it with 'itersel report patience'"):
         return from_json(Progress, read_json(path))
-    except ValueError:
-        raise InputError("is not a decision; make it with 'itersel report patience'", path) from None
 
 
 def training_has_stopped(path: FilePath | None) -> bool:

@@ -9,11 +9,11 @@ import numpy as np
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.statistics import read_collection, read_statistics
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.json_files import read_json
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import Content, aligned, tab_separated
 
 
@@ -29,14 +29,10 @@ def count_rules(shards: Iterable[str]) -> int:
 
 def read_rules(path: FilePath) -> int:
     """Read a count that ``itersel report rules`` wrote."""
-    try:
-        rules = read_json(path)["rules"]
-        # the bound is more than a corpus of 10^9 sentences could have
-        if type(rules) is not int or not 0 <= rules < 10**15:
-            raise ValueError("not a count")
-    except (ValueError, KeyError, TypeError):
-        raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
-    return rules
+    with checked(path, "is not a count of rules; make it with 'itersel report rules'"):
+        rules: int = read_json(path)["rules"]
+        check_counts({"rules": rules}, 0)
+        return rules
 
 
 def describe_corpus(

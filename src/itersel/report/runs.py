@@ -18,7 +18,7 @@ from itersel.config.options import show
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
-from itersel.errors import InputError, located, suggest
+from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import (
@@ -85,7 +85,8 @@ class Finished(NamedTuple):
     def rows(self, by: str) -> dict[str, Row]:
         """Return the rows of the table by name of the experiment; an InputError if it has no such scores."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
-        try:
+        otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
+        with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
                 if by != TOKENIZED_BLEU:
@@ -95,11 +96,6 @@ class Finished(NamedTuple):
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
                 found[name] = Row(Scores(tuple(scores), p), repeats)
-        except (KeyError, TypeError, ValueError):
-            raise InputError(
-                f"has no scores by '{by}'; choose another --metric, or run snakemake again",
-                self.folder / TABLE,
-            ) from None
         return found
 
     def signature(self, by: str) -> str:

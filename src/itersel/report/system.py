@@ -12,7 +12,7 @@ from itersel.atomic import atomic_path
 from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.evaluate.metrics import (
     CorpusScore,
     References,
@@ -124,13 +124,9 @@ def write_system(path: FilePath, system: System) -> None:
 
 def read_system(path: FilePath) -> System:
     """Read a description written by `write_system`."""
-    try:
+    with checked(path, "is not the description of a system; make it with 'itersel report choose'"):
         system = from_json(System, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")
-    except (ValueError, TypeError, OverflowError):
-        raise InputError(
-            "is not the description of a system; make it with 'itersel report choose'", path
-        ) from None
     return system

@@ -16,7 +16,7 @@ from itersel.config.experiments import split_repeat, without_grids
 from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.values import CHOICES
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import read_json
 
@@ -74,10 +74,8 @@ def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> A
         content = read_json(path)
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
-    try:
+    with checked(path, otherwise):
         use(content)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError):
-        raise InputError(otherwise, path) from None
     return content
 
 
