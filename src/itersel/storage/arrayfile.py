@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"
@@ -66,26 +66,22 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
     The whole file is read once to verify the checksums, which takes a second for 10 GB already in memory.
     """
     header, start = _read_header(path, format.kind)
-    try:
+    with checked(path, DAMAGED):
         document = json.loads(header)
         kind, version, size = document["kind"], document["format"], document["size"]
         entries, attributes = document["arrays"], dict(document["attributes"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(DAMAGED, path) from None
     if kind != format.kind:
         raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
     if version != format.version:
         raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
     arrays, digests = {}, {}
-    try:
+    with checked(path, DAMAGED):
         whole = np.memmap(path, np.uint8, "r")
         if whole.shape[0] < start + size:
             raise InputError("truncated; recreate it", path)
         for name in format.arrays:
             arrays[name] = _view(whole[start:], entries[name])
             digests[name] = entries[name]["digest"]
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        raise InputError(DAMAGED, path) from None
     check_digests(arrays, digests, path)
     check_arrays(format, arrays, path)
     return arrays, attributes
