@@ -24,9 +24,9 @@ from itersel.evaluate.significance import Bootstrap, Interval, paired_difference
 ALPHA = 0.05
 # Note on repeats.
 REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
-    "large as the difference, do not rely on its significance.",
+    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging "
+    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as "
+    "large as the difference, do not rely on its significance."
 )
 
 

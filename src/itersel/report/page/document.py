@@ -53,7 +53,7 @@ def read_document(results: Path) -> dict[str, Any]:
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
     return {
-        "text": " ".join(NOTES[kind_of_text(settings)]),
+        "text": NOTES[kind_of_text(settings)],
         "name": str(config.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
