@@ -207,15 +207,7 @@ def mix_weights(
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
-    settings = MixSettings(
-        mixing=mixing,
-        epoch=epoch,
-        shards=len(inputs),
-        select=select,
-        threshold=threshold,
-        norm=norm,
-        keep=tuple(keep),
-    )
+    settings = MixSettings(mixing, epoch, len(inputs), select, threshold, norm, keep=tuple(keep))
     mix([os.fspath(path) for path in inputs], output, settings, previous)
     return read_weights(output)
 

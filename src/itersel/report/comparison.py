@@ -115,11 +115,7 @@ def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) ->
 
 
 def compare(
-    test_sets: Sequence[Translations],
-    *,
-    tokenize: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
+    test_sets: Sequence[Translations], *, tokenize: str = "13a", trials: int = 10_000, seed: int = 1
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
@@ -127,20 +123,6 @@ def compare(
     experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
     sets have the same name, or different systems.
     """
-    _check_test_sets(test_sets)
-
-    def scored(test_set: Translations) -> dict[str, Any]:
-        return _score(test_set, tokenize, trials, seed)
-
-    return {
-        "significance": describe_test(trials, seed),
-        "test_sets": [scored(one) for one in test_sets],
-        "pooled": scored(_pool(test_sets)) if len(test_sets) > 1 else None,
-    }
-
-
-def _check_test_sets(test_sets: Sequence[Translations]) -> None:
-    """Raise an InputError unless the test sets have different names and the same systems."""
     first = test_sets[0]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
@@ -150,10 +132,15 @@ def _check_test_sets(test_sets: Sequence[Translations]) -> None:
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
                 "the same order"
             )
+    how = (tokenize, trials, seed)
+    return {
+        "significance": describe_test(trials, seed),
+        "test_sets": [_score(one, *how) for one in test_sets],
+        "pooled": _score(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+    }
 
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
-    """Return the scores of all experiments on a test set, or on all of them."""
     name, systems, translations, references, counts = test_set
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
     columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else []
@@ -215,7 +202,6 @@ def _describe_scores(column: Column, name: str) -> dict[str, Any]:
 
 
 def _by_metric(columns: Sequence[Column], describe: Callable[[Column], Any]) -> dict[str, dict[str, Any]]:
-    """Return something about all columns by metric and case."""
     found: dict[str, dict[str, Any]] = {}
     for column in columns:
         found.setdefault(column.metric.name, {})[column.metric.case] = describe(column)
@@ -231,7 +217,6 @@ def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[
 
 
 def _pool(test_sets: Sequence[Translations]) -> Translations:
-    """Return all test sets as one."""
     return Translations(
         POOLED,
         test_sets[0].systems,

@@ -80,7 +80,6 @@ def tsv_table(corpus: Content) -> list[str]:
 
 
 def _rows(corpus: Content) -> list[dict[str, str]]:
-    """Return the cells of all splits by title."""
     rows = []
     for name, split in corpus["splits"].items():
         sentences, rules = split["sentences"], split["rules"]

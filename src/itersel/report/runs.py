@@ -51,13 +51,6 @@ TABLE = "report/table.json"
 ROUNDING = 1e-6
 
 
-class Row(NamedTuple):
-    """An experiment in the table of a run."""
-
-    scores: Scores
-    repeats: list[str]  # names of its repeats
-
-
 class Finished(NamedTuple):
     """A finished run."""
 
@@ -73,17 +66,12 @@ class Finished(NamedTuple):
         return scored
 
     @property
-    def test_sets(self) -> list[str]:
-        """The names of the test sets."""
-        return [one["name"] for one in self.table["test_sets"]]
-
-    @property
     def systems(self) -> dict[str, Content]:
         """The rows of the first test set by name of the experiment."""
         return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
 
-    def rows(self, by: str) -> dict[str, Row]:
-        """Return the rows of the table by name of the experiment; an InputError if it has no such scores."""
+    def rows(self, by: str) -> dict[str, tuple[Scores, list[str]]]:
+        """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
         otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
         with checked(self.folder / TABLE, otherwise):
@@ -95,7 +83,7 @@ class Finished(NamedTuple):
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
-                found[name] = Row(Scores(tuple(scores), p), repeats)
+                found[name] = Scores(tuple(scores), p), repeats
         return found
 
     def signature(self, by: str) -> str:
@@ -256,14 +244,14 @@ def _compare(
 ) -> Compared:
     """Compare all experiments of a run with its baseline; `seed` includes the number of the run."""
     rows = run.rows(by)
-    scores = {name: rows[name].scores for name in shared}
+    scores = {name: rows[name][0] for name in shared}
     baseline = baselines[0]
     if len(baselines) > 1:
         candidates = [run.systems[name] for name in baselines]
         if not all(map(is_experiment, candidates)):
             raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
         baseline = best_on_devtest(candidates)["name"]
-    counted = {name: _counts(run, rows[name], by) for name in shared}
+    counted = {name: _counts(run, *rows[name], by) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
     pairs = [(name, baseline) for name in counts if name != baseline]
     found = paired_differences([metric], [counts], pairs, trials, seed)
@@ -279,11 +267,11 @@ def _compare(
     )
 
 
-def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
+def _counts(run: Finished, scores: Scores, repeats: list[str], by: str) -> tuple[Metric, list[Sums]]:
     """Return the metric, and the counts of each repeat of an experiment, which must give its scores."""
     count = _count_tokenized if by == TOKENIZED_BLEU else partial(_read_counts, score=TEXT_SCORES[by])
-    counted = [count(run, repeat) for repeat in row.repeats]
-    for repeat, (metric, counts), score in zip(row.repeats, counted, row.scores.runs, strict=True):
+    counted = [count(run, repeat) for repeat in repeats]
+    for repeat, (metric, counts), score in zip(repeats, counted, scores.runs, strict=True):
         if abs(metric.score(counts) - score) > ROUNDING:
             raise InputError(
                 f"{repeat} has another score than in the table; run snakemake again", run.folder / TABLE
@@ -293,7 +281,7 @@ def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
 
 def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Metric, Sums]:
     """Return a metric of detokenised text, and the counts of all test sets."""
-    folders = [run.folder / "evaluation" / name / "counts" for name in run.test_sets]
+    folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
     place = SCORES.index((score[1], score[0]))
     return counts.metrics[place], counts.counts[place]
@@ -303,7 +291,7 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
     corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
-    for name in run.test_sets:
+    for name in (one["name"] for one in run.table["test_sets"]):
         path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
         if is_output:
             path = run.folder / "evaluation" / name / f"{repeat}.txt"
@@ -321,7 +309,6 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
 
 
 def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> dict[str, Any]:
-    """Return a row of the table."""
     observed = [run.differences[name].observed for run in compared]
     mean = mean_difference([run.differences[name] for run in compared])
     signs = [sign_of(by) * one for one in observed]

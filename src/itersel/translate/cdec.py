@@ -85,7 +85,6 @@ def config_lines(settings: Settings) -> Iterator[str]:
 
 
 def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, list[str]]]:
-    """Yield the words and the grammar lines of each sentence."""
     translator = Translator(system)
     for block in read_blocks(text):
         sentences = translator.prepare(block, text)
@@ -103,7 +102,6 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
 
 
 def _arpa(model: LanguageModel, arpa: FilePath) -> bytes:
-    """Return the content of a model's ARPA file."""
     content = read_bytes(arpa)
     if hashlib.sha256(content).hexdigest() != model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", arpa)

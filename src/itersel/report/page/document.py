@@ -17,7 +17,7 @@ from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
-from itersel.report.page.runs import read_curves, read_features
+from itersel.report.page.runs import chosen_system, read_curves, read_features
 from itersel.report.page.sentences import pack, read_test_set, references_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.table import NOTES, is_experiment
@@ -158,7 +158,7 @@ def _use_derivations(found: Any) -> None:
 def _describe_run(
     results: Path, run: Run, planned: Experiment | None, references: Sequence[Path], tokenize: str
 ) -> dict[str, Any]:
-    is_finished = (run.folder / "best" / "system.json").is_file()
+    system = chosen_system(run)
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
     return {
@@ -166,15 +166,15 @@ def _describe_run(
         "experiment": run.experiment,
         "repeat": run.repeat,
         "planned": planned.epochs if planned else None,
-        "finished": is_finished,
-        "errors": [] if is_finished else find_errors(results, run),
-        "epochs": read_curves(run, scored, tokenize),
-        "features": read_features(run),
+        "finished": system is not None,
+        "errors": [] if system else _errors(results, run),
+        "epochs": read_curves(run, system, scored, tokenize),
+        "features": read_features(run, system),
     }
 
 
-def find_errors(results: Path, run: Run) -> list[dict[str, str]]:
-    """Return the errors in the logs of an unfinished run, with the names of the logs."""
+def _errors(results: Path, run: Run) -> list[dict[str, str]]:
+    """Return the last error in each log of a run."""
     logs = results / "logs"
     found = []
     for path in sorted([*logs.glob(f"*/{run.name}/**/*.log"), *logs.glob(f"*/{run.name}.log")]):

@@ -117,7 +117,6 @@ def describe_config(content: object) -> dict[str, Any]:
 
 
 def _keys(content: object, key: str) -> Iterable[str]:
-    """Yield the keys of all values of a config file."""
     if not isinstance(content, Mapping) or not content:
         yield key
         return

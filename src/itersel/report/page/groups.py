@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import or_
 from pathlib import Path
 from typing import NamedTuple
@@ -40,13 +40,6 @@ class Grouping(NamedTuple):
     title: str
     labels: list[str]
     groups: list[int] | list[list[int]]
-
-
-class Matches(NamedTuple):
-    """An n-gram, and how often the translations of each system share it with a reference."""
-
-    ngram: str
-    counts: tuple[int, ...]
 
 
 def read_frequencies(index: Path) -> Mapping[str, Frequency] | None:
@@ -112,20 +105,19 @@ def _has_letter(word: str) -> bool:
 
 def count_matches(
     references: Sequence[Sequence[str]], translations: Sequence[Sequence[str]]
-) -> list[Matches]:
+) -> list[tuple[str, tuple[int, ...]]]:
     """Return the n-grams that some system translates more often than another, those that differ most first.
 
-    `references` and `translations` are tokens: for each reference or system, a line per sentence. An n-gram
-    counts in a translation at most as often as in the reference that has it most often. The order is that of
-    the ratio of counts, each plus one, as in compare-mt.
+    `references` and `translations` are tokens: for each reference or system, a line per sentence. With each
+    n-gram comes how often the translations of each system share it with a reference, at most as often as the
+    reference that has it most often. The order is that of the ratio of counts, each plus one, as in
+    compare-mt.
     """
     # the union of counters takes the larger of two counts
     expected = [
         reduce(or_, (Counter(_ngrams(line)) for line in lines)) for lines in zip(*references, strict=True)
     ]
-    total: Counter[str] = Counter()
-    for one in expected:
-        total.update(one)
+    total = Counter(chain.from_iterable(one.elements() for one in expected))
     matches: dict[str, list[int]] = {}
     for system, lines in enumerate(translations):
         for one, line in zip(expected, lines, strict=True):
@@ -138,7 +130,7 @@ def count_matches(
         for ngram, counts in matches.items()
         if max(counts) - min(counts) > 1
     ]
-    return [Matches(ngram, tuple(matches[ngram])) for *_, ngram in sorted(found)[:MOST]]
+    return [(ngram, tuple(matches[ngram])) for *_, ngram in sorted(found)[:MOST]]
 
 
 def _ngrams(line: str) -> Iterator[str]:

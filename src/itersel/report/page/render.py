@@ -169,7 +169,6 @@ def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: b
 
 
 def _state(results: Path) -> list[tuple[str, int]]:
-    """Return the files from which the page is made, with the times when they were written."""
     found = []
     for part in ("experiments", "benchmarks", "logs", "report"):
         for folder, _, names in os.walk(results / part):

@@ -31,12 +31,11 @@ def chosen_system(run: Run) -> System | None:
     return read_system(path) if path.is_file() else None
 
 
-def read_curves(run: Run, references: Sequence[Path], tokenize: str) -> list[Record]:
+def read_curves(run: Run, system: System | None, references: Sequence[Path], tokenize: str) -> list[Record]:
     """Return a record for each epoch of a run, finished or not; values not known yet are None.
 
     Without the `references` of devtest, only epochs of a finished run have scores on devtest.
     """
-    system = chosen_system(run)
     records = []
     for epoch in run.epochs:
         folder = run.folder / f"epoch-{epoch}"
@@ -104,7 +103,6 @@ def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
 
 @cache
 def _size(path: Path, changed: int) -> tuple[int, float]:
-    """Return the number of nonzero weights and their Euclidean norm."""
     value = read_weights(path).value
     return int(np.count_nonzero(value)), float(np.linalg.norm(value))
 
@@ -115,14 +113,14 @@ def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str
     return score.bleu, score.brevity_penalty
 
 
-def read_features(run: Run) -> dict[str, Any] | None:
+def read_features(run: Run, system: System | None) -> dict[str, Any] | None:
     """Return a run's features at the best epoch, by group; None before it is chosen."""
     path = run.folder / "best" / "weights.h5"
-    if not path.is_file():
+    if system is None or not path.is_file():
         return None
     weights = read_weights(path)
     group = find_groups(weights.key, weights.name)
-    shards = _shards(run, weights)
+    shards = _shards(run.folder / f"epoch-{system.epoch}" / "selection.h5", weights)
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
         for place, name in enumerate(feature_groups())
@@ -133,17 +131,16 @@ def read_features(run: Run) -> dict[str, Any] | None:
     return {"groups": groups, "selection": selection or []}
 
 
-def _shards(run: Run, weights: Weights) -> NDArray[np.int64] | None:
+def _shards(path: Path, weights: Weights) -> NDArray[np.int64] | None:
     """Return in how many shards each feature had a weight; None if the weights were not mixed."""
-    system = chosen_system(run)
-    if system is None or not (path := run.folder / f"epoch-{system.epoch}" / "selection.h5").is_file():
+    if not path.is_file():
         return None
     arrays, _ = read_arrays(path, MATRIX)
-    key, count = arrays["features/key"], np.diff(arrays["W/indptr"])
-    if not key.shape[0]:
-        return np.zeros(weights.key.shape[0], np.int64)
-    place = np.minimum(np.searchsorted(key, weights.key), key.shape[0] - 1)
-    return np.where(key[place] == weights.key, count[place], 0)
+    keys = weights.key, arrays["features/key"]
+    _, rows, columns = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    shards = np.zeros(weights.key.shape[0], np.int64)
+    shards[rows] = np.diff(arrays["W/indptr"])[columns]
+    return shards
 
 
 def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int64] | None) -> Record:
