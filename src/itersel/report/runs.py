@@ -99,7 +99,6 @@ class Compared(NamedTuple):
 
     baseline: str
     scores: dict[str, Scores]
-    beaten: dict[str, list[int]]  # numbers of the systems that are significantly worse
     differences: dict[str, Differences]  # from the baseline; 0 for itself
     resampled: dict[str, NDArray[np.float64]]  # differences on texts drawn from the test set
 
@@ -261,7 +260,6 @@ def _compare(
     return Compared(
         baseline,
         scores,
-        {name: better_than(scores, name, sign_of(by)) for name in shared},
         differences | {baseline: Differences(0.0, np.zeros(trials))},
         {name: means[name] - means[baseline] for name in shared},
     )
@@ -311,8 +309,8 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
 def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> dict[str, Any]:
     observed = [run.differences[name].observed for run in compared]
     mean = mean_difference([run.differences[name] for run in compared])
-    signs = [sign_of(by) * one for one in observed]
-    ahead, behind = sum(one > 0 for one in signs), sum(one < 0 for one in signs)
+    sign = sign_of(by)
+    ahead, behind = sum(sign * one > 0 for one in observed), sum(sign * one < 0 for one in observed)
     is_baseline = [run.baseline == name for run in compared]
     overall = {
         "mean": mean.observed,
@@ -330,7 +328,7 @@ def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> 
             {
                 **run.scores[name].summary._asdict(),
                 "repeats": run.scores[name].runs,
-                "better_than": run.beaten[name],
+                "better_than": better_than(run.scores, name, sign),
                 "difference": None if is_own else one,
                 "interval": None if is_own else Interval.of(run.resampled[name]),
                 "p": None if is_own else run.scores[name].p[run.baseline],

@@ -7,7 +7,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,11 +82,7 @@ def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> A
 def write_run(results: Path, config: Mapping[str, Any]) -> None:
     """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed."""
     versions = {"itersel": itersel.__version__, "Python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
+    versions |= {package: version(package) for package in PACKAGES}
     path = results / RUN
     text = json.dumps({"config": config, "versions": versions}, indent=2, ensure_ascii=False)
     if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
