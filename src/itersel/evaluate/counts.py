@@ -127,38 +127,30 @@ def _whole(value: object) -> int:
     return value
 
 
-def require_counts_of(
-    path: FilePath,
-    counted: CountedText,
-    translations: Sequence[str],
-    references: Sequence[References],
-    translated: FilePath,
-) -> None:
-    """Raise an InputError unless the counts are for these translations and this number of references.
+def read_counts_of(
+    paths: Sequence[FilePath], texts: Sequence[Sequence[str]], files: Sequence[FilePath], references: int
+) -> list[Counts]:
+    """Read the counts of translations, `texts` from `files` in the same order, with this many references.
 
-    `path` and `translated` are the files of the counts and of the translations.
+    Raises an InputError if they are of other translations, or not scored in the same way.
     """
-    if counted.translations != text_digest(translations):
-        raise InputError(
-            f"was not counted from the translations in {os.fspath(translated)}; list the files in the same "
-            "order, or recreate the counts with 'itersel detokenize --counts'",
-            path,
-        )
-    if counted.number != len(references):
-        raise InputError(
-            f"was counted with {counted.number} references, but the test set has {len(references)}; recreate "
-            "it with 'itersel detokenize --counts'",
-            path,
-        )
-
-
-def require_same_text(paths: Sequence[FilePath], counted: Sequence[CountedText]) -> None:
-    """Raise an InputError unless all counts are for the same test set, scored in the same way."""
-    first = counted[0]
-    for path, other in zip(paths, counted, strict=True):
-        pairs = zip(other.counts.metrics, first.counts.metrics, strict=True)
+    counted = [read_counts(path) for path in paths]
+    for path, other, text, translated in zip(paths, counted, texts, files, strict=True):
+        if other.translations != text_digest(text):
+            raise InputError(
+                f"was not counted from the translations in {os.fspath(translated)}; list the files in the "
+                "same order, or recreate the counts with 'itersel detokenize --counts'",
+                path,
+            )
+        if other.number != references:
+            raise InputError(
+                f"was counted with {other.number} references, but the test set has {references}; recreate "
+                "it with 'itersel detokenize --counts'",
+                path,
+            )
+        pairs = zip(other.counts.metrics, counted[0].counts.metrics, strict=True)
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
-        if other.references != first.references:
+        if other.references != counted[0].references:
             differences = ["other references"]
         for why in differences[:1]:
             raise InputError(
@@ -166,6 +158,7 @@ def require_same_text(paths: Sequence[FilePath], counted: Sequence[CountedText])
                 "detokenize --counts'",
                 path,
             )
+    return [one.counts for one in counted]
 
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:

@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,26 +224,22 @@ def tokenized_bleu(counter: BLEU) -> TextMetric:
     return TextMetric(TOKENIZED, "lowercased", signature(counter), 1, counter)
 
 
-def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
-    """Return a function from sums of (length, reference length, 4 x matches, 4 x n-grams) to BLEU.
+def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
+    """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
 
     With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
     ``none``, BLEU is 0 if an order has no match.
     """
-
-    def formula(sums: Sums) -> Sums:
-        length, reference = sums[..., 0], sums[..., 1]
-        matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
-        is_missed = matches == 0
-        if smoothing == "exp":
-            matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
-        mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
-        brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
-        # BLEU is 0 without any match, or if the translations have no n-grams of some order
-        is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
-        return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
-
-    return formula
+    length, reference = sums[..., 0], sums[..., 1]
+    matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
+    is_missed = matches == 0
+    if smoothing == "exp":
+        matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
+    mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
+    brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
+    # BLEU is 0 without any match, or if the translations have no n-grams of some order
+    is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
+    return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
 
 
 def chrf_formula(sums: Sums) -> Sums:
@@ -266,11 +263,11 @@ def ter_formula(sums: Sums) -> Sums:
 
 TOKENIZED = "tokenized BLEU"
 # For each metric, the formula that maps sums of counts, ... x numbers, to scores, ...
-FORMULAS = {
-    "BLEU": bleu_formula("exp"),
+FORMULAS: dict[str, Callable[[Sums], Sums]] = {
+    "BLEU": bleu_formula,
     "chrF2++": chrf_formula,
     "TER": ter_formula,
-    TOKENIZED: bleu_formula("none"),
+    TOKENIZED: partial(bleu_formula, smoothing="none"),
 }
 # For each metric of detokenised text, the number of counts.
 NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}

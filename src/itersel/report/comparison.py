@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
+from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.metrics import References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
 from itersel.report.scores import (
@@ -90,15 +90,11 @@ def read_test_set(
     references = read_references(paths)
     files = [*translations, *(path for _, path in outputs)]
     texts = [read_translations(path, references, paths[0]) for path in files]
-    counted = [read_counts(path) for path in counts]
-    for path, of_text, text, translated in zip(counts, counted, texts, files, strict=bool(counts)):
-        require_counts_of(path, of_text, text, references, translated)
-    if counted:
-        require_same_text(counts, counted)
+    counted = read_counts_of(counts, texts, files, len(references)) if counts else []
     if preparation is not None:
         prepare = read_preparation(preparation).target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
-    return Translations(name, [*systems, *others], texts, references, [one.counts for one in counted])
+    return Translations(name, [*systems, *others], texts, references, counted)
 
 
 def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) -> list[Output]:
