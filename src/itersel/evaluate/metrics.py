@@ -202,17 +202,13 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
     # TER divides by the mean length of a sentence's references.
     numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
     scale = math.lcm(*(number for number in numbers if number))
+    characters = dict.fromkeys(("normalized", "asian_support"), tokenizer in UNSPACED)
     metrics = []
     for case, is_lower in zip(CASES, (False, True), strict=True):
         # force: no warning if the corpus was tokenised; the table says so
         bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
         chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
-        ter = TER(
-            case_sensitive=not is_lower,
-            normalized=tokenizer in UNSPACED,
-            asian_support=tokenizer in UNSPACED,
-            references=references,  # type: ignore[arg-type]
-        )
+        ter = TER(case_sensitive=not is_lower, references=references, **characters)  # type: ignore[arg-type]
         for name, counter in zip(METRICS, (bleu, chrf, ter), strict=True):
             of_metric = scale if name == "TER" else 1
             metrics.append(TextMetric(name, case, signature(counter), of_metric, counter))

@@ -38,9 +38,7 @@ class Run(NamedTuple):
     @property
     def epochs(self) -> list[int]:
         """The epochs that have a folder, in order."""
-        if not self.folder.is_dir():
-            return []
-        found = (_EPOCH.fullmatch(path.name) for path in self.folder.iterdir())
+        found = (_EPOCH.fullmatch(path.name) for path in self.folder.glob("epoch-*"))
         return sorted(int(match[1]) for match in found if match)
 
 
@@ -55,12 +53,8 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     if not names:
         raise InputError("has no experiments; name the folder of a run, <output>/<name>", results)
     place = {name: number for number, name in enumerate(order)}
-
-    def rank(name: str) -> tuple[int, str, int]:
-        experiment, repeat = split_repeat(name)
-        return place.get(experiment, len(place)), experiment, repeat
-
-    return [Run(name, *split_repeat(name), folder / name) for name in sorted(names, key=rank)]
+    runs = (Run(name, *split_repeat(name), folder / name) for name in names)
+    return sorted(runs, key=lambda run: (place.get(run.experiment, len(place)), run.experiment, run.repeat))
 
 
 def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> Any:
