@@ -19,6 +19,7 @@ from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
@@ -74,24 +75,17 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     # force: no warning that the text looks tokenised; it is.
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
-        metric.tokenizer = _KeepWords(metric.tokenizer)
+        metric.tokenizer = _KeepWords()
     # private, because no public name does this
     metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
     return metric
 
 
-class _KeepWords:
+class _KeepWords(NoneTokenizer):
     """Hides white space that does not separate words (`itersel.corpus.text.split_words`) from sacrebleu."""
 
-    def __init__(self, tokenizer: Callable[[str], str]) -> None:
-        self._tokenizer = tokenizer
-
     def __call__(self, line: str) -> str:
-        return self._tokenizer(line.translate(HIDDEN))
-
-    def signature(self) -> str:
-        """Return the name of the tokenizer."""
-        return str(self._tokenizer.signature())  # type: ignore[attr-defined]
+        return line.translate(HIDDEN)
 
 
 def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:

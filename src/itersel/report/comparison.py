@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
@@ -11,10 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
-from itersel.evaluate.metrics import References, read_references, read_translations
+from itersel.evaluate.metrics import Metric, References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
 from itersel.report.scores import (
-    Column,
     Scores,
     better_than,
     describe_test,
@@ -139,13 +138,13 @@ def compare(
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
     name, systems, translations, references, counts = test_set
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
-    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else []
+    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
     return {
         "name": name,
         "sentences": len(references[0]),
         "references": len(references),
         "signature": signature,
-        "signatures": _by_metric(columns, lambda column: column.metric.signature),
+        "signatures": _by_metric({metric: metric.signature for metric in columns}),
         "systems": [
             _describe_system(number, runs, tests, columns, name == POOLED)
             for number, runs in enumerate(_by_name(systems, systems).values(), 1)
@@ -157,7 +156,7 @@ def _describe_system(
     number: int,
     runs: Sequence[System | Output],
     tests: Mapping[str, Scores],
-    columns: Sequence[Column],
+    columns: Mapping[Metric, Mapping[str, Scores]],
     is_pooled: bool,
 ) -> dict[str, Any]:
     """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
@@ -181,26 +180,28 @@ def _describe_system(
         ],
         "p": test.p,
         "differs_from": differs_from(tests, name),
-        "scores": _by_metric(columns, lambda column: _describe_scores(column, name)),
+        "scores": _by_metric(
+            {metric: _describe_scores(metric, scores, name) for metric, scores in columns.items()}
+        ),
     }
 
 
-def _describe_scores(column: Column, name: str) -> dict[str, Any]:
-    scores = column.scores[name]
+def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) -> dict[str, Any]:
+    own = scores[name]
     return {
-        **scores.summary._asdict(),
-        "interval": scores.interval,
-        "runs": scores.runs,
-        "p": scores.p,
-        "differs_from": differs_from(column.scores, name),
-        "better_than": better_than(column.scores, name, column.metric.sign),
+        **own.summary._asdict(),
+        "interval": own.interval,
+        "runs": own.runs,
+        "p": own.p,
+        "differs_from": differs_from(scores, name),
+        "better_than": better_than(scores, name, metric.sign),
     }
 
 
-def _by_metric(columns: Sequence[Column], describe: Callable[[Column], Any]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for column in columns:
-        found.setdefault(column.metric.name, {})[column.metric.case] = describe(column)
+def _by_metric(columns: Mapping[Metric, Item]) -> dict[str, dict[str, Item]]:
+    found: dict[str, dict[str, Item]] = {}
+    for metric, item in columns.items():
+        found.setdefault(metric.name, {})[metric.case] = item
     return found
 
 

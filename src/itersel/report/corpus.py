@@ -36,9 +36,7 @@ def read_rules(path: FilePath) -> int:
 
 
 def describe_corpus(
-    preparation: Sequence[FilePath],
-    rules: Mapping[str, FilePath],
-    collection: FilePath | None,
+    preparation: Sequence[FilePath], rules: Mapping[str, FilePath], collection: FilePath | None
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 

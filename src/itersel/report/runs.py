@@ -148,6 +148,8 @@ def compare_runs(
         _compare(run, shared, baselines, by, trials, (seed, number)) for number, run in enumerate(runs)
     ]
     everywhere = {name for run in runs for name in run.systems}
+    first, *others = (_of_all_experiments(run.config) for run in runs)
+    differing = (key for other in others for key, _, _ in _setting_differences(first, other))
     return {
         "metric": by,
         "significance": describe_test(trials, seed)
@@ -167,7 +169,7 @@ def compare_runs(
         "left_out": {
             name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
         },
-        "differing": _differing_settings(runs),
+        "differing": [*dict.fromkeys(differing)],
     }
 
 
@@ -213,12 +215,6 @@ def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[
 
 def _shown(value: object) -> str:
     return type(value).__name__ if is_dataclass(value) else show(value)
-
-
-def _differing_settings(runs: Sequence[Finished]) -> list[str]:
-    """Return the keys of all experiments' settings, such as the decoder's, in which runs differ."""
-    first, *others = (_of_all_experiments(run.config) for run in runs)
-    return [*dict.fromkeys(key for other in others for key, _, _ in _setting_differences(first, other))]
 
 
 def _of_all_experiments(config: Config) -> Config:

@@ -59,13 +59,6 @@ class Scores(NamedTuple):
         return summarize(self.runs)
 
 
-class Column(NamedTuple):
-    """Scores of all experiments (by name) by one metric."""
-
-    metric: Metric
-    scores: dict[str, Scores]
-
-
 def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
     """Return the numbers (from 1) of the experiments that differ significantly from `name`."""
     return [number for number, other in enumerate(scores, 1) if scores[name].p.get(other, 1.0) < ALPHA]
@@ -100,7 +93,9 @@ def score_experiments(
     return scores, signature(bleu)
 
 
-def evaluate_experiments(counted: Mapping[str, Sequence[Counts]], trials: int, seed: int) -> list[Column]:
+def evaluate_experiments(
+    counted: Mapping[str, Sequence[Counts]], trials: int, seed: int
+) -> dict[Metric, dict[str, Scores]]:
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
     first = next(iter(counted.values()))[0]
     metrics, bootstrap = first.metrics, Bootstrap(first.sentences)
@@ -108,14 +103,14 @@ def evaluate_experiments(counted: Mapping[str, Sequence[Counts]], trials: int, s
         {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
         for number in range(len(metrics))
     ]
-    columns = []
-    for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
-        scores = {
+    tested = _compare(metrics, counts, trials, seed)
+    return {
+        metric: {
             name: Scores(tuple(map(metric.score, runs)), p[name], bootstrap.interval(metric, runs))
             for name, runs in of_metric.items()
         }
-        columns.append(Column(metric, scores))
-    return columns
+        for metric, of_metric, p in zip(metrics, counts, tested, strict=True)
+    }
 
 
 def describe_test(trials: int, seed: int) -> dict[str, Any]:

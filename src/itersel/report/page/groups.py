@@ -57,9 +57,7 @@ def _frequencies(index: Path, changed: int) -> Mapping[str, Frequency]:
 
 
 def group_sentences(
-    sources: Sequence[str],
-    translations: Sequence[Sequence[str]],
-    frequencies: Mapping[str, Frequency] | None,
+    sources: Sequence[str], translations: Sequence[Sequence[str]], frequencies: Mapping[str, Frequency] | None
 ) -> Iterator[Grouping]:
     """Yield groupings of sentences, given the tokens of the source and of the translations of each system."""
     tokens = list(map(split_words, sources))
