@@ -10,9 +10,9 @@ from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.storage.json_files import from_json, read_json, write_json
 
 
-def sign_of(by: str) -> int:
-    """Return -1 if lower scores are better, else 1."""
-    return -1 if by in TEXT_SCORES and TEXT_SCORES[by][0] in LOWER_IS_BETTER else 1
+def sign_of(score: str) -> int:
+    """Return -1 if lower values of a metric or of one of `TEXT_SCORES` are better, else 1."""
+    return -1 if TEXT_SCORES.get(score, (score,))[0] in LOWER_IS_BETTER else 1
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:

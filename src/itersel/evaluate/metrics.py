@@ -23,7 +23,7 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
-from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
+from itersel.limits import CASES, METRICS
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 
@@ -157,11 +157,6 @@ class Metric:
     case: str  # ``cased`` or ``lowercased``
     signature: str  # sacrebleu's
     scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
-
-    @property
-    def sign(self) -> int:
-        """-1 where lower scores are better, else 1."""
-        return -1 if self.name in LOWER_IS_BETTER else 1
 
     def scores(self, sums: Sums) -> Sums:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
+from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import Metric, References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
 from itersel.report.scores import (
@@ -194,7 +195,7 @@ def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) ->
         "runs": own.runs,
         "p": own.p,
         "differs_from": differs_from(scores, name),
-        "better_than": better_than(scores, name, metric.sign),
+        "better_than": better_than(scores, name, sign_of(metric.name)),
     }
 
 

@@ -15,7 +15,6 @@ from itersel.evaluate.metrics import (
     Sums,
     make_bleu,
     score_corpus,
-    signature,
     tokenized_bleu,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
@@ -90,7 +89,7 @@ def score_experiments(
     for name, runs in texts.items():
         details = tuple(score_corpus(bleu, lines) for lines in runs)
         scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
-    return scores, signature(bleu)
+    return scores, metric.signature
 
 
 def evaluate_experiments(

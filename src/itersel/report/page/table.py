@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from itersel.evaluate.epochs import sign_of
-from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
+from itersel.limits import CASES, METRICS, POOLED
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
@@ -140,8 +140,7 @@ def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
     systems = one["systems"]
     for case, metric in product(CASES, METRICS) if one["signatures"] else ():
         found = [system["scores"][metric][case] for system in systems]
-        sign = -1 if metric in LOWER_IS_BETTER else 1
-        yield f"{case} {metric}", one["signatures"][metric][case], found, sign
+        yield f"{case} {metric}", one["signatures"][metric][case], found, sign_of(metric)
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
     for system in systems:
