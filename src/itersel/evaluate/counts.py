@@ -40,11 +40,6 @@ class Counts(NamedTuple):
     metrics: tuple[Metric, ...]
     counts: tuple[Sums, ...]
 
-    @property
-    def sentences(self) -> int:
-        """Number of sentences."""
-        return len(self.counts[0])
-
 
 class CountedText(NamedTuple):
     """The counts of a text, with what identifies the text."""

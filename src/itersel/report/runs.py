@@ -73,25 +73,18 @@ class Finished(NamedTuple):
     def rows(self, by: str) -> dict[str, tuple[Scores, list[str]]]:
         """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
+        metric, case = TEXT_SCORES.get(by, ("", ""))
         otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
         with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
-                if by != TOKENIZED_BLEU:
-                    metric, case = TEXT_SCORES[by]
+                if metric:
                     score = row["scores"][metric][case]
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
                 found[name] = Scores(tuple(scores), p), repeats
         return found
-
-    def signature(self, by: str) -> str:
-        """Return sacrebleu's signature of a score."""
-        if by == TOKENIZED_BLEU:
-            return str(self.scored["signature"])
-        metric, case = TEXT_SCORES[by]
-        return str(self.scored["signatures"][metric][case])
 
 
 class Compared(NamedTuple):
@@ -149,6 +142,7 @@ def compare_runs(
     ]
     everywhere = {name for run in runs for name in run.systems}
     first, *others = (_of_all_experiments(run.config) for run in runs)
+    metric, case = TEXT_SCORES.get(by, ("", ""))
     differing = (key for other in others for key, _, _ in _setting_differences(first, other))
     return {
         "metric": by,
@@ -160,7 +154,7 @@ def compare_runs(
                 "name": run.name,
                 "sentences": run.scored["sentences"],
                 "references": run.scored["references"],
-                "signature": run.signature(by),
+                "signature": run.scored["signatures"][metric][case] if metric else run.scored["signature"],
                 "baseline": one.baseline,
             }
             for run, one in zip(runs, compared, strict=True)

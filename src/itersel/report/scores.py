@@ -97,7 +97,7 @@ def evaluate_experiments(
 ) -> dict[Metric, dict[str, Scores]]:
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
     first = next(iter(counted.values()))[0]
-    metrics, bootstrap = first.metrics, Bootstrap(first.sentences)
+    metrics, bootstrap = first.metrics, Bootstrap(len(first.counts[0]))
     counts = [
         {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
         for number in range(len(metrics))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib.metadata import version
@@ -24,7 +23,6 @@ from itersel.storage.json_files import read_json
 RUN = "report/run.json"
 # Packages on which results, or the bytes of their files, depend.
 PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
-_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 
 
 class Run(NamedTuple):
@@ -34,12 +32,6 @@ class Run(NamedTuple):
     experiment: str
     repeat: int
     folder: Path
-
-    @property
-    def epochs(self) -> list[int]:
-        """The epochs that have a folder, in order."""
-        found = (_EPOCH.fullmatch(path.name) for path in self.folder.glob("epoch-*"))
-        return sorted(int(match[1]) for match in found if match)
 
 
 def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from itersel.vectors.weights import FORMAT, Weights, read_weights
 
 Record = dict[str, Any]
 
+_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 LARGEST = 12  # weights shown of each group
 # Bounds of the histogram: log10 of the absolute weight.
 LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
@@ -36,8 +38,9 @@ def read_curves(run: Run, system: System | None, references: Sequence[Path], tok
 
     Without the `references` of devtest, only epochs of a finished run have scores on devtest.
     """
+    found = (_EPOCH.fullmatch(path.name) for path in run.folder.glob("epoch-*"))
     records = []
-    for epoch in run.epochs:
+    for epoch in sorted(int(match[1]) for match in found if match):
         folder = run.folder / f"epoch-{epoch}"
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
