@@ -96,16 +96,8 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     }
 
 
-class Scored(NamedTuple):
-    """The different translations of a sentence, for each system an index into these, and their chrF x 10."""
-
-    translations: list[str]
-    which: list[int]
-    chrf: list[int]
-
-
-def score_sentences(test_set: Translated) -> list[Scored]:
-    """Return the scores of all sentences."""
+def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
+    """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric, scored = CHRF(), []
     sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
     for references, translations in zip(*sides, strict=True):
@@ -114,7 +106,7 @@ def score_sentences(test_set: Translated) -> list[Scored]:
         # empty lines are not references, unless all are empty
         own = [one for one in references if one] or [""]
         chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
-        scored.append(Scored(list(found), which, chrf))
+        scored.append((list(found), which, chrf))
     return scored
 
 
