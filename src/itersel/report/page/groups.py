@@ -65,22 +65,14 @@ def group_sentences(
     yield Grouping("Length of the source (words)", _labels(LENGTHS), lengths)
     if frequencies is None:
         return
-    unknown = Frequency(0, 0)
+    unknown, most = Frequency(0, 0), FREQUENCIES[-1]
     # numbers and punctuation may well be rare
-    rarest = [
-        min(
-            (frequencies.get(word, unknown).source for word in filter(_has_letter, words)),
-            default=FREQUENCIES[-1],
-        )
-        for words in tokens
-    ]
+    texts = [[word for word in words if any(map(str.isalpha, word))] for words in tokens]
+    rarest = [min((frequencies.get(word, unknown).source for word in text), default=most) for text in texts]
     title = "Frequency of the rarest source word in the training text"
     yield Grouping(title, _labels(FREQUENCIES), [_place(count, FREQUENCIES) for count in rarest])
     # names and words of both languages are not left untranslated
-    foreign = [
-        Counter(word for word in words if _has_letter(word) and not frequencies.get(word, unknown).target)
-        for words in tokens
-    ]
+    foreign = [Counter(word for word in text if not frequencies.get(word, unknown).target) for text in texts]
     copied = [
         [_place((Counter(split_words(line)) & words).total(), COPIED) for line in lines]
         for words, *lines in zip(foreign, *translations, strict=True)
@@ -95,10 +87,6 @@ def _place(value: int, least: Sequence[int]) -> int:
 def _labels(least: Sequence[int]) -> list[str]:
     ranges = [str(low) if high == low + 1 else f"{low} to {high - 1}" for low, high in pairwise(least)]
     return [*ranges, f"{least[-1]} or more"]
-
-
-def _has_letter(word: str) -> bool:
-    return any(map(str.isalpha, word))
 
 
 def count_matches(
