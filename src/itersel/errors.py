@@ -61,21 +61,24 @@ def errors_of(error: InputError) -> Sequence[InputError]:
     return error.errors if isinstance(error, CombinedInputError) else [error]
 
 
-def located(error: InputError, path: FilePath) -> InputError:
-    """Return the error with `path` as the file of those parts that name none."""
-    parts = [one if one.path is not None else InputError(one.message, path) for one in errors_of(error)]
-    return parts[0] if len(parts) == 1 else CombinedInputError(parts)
+@contextlib.contextmanager
+def located(path: FilePath) -> Iterator[None]:
+    """Give InputErrors that name no file this one."""
+    try:
+        yield
+    except InputError as error:
+        parts = [InputError(one.message, one.path or path, one.line) for one in errors_of(error)]
+        raise (parts[0] if len(parts) == 1 else CombinedInputError(parts)) from None
 
 
 @contextlib.contextmanager
 def checked(path: FilePath, otherwise: str) -> Iterator[None]:
     """Turn errors of Python about the content of a file into an InputError; InputErrors get its name."""
     try:
-        yield
+        with located(path):
+            yield
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise InputError(otherwise, path) from None
-    except InputError as error:
-        raise located(error, path) from None
 
 
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:

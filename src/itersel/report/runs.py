@@ -121,10 +121,8 @@ def _read_run(folder: Path) -> Finished:
         raise InputError(f"has no {TABLE}; name the folder of a finished run, <output>/<name>", folder)
     if not description:
         raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
-    try:
+    with located(folder / RUN):
         config = expanded(read_config(description["config"]))
-    except InputError as error:
-        raise located(error, folder / RUN) from None
     return Finished(config.name, folder, config, table)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import itersel
 from itersel.config.options import name_in
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import FileLists, Pool, find_files
@@ -192,17 +192,13 @@ def tune_task(settings: Batch, task: Task) -> Tuned:
     name = name_in(HELD_OUT_TUNERS, settings)
     tuner = RUNS[name]
     _check_magnitude(task.before, "at the start", "start from smaller weights")
-    try:
+    with located(task.lists.name):
         _check_task(tuner, task)
         result = tuner.run(task, settings)
         if tuner.searches and result.score == 0.0 and not task.has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(error.message, task.lists.name) from None
     _check_magnitude(result.weights, f"from --tuner {name}", "regularise more, or choose smaller steps")
     return result
 
