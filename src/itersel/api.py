@@ -90,11 +90,11 @@ def decode_shard(
         if not 0 <= sentence < shard.sentence_count:
             raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
         found = decoder.decode(sentence, *vectors, k=k_best)
-        translations = []
-        for rank, score in enumerate(found.score.tolist()):
-            values = dict(feature_values(found, rank, decoder.dense_names, shard.feature_name))
-            translations.append(Translation(text_of(found, rank, words), score, values))
-        yield translations
+        names = decoder.dense_names, shard.feature_name
+        yield [
+            Translation(text_of(found, rank, words), score, dict(feature_values(found, rank, *names)))
+            for rank, score in enumerate(found.score.tolist())
+        ]
 
 
 def train_epoch(
@@ -262,12 +262,7 @@ class System:
 
 
 def load_system(path: FilePath) -> System:
-    """Load a trained system.
-
-    Parameters
-    ----------
-    path
-        Folder ``experiments/NAME/best`` of a run, or a file written by ``itersel bundle``.
+    """Load a trained system: a folder ``experiments/NAME/best`` of a run, or a file of ``itersel bundle``.
 
     Raises
     ------

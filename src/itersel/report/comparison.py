@@ -46,11 +46,6 @@ class Translations(NamedTuple):
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
-def run_of(system: System | Output) -> tuple[str, int]:
-    """Return the run that a system belongs to: the name of the experiment and the number of the repeat."""
-    return system.name, system.repeat
-
-
 def read_test_set(
     named: Sequence[str],
     descriptions: Sequence[str],
@@ -78,7 +73,7 @@ def read_test_set(
     if counts and count != len(counts):
         raise InputError(f"{count} systems, but {len(counts)} counts; give one of each")
     systems = [read_system(path) for path in descriptions]
-    for (experiment, repeat), count in Counter(map(run_of, systems)).items():
+    for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
     first: dict[str, System] = {}
@@ -119,11 +114,11 @@ def compare(
     experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
     sets have the same name, or different systems.
     """
-    first = test_sets[0]
+    first, runs = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
+        if [(system.name, system.repeat) for system in one.systems] != runs:
             raise InputError(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
                 "the same order"

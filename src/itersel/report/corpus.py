@@ -22,8 +22,7 @@ def count_rules(shards: Iterable[str]) -> int:
     total = 0
     for path in shards:
         arrays, _ = read_arrays(path, FORMAT, ("rule_kind", "grammar_rule"))
-        kind, rules = arrays["rule_kind"], arrays["grammar_rule"]
-        total += int(np.count_nonzero(kind[rules] == GRAMMAR_RULE))
+        total += int(np.count_nonzero(arrays["rule_kind"][arrays["grammar_rule"]] == GRAMMAR_RULE))
     return total
 
 

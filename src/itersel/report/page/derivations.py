@@ -73,12 +73,11 @@ def _explain(
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
         words = shard.vocabulary.to_list()
+        source, offset = [words[word] for word in shard.source], shard.source_offset
         rows: dict[int, dict[str, Any]] = {
             number: {
                 "sentence": before + number,
-                "source": [
-                    words[word] for word in shard.source[slice(*shard.source_offset[number : number + 2])]
-                ],
+                "source": source[slice(*offset[number : number + 2])],
                 "derivations": [],
             }
             for number in numbers

@@ -190,10 +190,8 @@ def latex_view(view: View) -> list[str]:
 
 def markdown(table: Content) -> list[str]:
     """Return a Markdown table for each test set; superscripts are significantly worse systems."""
-    lines: list[str] = []
-    for view in table_view(table):
-        lines += [*markdown_view(view), *_signatures(view, "- "), ""]
-    return lines[:-1]
+    parts = ((*markdown_view(view), *_signatures(view, "- "), "") for view in table_view(table))
+    return [line for part in parts for line in part][:-1]
 
 
 def markdown_view(view: View) -> list[str]:
