@@ -90,8 +90,8 @@ def score_epochs_as_text(
     """
     references, texts = _read_epochs(reference, translations, labels, task)
     metrics = {(metric.name, metric.case): metric for metric in make_metrics(references, tokenizer)}
-    metric, preparation = metrics[TEXT_SCORES[by]], read_preparation(detokenizer[0])
-    recaser = read_recaser(detokenizer[1])
+    metric = metrics[TEXT_SCORES[by]]
+    preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
     return tuple(metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts)
 
 
