@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from itersel.api import System as System
     from itersel.api import Translation as Translation
     from itersel.api import decode_shard as decode_shard
-    from itersel.api import load_model as load_model
     from itersel.api import load_system as load_system
     from itersel.api import mix_weights as mix_weights
     from itersel.api import score_bleu as score_bleu
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from itersel.learn.train import Training as Training
     from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
+    from itersel.lm.binary import load_model as load_model
     from itersel.nbest.rescore import rescore as rescore
     from itersel.nbest.weights import read_weights as read_weights
     from itersel.nbest.weights import write_weights as write_weights
@@ -51,7 +51,6 @@ _MODULES = {
         "System",
         "Translation",
         "decode_shard",
-        "load_model",
         "load_system",
         "mix_weights",
         "score_bleu",
@@ -66,7 +65,7 @@ _MODULES = {
     "itersel.evaluate.compare": ("MetricScores", "compare"),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.train": ("TrainSettings", "Training"),
-    "itersel.lm.binary": ("LanguageModel",),
+    "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
     "itersel.nbest.rescore": ("rescore",),
     "itersel.nbest.weights": ("read_weights", "write_weights"),

@@ -41,26 +41,6 @@ class Translation(NamedTuple):
     features: Mapping[str, float]
 
 
-def load_model(path: FilePath) -> LanguageModel:
-    """Load a compiled language model, such as ``lm/model.bin`` of a run.
-
-    The file is mapped read-only: processes on one machine share one copy in memory.
-
-    Parameters
-    ----------
-    path
-        A file written by ``itersel lm compile``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, or not a compiled model.
-    """
-    from itersel.lm import binary
-
-    return binary.load_model(path)
-
-
 def decode_shard(
     shard: Shard,
     model: LanguageModel,
@@ -110,11 +90,11 @@ def decode_shard(
         if not 0 <= sentence < shard.sentence_count:
             raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
         found = decoder.decode(sentence, *vectors, k=k_best)
-        translations = []
-        for rank, score in enumerate(found.score.tolist()):
-            values = dict(feature_values(found, rank, decoder.dense_names, shard.feature_name))
-            translations.append(Translation(text_of(found, rank, words), score, values))
-        yield translations
+        names = decoder.dense_names, shard.feature_name
+        yield [
+            Translation(text_of(found, rank, words), score, dict(feature_values(found, rank, *names)))
+            for rank, score in enumerate(found.score.tolist())
+        ]
 
 
 def train_epoch(
@@ -227,15 +207,7 @@ def mix_weights(
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
-    settings = MixSettings(
-        mixing=mixing,
-        epoch=epoch,
-        shards=len(inputs),
-        select=select,
-        threshold=threshold,
-        norm=norm,
-        keep=tuple(keep),
-    )
+    settings = MixSettings(mixing, epoch, len(inputs), select, threshold, norm, keep=tuple(keep))
     mix([os.fspath(path) for path in inputs], output, settings, previous)
     return read_weights(output)
 
@@ -290,12 +262,7 @@ class System:
 
 
 def load_system(path: FilePath) -> System:
-    """Load a trained system.
-
-    Parameters
-    ----------
-    path
-        Folder ``experiments/NAME/best`` of a run, or a file written by ``itersel bundle``.
+    """Load a trained system: a folder ``experiments/NAME/best`` of a run, or a file of ``itersel bundle``.
 
     Raises
     ------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -60,10 +61,24 @@ def errors_of(error: InputError) -> Sequence[InputError]:
     return error.errors if isinstance(error, CombinedInputError) else [error]
 
 
-def located(error: InputError, path: FilePath) -> InputError:
-    """Return the error with `path` as the file of those parts that name none."""
-    parts = [one if one.path is not None else InputError(one.message, path) for one in errors_of(error)]
-    return parts[0] if len(parts) == 1 else CombinedInputError(parts)
+@contextlib.contextmanager
+def located(path: FilePath | None) -> Iterator[None]:
+    """Give InputErrors that name no file this one, if there is one."""
+    try:
+        yield
+    except InputError as error:
+        parts = [InputError(one.message, one.path or path, one.line) for one in errors_of(error)]
+        raise (parts[0] if len(parts) == 1 else CombinedInputError(parts)) from None
+
+
+@contextlib.contextmanager
+def checked(path: FilePath, otherwise: str) -> Iterator[None]:
+    """Turn errors of Python about the content of a file into an InputError; InputErrors get its name."""
+    try:
+        with located(path):
+            yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise InputError(otherwise, path) from None
 
 
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:

@@ -12,11 +12,11 @@ from sacrebleu.significance import PairedTest
 from tests.limited import limited
 
 from itersel.errors import InputError
-from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
+from itersel.evaluate.counts import FORMAT, SCORES, count, read_counts, write_counts
+from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import make_bleu, make_metrics, tokenized_bleu
 from itersel.evaluate.significance import Bootstrap, Randomization, differences, pooled_differences
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
-from itersel.limits import CASES, METRICS
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 WORDS = ["The", "the", "cat", "sat", "on", "a", "Mat", "mat", "and", "slept", "there", "all", "day"]
@@ -44,9 +44,8 @@ ONE, TWO = damaged(REFERENCES, 0.15, 2), damaged(REFERENCES, 0.25, 3)
 
 def test_all_metrics():
     metrics = make_metrics([REFERENCES])
-    expected = [(case, name) for case in CASES for name in METRICS]
-    assert [(metric.case, metric.name) for metric in metrics] == expected
-    assert [metric.sign for metric in metrics[:3]] == [1, 1, -1]
+    assert [(metric.case, metric.name) for metric in metrics] == SCORES
+    assert [sign_of(metric.name) for metric in metrics[:3]] == [1, 1, -1]
 
 
 LINES = st.lists(st.lists(st.sampled_from([*WORDS, ""]), max_size=9).map(" ".join), min_size=3, max_size=3)

@@ -54,10 +54,10 @@ def naive_matches(references, translations):
 def test_matches_of_ngrams(references, translations):
     found = count_matches(references, translations)
     expected = naive_matches(references, translations)
-    assert {one.ngram: list(one.counts) for one in found} == {
+    assert {ngram: list(counts) for ngram, counts in found} == {
         ngram: counts for ngram, counts in expected.items() if max(counts) - min(counts) > 1
     }
-    ratios = [(max(one.counts) + 1) / (min(one.counts) + 1) for one in found]
+    ratios = [(max(counts) + 1) / (min(counts) + 1) for _, counts in found]
     assert ratios == sorted(ratios, reverse=True)
 
 
@@ -66,4 +66,4 @@ def test_the_ngrams_that_differ_most_are_kept():
     references = [[f"{word} {word} {word}" if i < MOST else f"{word} {word}" for i, word in enumerate(text)]]
     found = count_matches(references, [references[0], [""] * len(text)])
     assert len(found) == MOST
-    assert {one.counts for one in found} == {(3, 0)}
+    assert {counts for _, counts in found} == {(3, 0)}

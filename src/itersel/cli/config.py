@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from itersel.cli.arguments import add_options, add_text_output
-from itersel.errors import InputError, located
+from itersel.errors import located
 from itersel.project import SCHEMA
 from itersel.storage.files import open_output
 
@@ -51,7 +51,7 @@ def _check(options: argparse.Namespace) -> None:
     config = load_config(*options.config)
     for warning in warnings(config):
         print(f"{name}: warning: {warning}", file=sys.stderr)
-    try:
+    with located(name):
         for warning in check_files_exist(config):
             print(f"{name}: warning: {warning}", file=sys.stderr)
         is_read = not (options.no_text or has_lists(config))
@@ -60,8 +60,6 @@ def _check(options: argparse.Namespace) -> None:
             print(f"{name}: warning: {warning}", file=sys.stderr)
         check_sizes(sizes)
         lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
-    except InputError as error:
-        raise located(error, name) from None
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
     for line in lists:
         print(f"  {line}")

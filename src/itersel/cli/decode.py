@@ -17,7 +17,7 @@ from itersel.cli.arguments import (
 )
 from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import ForestSettings, ListSettings, Search
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 from itersel.limits import MAX_K_BEST
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ def _decode(options: argparse.Namespace) -> None:
                 )
             stream.writelines(line + "\n" for line in read_lines(options.passed_on))
             return
-        try:
+        with located(options.shard):
             _write_translations(stream, options)
-        except InputError as error:
-            raise InputError(error.message, error.path or options.shard, error.line) from None
 
 
 def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:

@@ -283,21 +283,20 @@ def _score_devtest(
     options: argparse.Namespace, translations: list[str]
 ) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
     """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
-    from itersel.report.system import AsText, score_epochs, score_epochs_as_text
+    from itersel.report.system import score_epochs, score_epochs_as_text
 
+    task = options.labels, options.task
     if (options.labels is None) != (options.task is None):
         raise InputError("--labels and --task need each other; give both, or neither to score all sentences")
-    scores, signature = score_epochs(
-        options.reference, translations, options.tokenize, options.labels, options.task
-    )
+    scores, signature = score_epochs(options.reference, translations, options.tokenize, *task)
     chosen_by = tuple(score.bleu for score in scores)
     if options.by != TOKENIZED_BLEU:
         if None in (options.raw_references, options.preparation, options.recaser):
             raise InputError(f"--by {options.by} needs --raw-references, --preparation and --recaser")
-        text = AsText(
-            options.by, options.raw_references, options.preparation, options.recaser, options.tokenizer
+        detokenizer = options.preparation, options.recaser
+        chosen_by = score_epochs_as_text(
+            options.raw_references, translations, options.by, options.tokenizer, detokenizer, *task
         )
-        chosen_by = score_epochs_as_text(text, translations, options.labels, options.task)
     return scores, signature, chosen_by
 
 

@@ -45,10 +45,8 @@ TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", s
 def load_config(*paths: FilePath) -> Config:
     """Read and check a config of YAML or JSON files; those after the first change it, as in Snakemake."""
     content = functools.reduce(_changed_by, map(read_yaml, paths))
-    try:
+    with located(", ".join(os.fspath(path) for path in paths)):
         return read_config(content)
-    except InputError as error:
-        raise located(error, ", ".join(os.fspath(path) for path in paths)) from None
 
 
 def _changed_by(old: Any, new: Any) -> Any:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import check_counts, parse_json
@@ -170,7 +170,7 @@ def read_preparation(path: FilePath) -> Preparation:
 
 def parse_preparation(content: bytes, path: FilePath) -> Preparation:
     """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
-    try:
+    with checked(path, "is not a preparation.json of itersel corpus prepare"):
         document = parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
@@ -187,8 +187,6 @@ def parse_preparation(content: bytes, path: FilePath) -> Preparation:
             check_counts(frequency)
         compounds = None if frequency is None else CompoundSplitter(frequency)
         return Preparation(*languages, tokenized, compounds, tuple(further))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:

@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.limits import MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import check_counts, parse_json
@@ -218,7 +218,7 @@ def read_recaser(path: FilePath) -> Recaser:
 
 def parse_recaser(content: bytes, path: FilePath) -> Recaser:
     """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
-    try:
+    with checked(path, "is not a recaser.json of itersel corpus prepare"):
         document = parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
         capitalizes, language = document["capitalizes"], document["language"]
@@ -231,8 +231,6 @@ def parse_recaser(content: bytes, path: FilePath) -> Recaser:
         if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
             raise ValueError
         return Recaser(forms, left, right, capitalizes, language)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("is not a recaser.json of itersel corpus prepare", path) from None
 
 
 def _first(forms: Forms, word: str, capitalizes: bool, language: str) -> str:

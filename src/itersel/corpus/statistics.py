@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, split_words
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
@@ -51,7 +50,7 @@ def read_statistics(paths: Sequence[FilePath]) -> Prepared:
     """Read one or more statistics files of ``itersel corpus prepare``."""
     found = Prepared({}, [], [])
     for path in paths:
-        with _damage(path, "itersel corpus prepare"):
+        with checked(path, "is not a statistics file of itersel corpus prepare"):
             document = read_json(path)
             if not document["splits"]:
                 raise ValueError("no splits")
@@ -71,17 +70,9 @@ def read_statistics(paths: Sequence[FilePath]) -> Prepared:
 
 def read_collection(path: FilePath) -> list[tuple[str, str, int]]:
     """Return what was left out according to a statistics file of ``itersel corpus libreoffice-help``."""
-    with _damage(path, "itersel corpus"):
+    with checked(path, "is not a statistics file of itersel corpus"):
         counts = read_json(path)
         return _dropped("collection", {reason: counts[reason] for reason in COLLECTION_REASONS})
-
-
-@contextlib.contextmanager
-def _damage(path: FilePath, command: str) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"is not a statistics file of {command}", path) from None
 
 
 def _dropped(name: str, counts: Mapping[str, int]) -> list[tuple[str, str, int]]:

@@ -16,8 +16,6 @@ class SystemScore(NamedTuple):
 
     Attributes
     ----------
-    system
-        Name of the system.
     score
         0 to 100; TER may be higher.
     interval
@@ -44,8 +42,6 @@ class MetricScores(NamedTuple):
         ``cased`` or ``lowercased``.
     signature
         sacrebleu's signature.
-    systems
-        The scores.
     """
 
     name: str

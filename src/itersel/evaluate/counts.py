@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, FilePath, digest
@@ -39,11 +39,6 @@ class Counts(NamedTuple):
 
     metrics: tuple[Metric, ...]
     counts: tuple[Sums, ...]
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences."""
-        return len(self.counts[0])
 
 
 class CountedText(NamedTuple):
@@ -97,12 +92,10 @@ def read_counts(path: FilePath) -> CountedText:
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
     if arrays["counts"].shape[1] != ends[-1]:
         raise InputError("damaged: the counts are for other metrics; recreate the file", path)
-    try:
+    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
-    except (KeyError, ValueError):
-        raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
     columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
     for metric, found in zip(metrics, columns, strict=True):
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
@@ -114,8 +107,7 @@ def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metr
     scale = _whole(attributes[f"scale of {case} {name}"])
     if scale != 1 and name != "TER":
         raise ValueError(f"a scale of {name}")
-    signature = _text(attributes[f"{case} {name}"])
-    return Metric(name=name, case=case, signature=signature, scale=scale)
+    return Metric(name, case, _text(attributes[f"{case} {name}"]), scale)
 
 
 def _text(value: object) -> str:
@@ -130,38 +122,30 @@ def _whole(value: object) -> int:
     return value
 
 
-def require_counts_of(
-    path: FilePath,
-    counted: CountedText,
-    translations: Sequence[str],
-    references: Sequence[References],
-    translated: FilePath,
-) -> None:
-    """Raise an InputError unless the counts are for these translations and this number of references.
+def read_counts_of(
+    paths: Sequence[FilePath], texts: Sequence[Sequence[str]], files: Sequence[FilePath], references: int
+) -> list[Counts]:
+    """Read the counts of translations, `texts` from `files` in the same order, with this many references.
 
-    `path` and `translated` are the files of the counts and of the translations.
+    Raises an InputError if they are of other translations, or not scored in the same way.
     """
-    if counted.translations != text_digest(translations):
-        raise InputError(
-            f"was not counted from the translations in {os.fspath(translated)}; list the files in the same "
-            "order, or recreate the counts with 'itersel detokenize --counts'",
-            path,
-        )
-    if counted.number != len(references):
-        raise InputError(
-            f"was counted with {counted.number} references, but the test set has {len(references)}; recreate "
-            "it with 'itersel detokenize --counts'",
-            path,
-        )
-
-
-def require_same_text(paths: Sequence[FilePath], counted: Sequence[CountedText]) -> None:
-    """Raise an InputError unless all counts are for the same test set, scored in the same way."""
-    first = counted[0]
-    for path, other in zip(paths, counted, strict=True):
-        pairs = zip(other.counts.metrics, first.counts.metrics, strict=True)
+    counted = [read_counts(path) for path in paths]
+    for path, other, text, translated in zip(paths, counted, texts, files, strict=True):
+        if other.translations != text_digest(text):
+            raise InputError(
+                f"was not counted from the translations in {os.fspath(translated)}; list the files in the "
+                "same order, or recreate the counts with 'itersel detokenize --counts'",
+                path,
+            )
+        if other.number != references:
+            raise InputError(
+                f"was counted with {other.number} references, but the test set has {references}; recreate "
+                "it with 'itersel detokenize --counts'",
+                path,
+            )
+        pairs = zip(other.counts.metrics, counted[0].counts.metrics, strict=True)
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
-        if other.references != first.references:
+        if other.references != counted[0].references:
             differences = ["other references"]
         for why in differences[:1]:
             raise InputError(
@@ -169,6 +153,7 @@ def require_same_text(paths: Sequence[FilePath], counted: Sequence[CountedText])
                 "detokenize --counts'",
                 path,
             )
+    return [one.counts for one in counted]
 
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:
@@ -178,10 +163,9 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
         same = [part.metrics[number] for part in parts]
         scale = math.lcm(*(one.scale for one in same))
         signature = _pooled_signature([one.signature for one in same])
-        metrics.append(Metric(name=metric.name, case=metric.case, signature=signature, scale=scale))
-        counts.append(
-            np.vstack([part.counts[number] * (scale // part.metrics[number].scale) for part in parts])
-        )
+        metrics.append(Metric(metric.name, metric.case, signature, scale))
+        scaled = [part.counts[number] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
+        counts.append(np.vstack(scaled))
     return Counts(tuple(metrics), tuple(counts))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.storage.json_files import from_json, read_json, write_json
 
 
-def sign_of(by: str) -> int:
-    """Return -1 if lower scores are better, else 1."""
-    return -1 if by in TEXT_SCORES and TEXT_SCORES[by][0] in LOWER_IS_BETTER else 1
+def sign_of(score: str) -> int:
+    """Return -1 if lower values of a metric or of one of `TEXT_SCORES` are better, else 1."""
+    return -1 if TEXT_SCORES.get(score, (score,))[0] in LOWER_IS_BETTER else 1
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
@@ -46,10 +46,8 @@ def write_progress(path: FilePath, progress: Progress) -> None:
 
 def read_progress(path: FilePath) -> Progress:
     """Read a file written by `write_progress`."""
-    try:
+    with checked(path, "is not a decision; make it with 'itersel report patience'"):
         return from_json(Progress, read_json(path))
-    except ValueError:
-        raise InputError("is not a decision; make it with 'itersel report patience'", path) from None
 
 
 def training_has_stopped(path: FilePath | None) -> bool:

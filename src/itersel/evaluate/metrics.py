@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,11 @@ from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
-from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
+from itersel.limits import CASES, METRICS
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 
@@ -73,24 +75,17 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     # force: no warning that the text looks tokenised; it is.
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
-        metric.tokenizer = _KeepWords(metric.tokenizer)
+        metric.tokenizer = _KeepWords()
     # private, because no public name does this
     metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
     return metric
 
 
-class _KeepWords:
+class _KeepWords(NoneTokenizer):
     """Hides white space that does not separate words (`itersel.corpus.text.split_words`) from sacrebleu."""
 
-    def __init__(self, tokenizer: Callable[[str], str]) -> None:
-        self._tokenizer = tokenizer
-
     def __call__(self, line: str) -> str:
-        return self._tokenizer(line.translate(HIDDEN))
-
-    def signature(self) -> str:
-        """Return the name of the tokenizer."""
-        return str(self._tokenizer.signature())  # type: ignore[attr-defined]
+        return line.translate(HIDDEN)
 
 
 def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
@@ -154,19 +149,14 @@ def read_translations(path: FilePath, references: Sequence[References], referenc
     return lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """A corpus score, computed from sums of counts."""
 
     name: str  # one of `FORMULAS`
     case: str  # ``cased`` or ``lowercased``
     signature: str  # sacrebleu's
-    scale: int = 1  # factor that makes the counts whole numbers, whose sums are exact in any order
-
-    @property
-    def sign(self) -> int:
-        """-1 where lower scores are better, else 1."""
-        return -1 if self.name in LOWER_IS_BETTER else 1
+    scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     def scores(self, sums: Sums) -> Sums:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
@@ -179,7 +169,7 @@ class Metric:
         return float(self.scores(counts.sum(axis=0)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextMetric(Metric):
     """A corpus score that can count, because sacrebleu's metric, `counter`, has the references of a text."""
 
@@ -201,55 +191,40 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
     # TER divides by the mean length of a sentence's references.
     numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
     scale = math.lcm(*(number for number in numbers if number))
+    characters = dict.fromkeys(("normalized", "asian_support"), tokenizer in UNSPACED)
     metrics = []
     for case, is_lower in zip(CASES, (False, True), strict=True):
         # force: no warning if the corpus was tokenised; the table says so
         bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
         chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
-        ter = TER(
-            case_sensitive=not is_lower,
-            normalized=tokenizer in UNSPACED,
-            asian_support=tokenizer in UNSPACED,
-            references=references,  # type: ignore[arg-type]
-        )
+        ter = TER(case_sensitive=not is_lower, references=references, **characters)  # type: ignore[arg-type]
         for name, counter in zip(METRICS, (bleu, chrf, ter), strict=True):
-            metrics.append(
-                TextMetric(
-                    name=name,
-                    case=case,
-                    signature=signature(counter),
-                    scale=scale if name == "TER" else 1,
-                    counter=counter,
-                )
-            )
+            of_metric = scale if name == "TER" else 1
+            metrics.append(TextMetric(name, case, signature(counter), of_metric, counter))
     return metrics
 
 
 def tokenized_bleu(counter: BLEU) -> TextMetric:
     """Return BLEU of tokenised lowercased text as a metric; see `make_bleu`."""
-    return TextMetric(name=TOKENIZED, case="lowercased", signature=signature(counter), counter=counter)
+    return TextMetric(TOKENIZED, "lowercased", signature(counter), 1, counter)
 
 
-def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
-    """Return a function from sums of (length, reference length, 4 x matches, 4 x n-grams) to BLEU.
+def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
+    """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
 
     With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
     ``none``, BLEU is 0 if an order has no match.
     """
-
-    def formula(sums: Sums) -> Sums:
-        length, reference = sums[..., 0], sums[..., 1]
-        matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
-        is_missed = matches == 0
-        if smoothing == "exp":
-            matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
-        mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
-        brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
-        # BLEU is 0 without any match, or if the translations have no n-grams of some order
-        is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
-        return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
-
-    return formula
+    length, reference = sums[..., 0], sums[..., 1]
+    matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
+    is_missed = matches == 0
+    if smoothing == "exp":
+        matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
+    mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
+    brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
+    # BLEU is 0 without any match, or if the translations have no n-grams of some order
+    is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
+    return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
 
 
 def chrf_formula(sums: Sums) -> Sums:
@@ -273,11 +248,11 @@ def ter_formula(sums: Sums) -> Sums:
 
 TOKENIZED = "tokenized BLEU"
 # For each metric, the formula that maps sums of counts, ... x numbers, to scores, ...
-FORMULAS = {
-    "BLEU": bleu_formula("exp"),
+FORMULAS: dict[str, Callable[[Sums], Sums]] = {
+    "BLEU": bleu_formula,
     "chrF2++": chrf_formula,
     "TER": ter_formula,
-    TOKENIZED: bleu_formula("none"),
+    TOKENIZED: partial(bleu_formula, smoothing="none"),
 }
 # For each metric of detokenised text, the number of counts.
 NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}

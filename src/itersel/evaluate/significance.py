@@ -45,12 +45,9 @@ class Randomization:
 
     def exchange(self, counts: Sums) -> Exchanged:
         """Return the sums in all trials of a system with these counts (sentences x numbers)."""
-        trials = len(self._is_kept)
-        blocks = [
-            self._is_kept[first : first + BLOCK].astype(np.float64) @ counts
-            for first in range(0, trials, BLOCK)
-        ]
-        return Exchanged(counts.sum(axis=0), np.concatenate(blocks))
+        starts = range(0, len(self._is_kept), BLOCK)
+        kept = [self._is_kept[first : first + BLOCK].astype(np.float64) @ counts for first in starts]
+        return Exchanged(counts.sum(axis=0), np.concatenate(kept))
 
 
 class Differences(NamedTuple):

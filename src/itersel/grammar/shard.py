@@ -25,7 +25,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.bleu.references import Joined, References, grouped_references
-from itersel.errors import InputError
+from itersel.errors import InputError, checked, located
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import RULE_FAULTS, find_bad_rule
@@ -198,10 +198,8 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     """
     arrays, found = read_arrays(path, FORMAT)
     values = fields_of(Shard, arrays)
-    try:
+    with checked(path, "damaged: its attributes are not JSON; recreate the file"):
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
     _check_templates("templates", held, path)
     _check_templates("computed", computed, path)
@@ -237,10 +235,8 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         # neither computed nor listed ones
         shard = replace(shard, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
         templates = ()
-    try:
+    with located(path):
         return add_features(shard, templates)
-    except InputError as error:
-        raise InputError(error.message, path) from None
 
 
 def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:

@@ -207,10 +207,8 @@ def _examples(
     bleu = SentenceBleu(settings.learner.bleu)
     before = 0
     for part in parts:
-        try:
+        with located(part.name):
             yield from _part_examples(part, table, learner, bleu, settings, before)
-        except InputError as error:
-            raise error if part.name is None else located(error, part.name) from None
         before += part.sentence_count
 
 

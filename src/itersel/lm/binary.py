@@ -78,7 +78,15 @@ class LanguageModel:
 
 
 def load_model(path: FilePath) -> LanguageModel:
-    """Map a compiled model."""
+    """Load a language model that ``itersel lm compile`` wrote, such as ``lm/model.bin`` of a run.
+
+    The file is mapped read-only: processes on one machine share one copy in memory.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or not a compiled model.
+    """
     return model_of(*map_arrays(path, FORMAT), path)
 
 

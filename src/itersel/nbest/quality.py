@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, make_metrics
 from itersel.nbest.lists import NBest, read_numbers
 from itersel.storage.formats import FilePath
@@ -29,7 +30,7 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
         has_rank = rank < sizes
         rows = np.where(has_rank, lists.offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([lists.text[row] if row >= 0 else "" for row in rows]))
-        quality[lists.offset[:-1][has_rank] + rank] = metric.sign * found[has_rank] / 100
+        quality[lists.offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
     return quality
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
-from itersel.evaluate.metrics import References, read_references, read_translations
+from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
+from itersel.evaluate.epochs import sign_of
+from itersel.evaluate.metrics import Metric, References, read_references, read_translations
 from itersel.limits import POOLED, is_test_set_name
 from itersel.report.scores import (
-    Column,
     Scores,
     better_than,
     describe_test,
@@ -46,11 +46,6 @@ class Translations(NamedTuple):
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
-def run_of(system: System | Output) -> tuple[str, int]:
-    """Return the run that a system belongs to: the name of the experiment and the number of the repeat."""
-    return system.name, system.repeat
-
-
 def read_test_set(
     named: Sequence[str],
     descriptions: Sequence[str],
@@ -78,7 +73,7 @@ def read_test_set(
     if counts and count != len(counts):
         raise InputError(f"{count} systems, but {len(counts)} counts; give one of each")
     systems = [read_system(path) for path in descriptions]
-    for (experiment, repeat), count in Counter(map(run_of, systems)).items():
+    for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
     first: dict[str, System] = {}
@@ -90,15 +85,11 @@ def read_test_set(
     references = read_references(paths)
     files = [*translations, *(path for _, path in outputs)]
     texts = [read_translations(path, references, paths[0]) for path in files]
-    counted = [read_counts(path) for path in counts]
-    for path, of_text, text, translated in zip(counts, counted, texts, files, strict=bool(counts)):
-        require_counts_of(path, of_text, text, references, translated)
-    if counted:
-        require_same_text(counts, counted)
+    counted = read_counts_of(counts, texts, files, len(references)) if counts else []
     if preparation is not None:
         prepare = read_preparation(preparation).target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
-    return Translations(name, [*systems, *others], texts, references, [one.counts for one in counted])
+    return Translations(name, [*systems, *others], texts, references, counted)
 
 
 def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) -> list[Output]:
@@ -115,11 +106,7 @@ def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) ->
 
 
 def compare(
-    test_sets: Sequence[Translations],
-    *,
-    tokenize: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
+    test_sets: Sequence[Translations], *, tokenize: str = "13a", trials: int = 10_000, seed: int = 1
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
@@ -127,42 +114,33 @@ def compare(
     experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
     sets have the same name, or different systems.
     """
-    _check_test_sets(test_sets)
-
-    def scored(test_set: Translations) -> dict[str, Any]:
-        return _score(test_set, tokenize, trials, seed)
-
-    return {
-        "significance": describe_test(trials, seed),
-        "test_sets": [scored(one) for one in test_sets],
-        "pooled": scored(_pool(test_sets)) if len(test_sets) > 1 else None,
-    }
-
-
-def _check_test_sets(test_sets: Sequence[Translations]) -> None:
-    """Raise an InputError unless the test sets have different names and the same systems."""
-    first = test_sets[0]
+    first, runs = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
+        if [(system.name, system.repeat) for system in one.systems] != runs:
             raise InputError(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
                 "the same order"
             )
+    how = (tokenize, trials, seed)
+    return {
+        "significance": describe_test(trials, seed),
+        "test_sets": [_score(one, *how) for one in test_sets],
+        "pooled": _score(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+    }
 
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
-    """Return the scores of all experiments on a test set, or on all of them."""
     name, systems, translations, references, counts = test_set
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
-    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else []
+    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
     return {
         "name": name,
         "sentences": len(references[0]),
         "references": len(references),
         "signature": signature,
-        "signatures": _by_metric(columns, lambda column: column.metric.signature),
+        "signatures": _by_metric({metric: metric.signature for metric in columns}),
         "systems": [
             _describe_system(number, runs, tests, columns, name == POOLED)
             for number, runs in enumerate(_by_name(systems, systems).values(), 1)
@@ -174,7 +152,7 @@ def _describe_system(
     number: int,
     runs: Sequence[System | Output],
     tests: Mapping[str, Scores],
-    columns: Sequence[Column],
+    columns: Mapping[Metric, Mapping[str, Scores]],
     is_pooled: bool,
 ) -> dict[str, Any]:
     """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
@@ -198,27 +176,28 @@ def _describe_system(
         ],
         "p": test.p,
         "differs_from": differs_from(tests, name),
-        "scores": _by_metric(columns, lambda column: _describe_scores(column, name)),
+        "scores": _by_metric(
+            {metric: _describe_scores(metric, scores, name) for metric, scores in columns.items()}
+        ),
     }
 
 
-def _describe_scores(column: Column, name: str) -> dict[str, Any]:
-    scores = column.scores[name]
+def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) -> dict[str, Any]:
+    own = scores[name]
     return {
-        **scores.summary._asdict(),
-        "interval": scores.interval,
-        "runs": scores.runs,
-        "p": scores.p,
-        "differs_from": differs_from(column.scores, name),
-        "better_than": better_than(column.scores, name, column.metric.sign),
+        **own.summary._asdict(),
+        "interval": own.interval,
+        "runs": own.runs,
+        "p": own.p,
+        "differs_from": differs_from(scores, name),
+        "better_than": better_than(scores, name, sign_of(metric.name)),
     }
 
 
-def _by_metric(columns: Sequence[Column], describe: Callable[[Column], Any]) -> dict[str, dict[str, Any]]:
-    """Return something about all columns by metric and case."""
-    found: dict[str, dict[str, Any]] = {}
-    for column in columns:
-        found.setdefault(column.metric.name, {})[column.metric.case] = describe(column)
+def _by_metric(columns: Mapping[Metric, Item]) -> dict[str, dict[str, Item]]:
+    found: dict[str, dict[str, Item]] = {}
+    for metric, item in columns.items():
+        found.setdefault(metric.name, {})[metric.case] = item
     return found
 
 
@@ -231,7 +210,6 @@ def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[
 
 
 def _pool(test_sets: Sequence[Translations]) -> Translations:
-    """Return all test sets as one."""
     return Translations(
         POOLED,
         test_sets[0].systems,

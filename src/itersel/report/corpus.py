@@ -9,11 +9,11 @@ import numpy as np
 
 from itersel.corpus.split import Overlap, describe_overlap
 from itersel.corpus.statistics import read_collection, read_statistics
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.json_files import read_json
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import Content, aligned, tab_separated
 
 
@@ -22,27 +22,20 @@ def count_rules(shards: Iterable[str]) -> int:
     total = 0
     for path in shards:
         arrays, _ = read_arrays(path, FORMAT, ("rule_kind", "grammar_rule"))
-        kind, rules = arrays["rule_kind"], arrays["grammar_rule"]
-        total += int(np.count_nonzero(kind[rules] == GRAMMAR_RULE))
+        total += int(np.count_nonzero(arrays["rule_kind"][arrays["grammar_rule"]] == GRAMMAR_RULE))
     return total
 
 
 def read_rules(path: FilePath) -> int:
     """Read a count that ``itersel report rules`` wrote."""
-    try:
-        rules = read_json(path)["rules"]
-        # the bound is more than a corpus of 10^9 sentences could have
-        if type(rules) is not int or not 0 <= rules < 10**15:
-            raise ValueError("not a count")
-    except (ValueError, KeyError, TypeError):
-        raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
-    return rules
+    with checked(path, "is not a count of rules; make it with 'itersel report rules'"):
+        rules: int = read_json(path)["rules"]
+        check_counts({"rules": rules}, 0)
+        return rules
 
 
 def describe_corpus(
-    preparation: Sequence[FilePath],
-    rules: Mapping[str, FilePath],
-    collection: FilePath | None,
+    preparation: Sequence[FilePath], rules: Mapping[str, FilePath], collection: FilePath | None
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
 
@@ -84,7 +77,6 @@ def tsv_table(corpus: Content) -> list[str]:
 
 
 def _rows(corpus: Content) -> list[dict[str, str]]:
-    """Return the cells of all splits by title."""
     rows = []
     for name, split in corpus["splits"].items():
         sentences, rules = split["sentences"], split["rules"]

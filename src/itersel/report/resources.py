@@ -42,10 +42,8 @@ class Resources(Settings):
 
 def write_resources(path: FilePath, resources: Resources) -> None:
     """Write a description, with paths relative to its folder, so that all can be moved together."""
-    document = asdict(resources)
-    for name in FILES:
-        document[name] = os.path.relpath(document[name], Path(path).parent)
-    write_json(path, document, indent=2)
+    files = {name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in FILES}
+    write_json(path, asdict(resources) | files, indent=2)
 
 
 def read_resources(folder: FilePath) -> Resources:

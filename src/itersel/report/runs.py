@@ -18,7 +18,7 @@ from itersel.config.options import show
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
-from itersel.errors import InputError, located, suggest
+from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import (
@@ -51,13 +51,6 @@ TABLE = "report/table.json"
 ROUNDING = 1e-6
 
 
-class Row(NamedTuple):
-    """An experiment in the table of a run."""
-
-    scores: Scores
-    repeats: list[str]  # names of its repeats
-
-
 class Finished(NamedTuple):
     """A finished run."""
 
@@ -73,41 +66,25 @@ class Finished(NamedTuple):
         return scored
 
     @property
-    def test_sets(self) -> list[str]:
-        """The names of the test sets."""
-        return [one["name"] for one in self.table["test_sets"]]
-
-    @property
     def systems(self) -> dict[str, Content]:
         """The rows of the first test set by name of the experiment."""
         return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
 
-    def rows(self, by: str) -> dict[str, Row]:
-        """Return the rows of the table by name of the experiment; an InputError if it has no such scores."""
+    def rows(self, by: str) -> dict[str, tuple[Scores, list[str]]]:
+        """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
-        try:
+        metric, case = TEXT_SCORES.get(by, ("", ""))
+        otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
+        with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
-                if by != TOKENIZED_BLEU:
-                    metric, case = TEXT_SCORES[by]
+                if metric:
                     score = row["scores"][metric][case]
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
-                found[name] = Row(Scores(tuple(scores), p), repeats)
-        except (KeyError, TypeError, ValueError):
-            raise InputError(
-                f"has no scores by '{by}'; choose another --metric, or run snakemake again",
-                self.folder / TABLE,
-            ) from None
+                found[name] = Scores(tuple(scores), p), repeats
         return found
-
-    def signature(self, by: str) -> str:
-        """Return sacrebleu's signature of a score."""
-        if by == TOKENIZED_BLEU:
-            return str(self.scored["signature"])
-        metric, case = TEXT_SCORES[by]
-        return str(self.scored["signatures"][metric][case])
 
 
 class Compared(NamedTuple):
@@ -115,7 +92,6 @@ class Compared(NamedTuple):
 
     baseline: str
     scores: dict[str, Scores]
-    beaten: dict[str, list[int]]  # numbers of the systems that are significantly worse
     differences: dict[str, Differences]  # from the baseline; 0 for itself
     resampled: dict[str, NDArray[np.float64]]  # differences on texts drawn from the test set
 
@@ -145,10 +121,8 @@ def _read_run(folder: Path) -> Finished:
         raise InputError(f"has no {TABLE}; name the folder of a finished run, <output>/<name>", folder)
     if not description:
         raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
-    try:
+    with located(folder / RUN):
         config = expanded(read_config(description["config"]))
-    except InputError as error:
-        raise located(error, folder / RUN) from None
     return Finished(config.name, folder, config, table)
 
 
@@ -165,6 +139,9 @@ def compare_runs(
         _compare(run, shared, baselines, by, trials, (seed, number)) for number, run in enumerate(runs)
     ]
     everywhere = {name for run in runs for name in run.systems}
+    first, *others = (_of_all_experiments(run.config) for run in runs)
+    metric, case = TEXT_SCORES.get(by, ("", ""))
+    differing = (key for other in others for key, _, _ in _setting_differences(first, other))
     return {
         "metric": by,
         "significance": describe_test(trials, seed)
@@ -175,7 +152,7 @@ def compare_runs(
                 "name": run.name,
                 "sentences": run.scored["sentences"],
                 "references": run.scored["references"],
-                "signature": run.signature(by),
+                "signature": run.scored["signatures"][metric][case] if metric else run.scored["signature"],
                 "baseline": one.baseline,
             }
             for run, one in zip(runs, compared, strict=True)
@@ -184,7 +161,7 @@ def compare_runs(
         "left_out": {
             name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
         },
-        "differing": _differing_settings(runs),
+        "differing": [*dict.fromkeys(differing)],
     }
 
 
@@ -232,12 +209,6 @@ def _shown(value: object) -> str:
     return type(value).__name__ if is_dataclass(value) else show(value)
 
 
-def _differing_settings(runs: Sequence[Finished]) -> list[str]:
-    """Return the keys of all experiments' settings, such as the decoder's, in which runs differ."""
-    first, *others = (_of_all_experiments(run.config) for run in runs)
-    return [*dict.fromkeys(key for other in others for key, _, _ in _setting_differences(first, other))]
-
-
 def _of_all_experiments(config: Config) -> Config:
     """Return a config with defaults for what depends on the text, or changes no score."""
     return Config(
@@ -260,14 +231,14 @@ def _compare(
 ) -> Compared:
     """Compare all experiments of a run with its baseline; `seed` includes the number of the run."""
     rows = run.rows(by)
-    scores = {name: rows[name].scores for name in shared}
+    scores = {name: rows[name][0] for name in shared}
     baseline = baselines[0]
     if len(baselines) > 1:
         candidates = [run.systems[name] for name in baselines]
         if not all(map(is_experiment, candidates)):
             raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
         baseline = best_on_devtest(candidates)["name"]
-    counted = {name: _counts(run, rows[name], by) for name in shared}
+    counted = {name: _counts(run, *rows[name], by) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
     pairs = [(name, baseline) for name in counts if name != baseline]
     found = paired_differences([metric], [counts], pairs, trials, seed)
@@ -277,17 +248,16 @@ def _compare(
     return Compared(
         baseline,
         scores,
-        {name: better_than(scores, name, sign_of(by)) for name in shared},
         differences | {baseline: Differences(0.0, np.zeros(trials))},
         {name: means[name] - means[baseline] for name in shared},
     )
 
 
-def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
+def _counts(run: Finished, scores: Scores, repeats: list[str], by: str) -> tuple[Metric, list[Sums]]:
     """Return the metric, and the counts of each repeat of an experiment, which must give its scores."""
     count = _count_tokenized if by == TOKENIZED_BLEU else partial(_read_counts, score=TEXT_SCORES[by])
-    counted = [count(run, repeat) for repeat in row.repeats]
-    for repeat, (metric, counts), score in zip(row.repeats, counted, row.scores.runs, strict=True):
+    counted = [count(run, repeat) for repeat in repeats]
+    for repeat, (metric, counts), score in zip(repeats, counted, scores.runs, strict=True):
         if abs(metric.score(counts) - score) > ROUNDING:
             raise InputError(
                 f"{repeat} has another score than in the table; run snakemake again", run.folder / TABLE
@@ -297,7 +267,7 @@ def _counts(run: Finished, row: Row, by: str) -> tuple[Metric, list[Sums]]:
 
 def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Metric, Sums]:
     """Return a metric of detokenised text, and the counts of all test sets."""
-    folders = [run.folder / "evaluation" / name / "counts" for name in run.test_sets]
+    folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
     place = SCORES.index((score[1], score[0]))
     return counts.metrics[place], counts.counts[place]
@@ -307,7 +277,7 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
     corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
-    for name in run.test_sets:
+    for name in (one["name"] for one in run.table["test_sets"]):
         path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
         if is_output:
             path = run.folder / "evaluation" / name / f"{repeat}.txt"
@@ -325,11 +295,10 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
 
 
 def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> dict[str, Any]:
-    """Return a row of the table."""
     observed = [run.differences[name].observed for run in compared]
     mean = mean_difference([run.differences[name] for run in compared])
-    signs = [sign_of(by) * one for one in observed]
-    ahead, behind = sum(one > 0 for one in signs), sum(one < 0 for one in signs)
+    sign = sign_of(by)
+    ahead, behind = sum(sign * one > 0 for one in observed), sum(sign * one < 0 for one in observed)
     is_baseline = [run.baseline == name for run in compared]
     overall = {
         "mean": mean.observed,
@@ -347,7 +316,7 @@ def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> 
             {
                 **run.scores[name].summary._asdict(),
                 "repeats": run.scores[name].runs,
-                "better_than": run.beaten[name],
+                "better_than": better_than(run.scores, name, sign),
                 "difference": None if is_own else one,
                 "interval": None if is_own else Interval.of(run.resampled[name]),
                 "p": None if is_own else run.scores[name].p[run.baseline],

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain
-from textwrap import wrap
-
 from itersel.limits import TEXT_SCORES
 from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view
 from itersel.report.scores import REPEATED
 from itersel.report.table import Cell, score_cell
-from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-# Line width of the notes below the tables.
-WIDTH = 105
 MEAN, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
 # The cell of a baseline's difference from itself.
@@ -100,7 +95,7 @@ def notes(content: Content) -> list[str]:
         f"{AHEAD}: of those that differ; {SIGN_TEST}: two-sided.",
     ]
     if any(len(one["repeats"]) > 1 for system in content["systems"] for one in system["runs"]):
-        found.append(" ".join(REPEATED))
+        found.append(REPEATED)
     if content["left_out"]:
         others = "; ".join(f"{name} ({', '.join(having)})" for name, having in content["left_out"].items())
         found.append(f"Left out, as not all runs have them: {others}.")
@@ -122,9 +117,7 @@ def text_table(content: Content) -> list[str]:
         rows = [dict(zip(titles, map(_text, row), strict=True)) for row in view.rows]
         left = [column.title for column in view.columns if not column.is_number]
         lines += [f"{view.name}:", *aligned(rows, left), ""]
-    # names and paths stay whole
-    wrapped = (wrap(note, WIDTH, break_on_hyphens=False, break_long_words=False) for note in notes(content))
-    return [*lines, *chain(*wrapped)]
+    return [*lines, *wrapped(notes(content))]
 
 
 def _text(cell: Cell) -> str:
@@ -133,31 +126,25 @@ def _text(cell: Cell) -> str:
 
 def tsv_table(content: Content) -> list[str]:
     """Return a row for each run and experiment, and rows for all runs together."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for system in content["systems"]:
-        place = {"system": str(system["system"]), "experiment": system["name"]}
+        place = {"system": system["system"], "experiment": system["name"]}
         for run, one in zip(content["runs"], system["runs"], strict=True):
-            row = {"run": run["name"], **place, "repeats": str(len(one["repeats"]))}
-            row |= {"score": two_decimals(one["mean"]), "deviation": two_decimals(one["deviation"])}
-            row |= {
-                "better than": ", ".join(map(str, one["better_than"])) or "-",
-                "baseline": run["baseline"],
-            }
+            row = {"run": run["name"], **place, "repeats": len(one["repeats"]), "baseline": run["baseline"]}
+            row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
             rows.append(row | _of_difference(one))
-        overall = system["difference"]
-        if overall:
+        if overall := system["difference"]:
             row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]})}
-            row |= {"error": two_decimals(overall["error"]), "sign p": f"{overall['sign_p']:.4f}"}
-            rows.append(row | {key: str(overall[key]) for key in ("ahead", "behind")})
+            row |= {key: overall[key] for key in ("error", "ahead", "behind")}
+            rows.append({**row, "sign p": f"{overall['sign_p']:.4f}"})
     return tab_separated(rows, COLUMNS)
 
 
-def _of_difference(one: Content) -> dict[str, str]:
+def _of_difference(one: Content) -> dict[str, object]:
     if one["difference"] is None:
         return {}
     low, high = one["interval"]
-    values = {"difference": one["difference"], "low": low, "high": high}
-    return {**{key: two_decimals(value) for key, value in values.items()}, "p": f"{one['p']:.4f}"}
+    return {"difference": one["difference"], "low": low, "high": high, "p": f"{one['p']:.4f}"}
 
 
 def latex(content: Content) -> list[str]:

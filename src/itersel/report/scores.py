@@ -15,7 +15,6 @@ from itersel.evaluate.metrics import (
     Sums,
     make_bleu,
     score_corpus,
-    signature,
     tokenized_bleu,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
@@ -24,9 +23,9 @@ from itersel.evaluate.significance import Bootstrap, Interval, paired_difference
 ALPHA = 0.05
 # Note on repeats.
 REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
-    "large as the difference, do not rely on its significance.",
+    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging "
+    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as "
+    "large as the difference, do not rely on its significance."
 )
 
 
@@ -57,13 +56,6 @@ class Scores(NamedTuple):
     def summary(self) -> Summary:
         """The score over the runs."""
         return summarize(self.runs)
-
-
-class Column(NamedTuple):
-    """Scores of all experiments (by name) by one metric."""
-
-    metric: Metric
-    scores: dict[str, Scores]
 
 
 def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
@@ -97,25 +89,27 @@ def score_experiments(
     for name, runs in texts.items():
         details = tuple(score_corpus(bleu, lines) for lines in runs)
         scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
-    return scores, signature(bleu)
+    return scores, metric.signature
 
 
-def evaluate_experiments(counted: Mapping[str, Sequence[Counts]], trials: int, seed: int) -> list[Column]:
+def evaluate_experiments(
+    counted: Mapping[str, Sequence[Counts]], trials: int, seed: int
+) -> dict[Metric, dict[str, Scores]]:
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
     first = next(iter(counted.values()))[0]
-    metrics, bootstrap = first.metrics, Bootstrap(first.sentences)
+    metrics, bootstrap = first.metrics, Bootstrap(len(first.counts[0]))
     counts = [
         {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
         for number in range(len(metrics))
     ]
-    columns = []
-    for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
-        scores = {
+    tested = _compare(metrics, counts, trials, seed)
+    return {
+        metric: {
             name: Scores(tuple(map(metric.score, runs)), p[name], bootstrap.interval(metric, runs))
             for name, runs in of_metric.items()
         }
-        columns.append(Column(metric, scores))
-    return columns
+        for metric, of_metric, p in zip(metrics, counts, tested, strict=True)
+    }
 
 
 def describe_test(trials: int, seed: int) -> dict[str, Any]:

@@ -119,7 +119,6 @@ def tsv_table(rows: Sequence[Content]) -> list[str]:
 
 
 def _row(row: Content) -> dict[str, str]:
-    """Return the cells of a row by title."""
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
     cells = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from itersel.atomic import atomic_path
 from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, checked
 from itersel.evaluate.metrics import (
     CorpusScore,
     References,
@@ -62,17 +62,6 @@ def first_difference(one: System, other: System) -> str | None:
     return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
 
 
-@dataclass(frozen=True)
-class AsText:
-    """How to score detokenised translations of devtest."""
-
-    by: str  # one of `TEXT_SCORES`
-    references: Sequence[str]  # the original ones
-    preparation: str
-    recaser: str
-    tokenizer: str  # of sacrebleu
-
-
 def score_epochs(
     reference: Sequence[FilePath],
     translations: Sequence[str],
@@ -81,46 +70,43 @@ def score_epochs(
     task: str | None = None,
 ) -> tuple[tuple[CorpusScore, ...], str]:
     """Return the scores of each epoch (on the lines of a task, if given), and their sacrebleu signature."""
-    references = read_references(reference)
-    lines = _scored_lines(references, reference, labels, task)
-    metric = make_bleu([pick(one, lines) for one in references], tokenize)
-    texts = (read_translations(path, references, reference[0]) for path in translations)
-    scores = tuple(score_corpus(metric, pick(text, lines)) for text in texts)
-    return scores, signature(metric)
+    references, texts = _read_epochs(reference, translations, labels, task)
+    metric = make_bleu(references, tokenize)
+    return tuple(score_corpus(metric, text) for text in texts), signature(metric)
 
 
 def score_epochs_as_text(
-    text: AsText, translations: Sequence[str], labels: str | None = None, task: str | None = None
-) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch; see `score_epochs`."""
-    references = read_references(text.references)
-    lines = _scored_lines(references, text.references, labels, task)
-    metric = next(
-        metric
-        for metric in make_metrics([pick(one, lines) for one in references], text.tokenizer)
-        if (metric.name, metric.case) == TEXT_SCORES[text.by]
-    )
-    preparation, recaser = read_preparation(text.preparation), read_recaser(text.recaser)
-    scores = []
-    for path in translations:
-        chosen = pick(read_translations(path, references, text.references[0]), lines)
-        scores.append(metric.score(metric.counts(restore(chosen, preparation, recaser))))
-    return tuple(scores)
-
-
-def _scored_lines(
-    references: Sequence[References],
-    paths: Sequence[FilePath],
+    reference: Sequence[FilePath],
+    translations: Sequence[str],
+    by: str,
+    tokenizer: str,
+    detokenizer: tuple[FilePath, FilePath],
     labels: str | None,
     task: str | None,
-) -> Sequence[int]:
-    """Return the numbers of the lines of a task, or of all lines."""
-    count = len(references[0])
-    if labels is None or task is None:
-        return range(count)
-    found = read_labels(labels, count, paths[0])
-    require_label(found, task, labels)
-    return lines_of(found, [task])
+) -> tuple[float, ...]:
+    """Return the scores of the detokenised translations of each epoch, by one of `TEXT_SCORES`.
+
+    `detokenizer` are the files of the preparation and of the recaser; see also `score_epochs`.
+    """
+    references, texts = _read_epochs(reference, translations, labels, task)
+    metrics = {(metric.name, metric.case): metric for metric in make_metrics(references, tokenizer)}
+    metric = metrics[TEXT_SCORES[by]]
+    preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
+    return tuple(metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts)
+
+
+def _read_epochs(
+    paths: Sequence[FilePath], translations: Sequence[str], labels: str | None, task: str | None
+) -> tuple[list[References], Iterator[list[str]]]:
+    """Return the references and the translations of each epoch: the lines of a task, or all."""
+    references = read_references(paths)
+    lines: Sequence[int] = range(len(references[0]))
+    if labels is not None and task is not None:
+        found = read_labels(labels, len(lines), paths[0])
+        require_label(found, task, labels)
+        lines = lines_of(found, [task])
+    texts = (pick(read_translations(path, references, paths[0]), lines) for path in translations)
+    return [pick(one, lines) for one in references], texts
 
 
 def keep_weights(weights: str, output: str) -> int:
@@ -138,13 +124,9 @@ def write_system(path: FilePath, system: System) -> None:
 
 def read_system(path: FilePath) -> System:
     """Read a description written by `write_system`."""
-    try:
+    with checked(path, "is not the description of a system; make it with 'itersel report choose'"):
         system = from_json(System, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")
-    except (ValueError, TypeError, OverflowError):
-        raise InputError(
-            "is not the description of a system; make it with 'itersel report choose'", path
-        ) from None
     return system

@@ -7,26 +7,22 @@ from typing import NamedTuple
 
 from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
 from itersel.report.scores import REPEATED, Summary
-from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 DEVTEST = "devtest"
 # Title of the table of the sentences of all test sets.
 ALL_TEST_SETS = "all test sets together"
 # Titles of the columns that are not numbers.
 WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
-# Notes on the scores of detokenised text.
-DETOKENIZED = (
-    "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are of detokenised",
-    "translations against the references as they were given.",
-)
-TOKENIZED = (
-    "All scores are of tokenised text, as the corpus was given tokenised: compare them only with scores that",
-    "were computed on the same tokens. Case has been restored.",
-)
-LISTED = ("All scores are of translations and references as they were given.",)
-# by what the text is
-NOTES = {"detokenized": DETOKENIZED, "tokenized": TOKENIZED, "listed": LISTED}
-MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
+# Notes on the scores of text, by what the text is.
+NOTES = {
+    "detokenized": "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are "
+    "of detokenised translations against the references as they were given.",
+    "tokenized": "All scores are of tokenised text, as the corpus was given tokenised: compare them only "
+    "with scores that were computed on the same tokens. Case has been restored.",
+    "listed": "All scores are of translations and references as they were given.",
+}
+MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
 
 
 class Cell(NamedTuple):
@@ -72,7 +68,7 @@ def cells(system: Content) -> dict[str, Cell]:
         note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
         row["epoch"] = Cell(f"{epochs} of {planned}{note}", runs[0]["epoch"])
     row["test BLEU"] = score_cell(system["test"])
-    row["differs from"] = _word(_numbers(system["differs_from"]))
+    row["differs from"] = _word(", ".join(map(str, system["differs_from"])) or "-")
     return row
 
 
@@ -106,7 +102,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
         f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen on devtest{by}.",
     ]
     if first["signatures"]:
-        lines += [*NOTES[text], *MARKS]
+        lines += wrapped([NOTES[text], MARKS])
     own = [
         one["name"]
         for one in table["test_sets"]
@@ -115,7 +111,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     if own:
         lines.append(f"With their own devtest: {', '.join(own)}.")
     if any(len(system["runs"]) > 1 for system in first["systems"]):
-        lines += REPEATED
+        lines += wrapped([REPEATED])
     return [*lines, *signatures(table)]
 
 
@@ -135,10 +131,6 @@ def _shards(shards: int | None, tasks: str) -> Cell:
     if shards is None:
         return NOTHING
     return Cell(str(shards) if tasks == "random" else f"{shards} {tasks}", shards)
-
-
-def _numbers(systems: list[int]) -> str:
-    return ", ".join(map(str, systems)) or "-"
 
 
 def _title(one: Content) -> str:
@@ -161,20 +153,19 @@ def _scores(systems: list[Content], case: str) -> list[str]:
     return aligned(rows, left=rows[0].keys() - {"system"})
 
 
-def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:
+def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
     """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
-    row = {"test set": name, **{title: cell.text for title, cell in cells(system).items()}}
-    row |= {"shards": _word(system["shards"]).text, "runs": str(len(system["runs"]))}
+    row: dict[str, object] = {"test set": name, **{key: cell.text for key, cell in cells(system).items()}}
+    row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
     for key in ("devtest", "test"):
         score = system.get(key) or {"mean": None, "deviation": None}
-        row[f"{key} BLEU"] = two_decimals(score["mean"])
-        row[f"{key} BLEU deviation"] = two_decimals(score["deviation"])
+        row |= {f"{key} BLEU": score["mean"], f"{key} BLEU deviation": score["deviation"]}
     for case, metric in product(CASES, METRICS) if system["scores"] else ():
         score, title = system["scores"][metric][case], f"{case} {metric}"
         low, high = score["interval"]
         values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
-        row |= {f"{title}{what}": two_decimals(value) for what, value in values.items()}
-        row[f"{title} better than"] = _numbers(score["better_than"])
+        row |= {f"{title}{what}": value for what, value in values.items()}
+        row[f"{title} better than"] = score["better_than"]
     return row
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import Any
 
 from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
@@ -18,12 +17,10 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
+from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
-# Line width of the notes below the table.
-WIDTH = 105
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
 
 
@@ -100,15 +97,14 @@ def text_table(table: Content) -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the table as TSV, with one row per task and system."""
-    runs = {system["name"]: str(len(system["runs"])) for system in table["pooled"]["systems"]}
+    runs = {system["name"]: len(system["runs"]) for system in table["pooled"]["systems"]}
     rows = []
     for row in _rows(table):
         for system in row["systems"]:
             name, test = system["name"], system["test"]
-            bleu = [two_decimals(test["mean"]), two_decimals(test["deviation"])]
-            beats = ", ".join(map(str, system["beats"])) or "-" if "beats" in system else ""
-            place = row["name"], str(row["sentences"]), str(system["system"])
-            rows.append(dict(zip(COLUMNS, (*place, name, runs[name], *bleu, beats), strict=True)))
+            place = row["name"], row["sentences"], system["system"], name, runs[name]
+            cells = *place, test["mean"], test["deviation"], system.get("beats")
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
     return tab_separated(rows, COLUMNS)
 
 
@@ -169,8 +165,9 @@ def _legend(table: Content) -> list[str]:
         )
     if table["missing"]:
         notes.append(_missing(table))
-    lines = [line for note in notes for line in wrap(note, WIDTH, break_on_hyphens=False)]
-    return [*lines, *(REPEATED if _is_repeated(table) else ()), *_signatures(table)]
+    if _is_repeated(table):
+        notes.append(REPEATED)
+    return [*wrapped(notes), *_signatures(table)]
 
 
 def _missing(table: Content) -> str:

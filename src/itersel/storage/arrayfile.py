@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"
@@ -66,7 +66,7 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
     The whole file is read once to verify the checksums, which takes a second for 10 GB already in memory.
     """
     header, start = _read_header(path, format.kind)
-    try:
+    with checked(path, DAMAGED):
         document = json.loads(header)
         kind, entries, attributes = document["kind"], document["arrays"], dict(document["attributes"])
         if kind != format.kind:
@@ -78,8 +78,6 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
             raise InputError("truncated; recreate it", path)
         arrays = {name: _view(whole[start:], entries[name]) for name in format.arrays}
         digests = {name: entries[name]["digest"] for name in format.arrays}
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise InputError(DAMAGED, path) from None
     check_digests(arrays, digests, path)
     check_arrays(format, arrays, path)
     return arrays, attributes

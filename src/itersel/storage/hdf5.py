@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.limits import max_unpacked
 from itersel.storage.formats import (
     Array,
@@ -116,10 +116,8 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
         if str(found).startswith(f"{format.kind}/"):
             raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
         raise InputError(f"is not a {format.kind}; make one with '{format.made_by}'", path)
-    try:
+    with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        raise InputError("damaged: has no checksums; recreate the file", path) from None
     if digests.pop(ATTRIBUTES, None) != attributes_digest(attributes):
         raise InputError("damaged: the attributes do not match their checksum; recreate the file", path)
     return Header(attributes, digests)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 # The content of a JSON file that tables are made from, or a part of it.
 Content = Mapping[str, Any]
+# Line width of the notes below tables.
+WIDTH = 105
 
 
 def aligned(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> list[str]:
@@ -25,16 +28,26 @@ def aligned(rows: Sequence[Mapping[str, str]], left: Container[str] = ()) -> lis
     return [line(titles), "  ".join("-" * width for width in widths), *map(line, table[1:])]
 
 
-def tab_separated(rows: Sequence[Mapping[str, str]], titles: Sequence[str] = ()) -> list[str]:
+def wrapped(notes: Iterable[str]) -> list[str]:
+    """Return the lines of notes; names and paths stay whole."""
+    lines = (wrap(note, WIDTH, break_on_hyphens=False, break_long_words=False) for note in notes)
+    return [line for of_note in lines for line in of_note]
+
+
+def tab_separated(rows: Sequence[Mapping[str, object]], titles: Sequence[str] = ()) -> list[str]:
     """Return the lines of a TSV file of rows by title, by default those of the first row.
 
-    Cells of titles that a row lacks are empty.
+    Scores have two decimals. Cells of None, and of titles that a row lacks, are empty; those of empty lists
+    have a hyphen.
     """
     titles = titles or list(rows[0] if rows else ())
     header = [title.replace(" ", "_").lower() for title in titles]
-    return ["\t".join(header), *("\t".join(row.get(title, "") for title in titles) for row in rows)]
+    return ["\t".join(header), *("\t".join(_tsv_cell(row.get(title)) for title in titles) for row in rows)]
 
 
-def two_decimals(value: float | None) -> str:
-    """Return a number with two decimals; an empty text for `None`."""
-    return "" if value is None else f"{value:.2f}"
+def _tsv_cell(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "" if value is None else str(value)

@@ -12,7 +12,6 @@ from pathlib import Path
 from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text import grammar_lines
-from itersel.lm.binary import LanguageModel
 from itersel.progress import count_up
 from itersel.report.resources import Settings, read_resources
 from itersel.storage.files import open_output, read_bytes, write_lines
@@ -44,11 +43,14 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)
     loaded = load_system(system)
-    model = _arpa(loaded.model, _find_arpa(system) if arpa is None else arpa)
+    file = _find_arpa(system) if arpa is None else arpa
+    content = read_bytes(file)
+    if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
+        raise InputError("is not the ARPA file that the language model of the system was made from", file)
     with atomic_path(output) as temporary:
         try:
             temporary.mkdir()
-            _write(temporary, loaded, text, model)
+            _write(temporary, loaded, text, content)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -85,7 +87,6 @@ def config_lines(settings: Settings) -> Iterator[str]:
 
 
 def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, list[str]]]:
-    """Yield the words and the grammar lines of each sentence."""
     translator = Translator(system)
     for block in read_blocks(text):
         sentences = translator.prepare(block, text)
@@ -100,14 +101,6 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
         grammars = grammar_lines(shard)
         for words, lines in zip(sentences, grammars, strict=True):
             yield " ".join(words), lines
-
-
-def _arpa(model: LanguageModel, arpa: FilePath) -> bytes:
-    """Return the content of a model's ARPA file."""
-    content = read_bytes(arpa)
-    if hashlib.sha256(content).hexdigest() != model.attributes.get("arpa_sha256"):
-        raise InputError("is not the ARPA file that the language model of the system was made from", arpa)
-    return content
 
 
 def _find_arpa(system: FilePath) -> Path:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.corpus.prepare import Preparation, parse_preparation, read_preparation
 from itersel.corpus.recase import Recaser, parse_recaser, read_recaser
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.report.resources import Settings, read_resources
@@ -112,15 +112,9 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     if not os.path.exists(path):
         raise InputError("no such file or folder", path)
     arrays, attributes = map_arrays(path, FORMAT)
-    model_attributes = attributes.get("model")
-    if not isinstance(model_attributes, dict):
-        raise InputError(DAMAGED, path)
-    try:
-        settings = from_json(Settings, attributes.get("settings"))
-    except (ValueError, OverflowError):
-        raise InputError(DAMAGED, path) from None
-    except InputError as error:
-        raise InputError(error.message, path) from None
+    with checked(path, DAMAGED):
+        model_attributes = {**attributes["model"]}
+        settings = from_json(Settings, attributes["settings"])
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),

@@ -20,7 +20,7 @@ from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import feature_values, text_of
 from itersel.decode.trees import Derivation, Node, derive_all
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 from itersel.grammar.categories import S, X
 from itersel.grammar.extract import Extractor
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
@@ -128,7 +128,8 @@ class Translator:
         """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
         shard = self.extractor.extract(self.prepare(block, path))
         system = self.system
-        try:
+        # the rules come from the index
+        with located(system.index.path):
             decoder = Decoder(shard, system.model, system.settings.search())
             vectors = decoder.weight_vectors(system.weights)
             words = shard.vocabulary.to_list()
@@ -145,9 +146,6 @@ class Translator:
                     "translations": self._translations(decoder, sentence, vectors, words, self.details),
                 }
                 yield json.dumps(document, ensure_ascii=False)
-        except InputError as error:
-            # the rules come from the index
-            raise InputError(error.message, error.path or system.index.path, error.line) from None
 
     def _translations(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
@@ -127,12 +127,10 @@ def find_files(
 
 def _read_file(path: FilePath, format: FileFormat) -> ListFile:
     attributes = header_of(path, format).attributes
-    try:
+    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
         return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
-    except (KeyError, TypeError, ValueError):
-        raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
 
 
 def check_matches(statistics: Statistics, path: FilePath) -> None:

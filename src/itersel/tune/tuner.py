@@ -189,14 +189,12 @@ def tune_task(settings: Batch, task: Task) -> Tuned:
     name = name_in(HELD_OUT_TUNERS, settings)
     tuner = RUNS[name]
     check_magnitude(task.before, " at the start", "start from smaller weights")
-    try:
+    with located(task.lists.name):
         _check_task(tuner, task)
         result = tuner.run(task, settings)
         if tuner.searches and result.score == 0.0 and not task.has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
-    except InputError as error:
-        raise located(error, task.lists.name) from None
     check_magnitude(result.weights, f" from --tuner {name}", "regularise more, or choose smaller steps")
     return result

@@ -42,19 +42,15 @@ def render_runs(content: Content) -> str:
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     """Return the differences of an experiment in the runs that have another baseline, and their mean."""
     level, overall = content["significance"]["alpha"], system["difference"]
-    names = [run["name"] for run in content["runs"]]
-    runs = [(name, one) for name, one in zip(names, system["runs"], strict=True) if one["interval"]]
-    mean = {"difference": overall["mean"], "interval": overall["interval"], "p": overall["p"]}
+    shown = [
+        (run["name"], "run", one["difference"], one)
+        for run, one in zip(content["runs"], system["runs"], strict=True)
+        if one["interval"]
+    ]
+    keys = "run", "kind", "difference", "low", "high", "significant"
     return [
-        {
-            "run": name,
-            "kind": "mean" if one is mean else "run",
-            "difference": one["difference"],
-            "low": one["interval"][0],
-            "high": one["interval"][1],
-            "significant": one["p"] < level,
-        }
-        for name, one in [*runs, (MEAN, mean)]
+        dict(zip(keys, (*place, *one["interval"], one["p"] < level), strict=True))
+        for *place, one in [*shown, (MEAN, "mean", overall["mean"], overall)]
     ]
 
 

@@ -9,19 +9,35 @@ from typing import Any
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
+UPRIGHT = {"labelAngle": 0, "labelOverlap": True}
+
+
+def _channel(field: str, kind: str, **settings: Any) -> dict[str, Any]:
+    return {"field": field, "type": kind, **settings}
+
+
+def _layer(mark: str, settings: dict[str, Any], **encoding: Any) -> dict[str, Any]:
+    return {"mark": {"type": mark, **settings}, "encoding": encoding}
+
+
+def _chart(**parts: Any) -> dict[str, Any]:
+    return {"$schema": SCHEMA, "width": "container", **parts}
+
+
 # The colour of an experiment, which is the same in all charts; the page has one legend.
-EXPERIMENT_COLOR = {"field": "color", "type": "nominal", "scale": None, "legend": None}
+EXPERIMENT_COLOR = _channel("color", "nominal", scale=None, legend=None)
 # The colour of a group of features.
-GROUP_COLOR = {
-    "field": "group",
-    "type": "nominal",
-    "title": None,
-    "sort": None,
-    "scale": {
-        "range": ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8a00", "#999999"]
-    },
-    "legend": {"orient": "top", "columns": 4},
-}
+GROUP_COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8a00", "#999999"]
+GROUP_COLOR = _channel(
+    "group",
+    "nominal",
+    title=None,
+    sort=None,
+    scale={"range": GROUP_COLORS},
+    legend={"orient": "top", "columns": 4},
+)
+# Names of runs or groups of runs, from top to bottom.
+NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 140}}
 
 # Measures of an epoch: title, number format, caption.
 CURVES: dict[str, tuple[str, str, str]] = {
@@ -67,167 +83,90 @@ CURVES: dict[str, tuple[str, str, str]] = {
 def curve(measure: str) -> dict[str, Any]:
     """Return the chart of a measure over epochs, with the chosen epochs marked."""
     title, number, _ = CURVES[measure]
-    x = {
-        "field": "epoch",
-        "type": "ordinal",
-        "title": "epoch",
-        "axis": {"labelAngle": 0, "labelOverlap": True, "grid": True},
-        "scale": {"type": "point", "padding": 0.3},
-    }
-    y = {
-        "field": measure,
-        "type": "quantitative",
-        "title": title,
-        "axis": {"format": number},
-        "scale": {"zero": False, "padding": 10},
-    }
+    points, near = {"type": "point", "padding": 0.3}, {"zero": False, "padding": 10}
+    x = _channel("epoch", "ordinal", title="epoch", axis={**UPRIGHT, "grid": True}, scale=points)
+    y = _channel(measure, "quantitative", title=title, axis={"format": number}, scale=near)
     tooltip = [
         {"field": "run", "title": "run"},
         {"field": "epoch"},
         {"field": measure, "title": title, "format": number},
     ]
-    lines = {
-        "mark": {"type": "line", "point": {"size": 22}},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "detail": {"field": "run"},
-            "color": EXPERIMENT_COLOR,
-            "opacity": {"condition": {"test": "datum.order == 1", "value": 1}, "value": 0.4},
-            "strokeDash": {"field": "dash", "type": "nominal", "scale": None, "legend": None},
-            "tooltip": tooltip,
-        },
-    }
+    lines = _layer(
+        "line",
+        {"point": {"size": 22}},
+        x=x,
+        y=y,
+        detail={"field": "run"},
+        color=EXPERIMENT_COLOR,
+        opacity={"condition": {"test": "datum.order == 1", "value": 1}, "value": 0.4},
+        strokeDash=_channel("dash", "nominal", scale=None, legend=None),
+        tooltip=tooltip,
+    )
+    ring = {"size": 170, "shape": "circle", "strokeWidth": 2.5, "filled": False}
     chosen = {
         "transform": [{"filter": "datum.chosen && datum.order == 1"}],
-        "mark": {"type": "point", "size": 170, "shape": "circle", "strokeWidth": 2.5, "filled": False},
-        "encoding": {"x": x, "y": y, "color": EXPERIMENT_COLOR, "tooltip": tooltip},
+        **_layer("point", ring, x=x, y=y, color=EXPERIMENT_COLOR, tooltip=tooltip),
     }
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": HEIGHT,
-        "transform": [{"filter": f"isValid(datum.{measure})"}],
-        "layer": [lines, chosen],
-    }
+    known = [{"filter": f"isValid(datum.{measure})"}]
+    return _chart(height=HEIGHT, transform=known, layer=[lines, chosen])
 
 
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
-    y = {"field": "group", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}
-    x = {
-        "field": "score",
-        "type": "quantitative",
-        "title": "BLEU on test",
-        "scale": {"zero": False, "padding": 16},
-    }
-    box = {
-        "mark": {"type": "boxplot", "extent": "min-max", "size": 16, "opacity": 0.55},
-        "encoding": {"y": y, "x": x, "color": {"value": "#0072B2"}},
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 36},
-        "encoding": {
-            "y": y,
-            "x": x,
-            "color": EXPERIMENT_COLOR,
-            "tooltip": [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}],
-        },
-    }
+    y, near = _channel("group", "nominal", **NAMES), {"zero": False, "padding": 16}
+    x = _channel("score", "quantitative", title="BLEU on test", scale=near)
+    box = {"extent": "min-max", "size": 16, "opacity": 0.55}
+    tooltip = [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}]
+    points = _layer("point", {"filled": True, "size": 36}, y=y, x=x, color=EXPERIMENT_COLOR, tooltip=tooltip)
     # the page knows the number of groups and sets the height
-    return {"$schema": SCHEMA, "width": "container", "layer": [box, points]}
+    return _chart(layer=[_layer("boxplot", box, y=y, x=x, color={"value": "#0072B2"}), points])
 
 
 def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any]:
     """Return a chart of differences from a baseline with their intervals, between `low` and `high`."""
-    y = {"field": "run", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}
+    y = _channel("run", "nominal", **NAMES)
     x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
-    tooltip = [
-        {"field": "run", "type": "nominal"},
-        *({"field": field, "format": "+.2f"} for field in ("difference", "low", "high")),
-    ]
-    zero = {
-        "mark": {"type": "rule", "strokeDash": [4, 3], "color": "#888888"},
-        "encoding": {"x": {"datum": 0}},
-    }
-    intervals = {
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, "color": EXPERIMENT_COLOR},
-    }
-    shape = {
-        "field": "kind",
-        "type": "nominal",
-        "scale": {"domain": ["run", "mean"], "range": ["circle", "diamond"]},
-        "legend": None,
-    }
-    points = {
-        "mark": {"type": "point", "size": 90, "opacity": 1},
-        "encoding": {
-            "y": y,
-            "x": {"field": "difference", **x},
-            "shape": shape,
-            "color": EXPERIMENT_COLOR,
-            "fill": {
-                "condition": {"test": "datum.significant", "field": "color", "scale": None},
-                "value": None,
-            },
-            "tooltip": tooltip,
-        },
-    }
-    return {"$schema": SCHEMA, "width": "container", "height": 26 * rows, "layer": [zero, intervals, points]}
+    numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
+    zero = _layer("rule", {"strokeDash": [4, 3], "color": "#888888"}, x={"datum": 0})
+    ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
+    intervals = _layer("rule", {"strokeWidth": 2}, y=y, **ends, color=EXPERIMENT_COLOR)
+    shapes = {"domain": ["run", "mean"], "range": ["circle", "diamond"]}
+    filled = {"test": "datum.significant", "field": "color", "scale": None}
+    points = _layer(
+        "point",
+        {"size": 90, "opacity": 1},
+        y=y,
+        x={"field": "difference", **x},
+        shape=_channel("kind", "nominal", scale=shapes, legend=None),
+        color=EXPERIMENT_COLOR,
+        fill={"condition": filled, "value": None},
+        tooltip=[_channel("run", "nominal"), *numbers],
+    )
+    return _chart(height=26 * rows, layer=[zero, intervals, points])
 
 
 def _bars(
     x: dict[str, Any], color: dict[str, Any], title: str = "selected features", point: str | None = None
 ) -> dict[str, Any]:
     """Return bars of numbers of features, stacked by colour; tooltips show `point`, by default x."""
-    told = (point or x["field"], color["field"])
-    tooltip = [*({"field": field} for field in told), {"field": "features", "format": ","}]
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": HEIGHT,
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": x,
-            "y": {"field": "features", "type": "quantitative", "title": title, "axis": {"format": "s"}},
-            "color": color,
-            "tooltip": tooltip,
-        },
-    }
+    told = [{"field": field} for field in (point or x["field"], color["field"])]
+    y = _channel("features", "quantitative", title=title, axis={"format": "s"})
+    tooltip = [*told, {"field": "features", "format": ","}]
+    return _chart(height=HEIGHT, **_layer("bar", {}, x=x, y=y, color=color, tooltip=tooltip))
 
 
 def charts() -> dict[str, dict[str, Any]]:
     """Return all charts by name."""
-    shards = {
-        "field": "shards",
-        "type": "ordinal",
-        "title": "shards",
-        "axis": {"labelAngle": 0, "labelOverlap": True},
-    }
-    epoch = {"field": "epoch", "type": "ordinal", "axis": {"labelAngle": 0}}
-    kind = {
-        "field": "kind",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]},
-        "legend": {"orient": "top"},
-    }
-    exponent = {
-        "field": "exponent",
-        "type": "ordinal",
-        "title": "absolute weight, from",
-        "axis": {
-            "labelAngle": -45,
-            "labelExpr": "format(pow(10, datum.value), '.1~g')",
-            "labelOverlap": True,
-        },
-    }
+    kinds = {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]}
+    powers = {"labelAngle": -45, "labelExpr": "format(pow(10, datum.value), '.1~g')", "labelOverlap": True}
+    epoch = _channel("epoch", "ordinal", axis={"labelAngle": 0})
+    kind = _channel("kind", "nominal", title=None, scale=kinds, legend={"orient": "top"})
+    exponent = _channel("exponent", "ordinal", title="absolute weight, from", axis=powers)
     return {
         **{measure: curve(measure) for measure in CURVES},
         "boxes": boxes(),
         # selected features that are active in 1, 2, ... Z shards
-        "shared": _bars(shards, GROUP_COLOR),
+        "shared": _bars(_channel("shards", "ordinal", title="shards", axis=UPRIGHT), GROUP_COLOR),
         # those selected in each epoch, newly or again
         "selected": _bars(epoch, kind),
         # histogram of the absolute weights, on a logarithmic scale

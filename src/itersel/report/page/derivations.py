@@ -32,15 +32,15 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     table = read_table(results / "report" / "table.json")
     if table is None:
         raise InputError("has no report/table.json; run snakemake first", results)
-    runs = find_runs(results)
-    names, test = compared_systems(table, runs), table["test_sets"][0]["name"]
-    test_set = read_test_set(results, test, [run for run in runs if run.name in names])
+    runs = {run.name: run for run in find_runs(results)}
+    names, test = compared_systems(table, [*runs.values()]), table["test_sets"][0]["name"]
+    test_set = read_test_set(results, test, [run for name, run in runs.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
     systems = []
-    for run in (run for name in names for run in runs if run.name == name):
-        if (path := translation_of(run, test)) is None:
-            raise InputError("has no translations of the test set; run snakemake first", run.folder)
+    for name in names:
+        if (path := translation_of(runs[name], test)) is None:
+            raise InputError("has no translations of the test set; run snakemake first", runs[name].folder)
         # names of templates stand for all features: those of other templates weigh 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
@@ -73,12 +73,11 @@ def _explain(
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
         words = shard.vocabulary.to_list()
+        source, offset = [words[word] for word in shard.source], shard.source_offset
         rows: dict[int, dict[str, Any]] = {
             number: {
                 "sentence": before + number,
-                "source": [
-                    words[word] for word in shard.source[slice(*shard.source_offset[number : number + 2])]
-                ],
+                "source": source[slice(*offset[number : number + 2])],
                 "derivations": [],
             }
             for number in numbers

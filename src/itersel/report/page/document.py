@@ -15,10 +15,9 @@ from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
-from itersel.errors import InputError
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
-from itersel.report.page.runs import read_curves, read_features
+from itersel.report.page.runs import chosen_system, read_curves, read_features
 from itersel.report.page.sentences import pack, read_test_set, references_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.table import NOTES, is_experiment
@@ -28,6 +27,8 @@ from itersel.storage.files import read_bytes, read_lines
 LOG_BYTES = 1 << 16
 # Steps with a folder of benchmark files per experiment.
 OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
+NO_CORPUS = "is not a table of corpora; make it with 'itersel report corpus'"
+NO_DERIVATIONS = "contains no derivations; make them with 'itersel explain'"
 _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 
@@ -36,9 +37,9 @@ def read_document(results: Path) -> dict[str, Any]:
 
     If `results` is not such a folder, or a file in it is damaged, it is an InputError.
     """
-    description = read_run(results)
+    description, report = read_run(results), results / "report"
     config = description.get("config") or {}
-    table = read_table(results / "report" / "table.json")
+    table = read_table(report / "table.json")
     systems = table["test_sets"][0]["systems"] if table else []
     compared, others = (
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
@@ -52,11 +53,11 @@ def read_document(results: Path) -> dict[str, Any]:
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
     return {
-        "text": " ".join(NOTES[kind_of_text(settings)]),
+        "text": NOTES[kind_of_text(settings)],
         "name": str(config.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
-        "date": _date(results / "report" / "table.json"),
+        "date": _date(report / "table.json"),
         "best": _best(table) if table else None,
         "compared": compared_systems(table, runs),
         "table": table,
@@ -65,9 +66,9 @@ def read_document(results: Path) -> dict[str, Any]:
             for run in runs
         ],
         "costs": _read_costs(results, {run.name for run in runs}),
-        "corpus": _read_corpus(results / "report" / "corpus.json"),
+        "corpus": read_optional(report / "corpus.json", _use_corpus, NO_CORPUS),
         "test_sets": [pack(one, frequencies) for one in found],
-        "derivations": _read_derivations(results / "report" / "derivations.json"),
+        "derivations": read_optional(report / "derivations.json", _use_derivations, NO_DERIVATIONS),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
     }
@@ -137,40 +138,27 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def _read_corpus(path: Path) -> Any:
-    """Return the content of corpus.json; None if it does not exist yet."""
-    corpus = read_optional(path)
-    try:
-        for split in corpus["splits"].values() if corpus is not None else ():
-            counts = (split["sentences"], split["rules"], *split["dropped"].values())
-            sides = (split[side]["tokens"] for side in ("source", "target"))
-            sum(number or 0 for number in (*counts, *sides))
-        for one in corpus["left_out"] if corpus is not None else ():
-            str(one["of"]) + str(one["why"]) + str(one["count"] + 0)
-    except (KeyError, TypeError, AttributeError):
-        raise InputError("is not a table of corpora; make it with 'itersel report corpus'", path) from None
-    return corpus
+def _use_corpus(corpus: Any) -> None:
+    for split in corpus["splits"].values():
+        counts = (split["sentences"], split["rules"], *split["dropped"].values())
+        sides = (split[side]["tokens"] for side in ("source", "target"))
+        sum(number or 0 for number in (*counts, *sides))
+    for one in corpus["left_out"]:
+        str(one["of"]) + str(one["why"]) + str(one["count"] + 0)
 
 
-def _read_derivations(path: Path) -> Any:
-    """Return the content of derivations.json; None if it does not exist yet."""
-    found = read_optional(path)
-    try:
-        if found is not None:
-            first, second = found["systems"]
-            if not all(isinstance(text, str) for text in (found["test_set"], first, second)):
-                raise TypeError
-            for sentence in found["sentences"]:
-                sentence["sentence"] + len(sentence["derivations"])
-    except (KeyError, TypeError, ValueError):
-        raise InputError("contains no derivations; make them with 'itersel explain'", path) from None
-    return found
+def _use_derivations(found: Any) -> None:
+    first, second = found["systems"]
+    if not all(isinstance(text, str) for text in (found["test_set"], first, second)):
+        raise TypeError
+    for sentence in found["sentences"]:
+        sentence["sentence"] + len(sentence["derivations"])
 
 
 def _describe_run(
     results: Path, run: Run, planned: Experiment | None, references: Sequence[Path], tokenize: str
 ) -> dict[str, Any]:
-    is_finished = (run.folder / "best" / "system.json").is_file()
+    system = chosen_system(run)
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
     return {
@@ -178,15 +166,15 @@ def _describe_run(
         "experiment": run.experiment,
         "repeat": run.repeat,
         "planned": planned.epochs if planned else None,
-        "finished": is_finished,
-        "errors": [] if is_finished else find_errors(results, run),
-        "epochs": read_curves(run, scored, tokenize),
-        "features": read_features(run),
+        "finished": system is not None,
+        "errors": [] if system else _errors(results, run),
+        "epochs": read_curves(run, system, scored, tokenize),
+        "features": read_features(run, system),
     }
 
 
-def find_errors(results: Path, run: Run) -> list[dict[str, str]]:
-    """Return the errors in the logs of an unfinished run, with the names of the logs."""
+def _errors(results: Path, run: Run) -> list[dict[str, str]]:
+    """Return the last error in each log of a run."""
     logs = results / "logs"
     found = []
     for path in sorted([*logs.glob(f"*/{run.name}/**/*.log"), *logs.glob(f"*/{run.name}.log")]):

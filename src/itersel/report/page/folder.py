@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from itersel.config.experiments import split_repeat, without_grids
 from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.values import CHOICES
-from itersel.errors import InputError
+from itersel.errors import InputError, checked
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import read_json
 
@@ -24,7 +23,6 @@ from itersel.storage.json_files import read_json
 RUN = "report/run.json"
 # Packages on which results, or the bytes of their files, depend.
 PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
-_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 
 
 class Run(NamedTuple):
@@ -34,14 +32,6 @@ class Run(NamedTuple):
     experiment: str
     repeat: int
     folder: Path
-
-    @property
-    def epochs(self) -> list[int]:
-        """The epochs that have a folder, in order."""
-        if not self.folder.is_dir():
-            return []
-        found = (_EPOCH.fullmatch(path.name) for path in self.folder.iterdir())
-        return sorted(int(match[1]) for match in found if match)
 
 
 def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
@@ -55,32 +45,30 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     if not names:
         raise InputError("has no experiments; name the folder of a run, <output>/<name>", results)
     place = {name: number for number, name in enumerate(order)}
-
-    def rank(name: str) -> tuple[int, str, int]:
-        experiment, repeat = split_repeat(name)
-        return place.get(experiment, len(place)), experiment, repeat
-
-    return [Run(name, *split_repeat(name), folder / name) for name in sorted(names, key=rank)]
+    runs = (Run(name, *split_repeat(name), folder / name) for name in names)
+    return sorted(runs, key=lambda run: (place.get(run.experiment, len(place)), run.experiment, run.repeat))
 
 
-def read_optional(path: Path) -> Any:
-    """Return the content of a JSON file; None if it does not exist yet."""
+def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> Any:
+    """Return the content of a JSON file; None if it does not exist yet.
+
+    If `use` fails, which uses all of the content that others rely on, it is an InputError: `otherwise`.
+    """
     if not path.is_file():
         return None
     try:
-        return read_json(path)
+        content = read_json(path)
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
+    with checked(path, otherwise):
+        use(content)
+    return content
 
 
 def write_run(results: Path, config: Mapping[str, Any]) -> None:
     """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed."""
     versions = {"itersel": itersel.__version__, "Python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
+    versions |= {package: version(package) for package in PACKAGES}
     path = results / RUN
     text = json.dumps({"config": config, "versions": versions}, indent=2, ensure_ascii=False)
     if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
@@ -89,12 +77,8 @@ def write_run(results: Path, config: Mapping[str, Any]) -> None:
 
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
-    content = read_optional(results / RUN)
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
-        raise InputError("is not the description of a run; delete it and run snakemake again", results / RUN)
-    return content
+    otherwise = "is not the description of a run; delete it and run snakemake again"
+    return read_optional(results / RUN, lambda content: content["config"].keys(), otherwise) or {}
 
 
 def describe_config(content: object) -> dict[str, Any]:
@@ -115,7 +99,6 @@ def describe_config(content: object) -> dict[str, Any]:
 
 
 def _keys(content: object, key: str) -> Iterable[str]:
-    """Yield the keys of all values of a config file."""
     if not isinstance(content, Mapping) or not content:
         yield key
         return

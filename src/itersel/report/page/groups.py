@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import or_
 from pathlib import Path
 from typing import NamedTuple
@@ -42,13 +42,6 @@ class Grouping(NamedTuple):
     groups: list[int] | list[list[int]]
 
 
-class Matches(NamedTuple):
-    """An n-gram, and how often the translations of each system share it with a reference."""
-
-    ngram: str
-    counts: tuple[int, ...]
-
-
 def read_frequencies(index: Path) -> Mapping[str, Frequency] | None:
     """Return the words of the training text, from its index; None if that does not exist yet."""
     return _frequencies(index, index.stat().st_mtime_ns) if index.is_file() else None
@@ -64,9 +57,7 @@ def _frequencies(index: Path, changed: int) -> Mapping[str, Frequency]:
 
 
 def group_sentences(
-    sources: Sequence[str],
-    translations: Sequence[Sequence[str]],
-    frequencies: Mapping[str, Frequency] | None,
+    sources: Sequence[str], translations: Sequence[Sequence[str]], frequencies: Mapping[str, Frequency] | None
 ) -> Iterator[Grouping]:
     """Yield groupings of sentences, given the tokens of the source and of the translations of each system."""
     tokens = list(map(split_words, sources))
@@ -74,22 +65,14 @@ def group_sentences(
     yield Grouping("Length of the source (words)", _labels(LENGTHS), lengths)
     if frequencies is None:
         return
-    unknown = Frequency(0, 0)
+    unknown, most = Frequency(0, 0), FREQUENCIES[-1]
     # numbers and punctuation may well be rare
-    rarest = [
-        min(
-            (frequencies.get(word, unknown).source for word in filter(_has_letter, words)),
-            default=FREQUENCIES[-1],
-        )
-        for words in tokens
-    ]
+    texts = [[word for word in words if any(map(str.isalpha, word))] for words in tokens]
+    rarest = [min((frequencies.get(word, unknown).source for word in text), default=most) for text in texts]
     title = "Frequency of the rarest source word in the training text"
     yield Grouping(title, _labels(FREQUENCIES), [_place(count, FREQUENCIES) for count in rarest])
     # names and words of both languages are not left untranslated
-    foreign = [
-        Counter(word for word in words if _has_letter(word) and not frequencies.get(word, unknown).target)
-        for words in tokens
-    ]
+    foreign = [Counter(word for word in text if not frequencies.get(word, unknown).target) for text in texts]
     copied = [
         [_place((Counter(split_words(line)) & words).total(), COPIED) for line in lines]
         for words, *lines in zip(foreign, *translations, strict=True)
@@ -106,26 +89,21 @@ def _labels(least: Sequence[int]) -> list[str]:
     return [*ranges, f"{least[-1]} or more"]
 
 
-def _has_letter(word: str) -> bool:
-    return any(map(str.isalpha, word))
-
-
 def count_matches(
     references: Sequence[Sequence[str]], translations: Sequence[Sequence[str]]
-) -> list[Matches]:
+) -> list[tuple[str, tuple[int, ...]]]:
     """Return the n-grams that some system translates more often than another, those that differ most first.
 
-    `references` and `translations` are tokens: for each reference or system, a line per sentence. An n-gram
-    counts in a translation at most as often as in the reference that has it most often. The order is that of
-    the ratio of counts, each plus one, as in compare-mt.
+    `references` and `translations` are tokens: for each reference or system, a line per sentence. With each
+    n-gram comes how often the translations of each system share it with a reference, at most as often as the
+    reference that has it most often. The order is that of the ratio of counts, each plus one, as in
+    compare-mt.
     """
     # the union of counters takes the larger of two counts
     expected = [
         reduce(or_, (Counter(_ngrams(line)) for line in lines)) for lines in zip(*references, strict=True)
     ]
-    total: Counter[str] = Counter()
-    for one in expected:
-        total.update(one)
+    total = Counter(chain.from_iterable(one.elements() for one in expected))
     matches: dict[str, list[int]] = {}
     for system, lines in enumerate(translations):
         for one, line in zip(expected, lines, strict=True):
@@ -138,7 +116,7 @@ def count_matches(
         for ngram, counts in matches.items()
         if max(counts) - min(counts) > 1
     ]
-    return [Matches(ngram, tuple(matches[ngram])) for *_, ngram in sorted(found)[:MOST]]
+    return [(ngram, tuple(matches[ngram])) for *_, ngram in sorted(found)[:MOST]]
 
 
 def _ngrams(line: str) -> Iterator[str]:

@@ -155,10 +155,8 @@ def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: b
     before = None
     while True:
         now = _state(results)
-        ended = final.is_file() and final.stat().st_mtime_ns >= max(
-            (changed for _, changed in now), default=0
-        )
-        if ended and not once:
+        newest = max((changed for _, changed in now), default=0)
+        if not once and final.is_file() and final.stat().st_mtime_ns >= newest:
             print(f"the run has ended; its page: {final}", file=sys.stderr)
             return
         if now != before:
@@ -171,12 +169,9 @@ def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: b
 
 
 def _state(results: Path) -> list[tuple[str, int]]:
-    """Return the files from which the page is made, with the times when they were written."""
     found = []
     for part in ("experiments", "benchmarks", "logs", "report"):
         for folder, _, names in os.walk(results / part):
-            for name in names:
-                if name.endswith(SHOWN) and not name.startswith("."):
-                    path = os.path.join(folder, name)
-                    found.append((path, os.stat(path).st_mtime_ns))
+            paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
+            found += [(path, os.stat(path).st_mtime_ns) for path in paths if path.endswith(SHOWN)]
     return sorted(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from itersel.vectors.weights import FORMAT, Weights, read_weights
 
 Record = dict[str, Any]
 
+_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 LARGEST = 12  # weights shown of each group
 # Bounds of the histogram: log10 of the absolute weight.
 LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
@@ -31,14 +33,14 @@ def chosen_system(run: Run) -> System | None:
     return read_system(path) if path.is_file() else None
 
 
-def read_curves(run: Run, references: Sequence[Path], tokenize: str) -> list[Record]:
+def read_curves(run: Run, system: System | None, references: Sequence[Path], tokenize: str) -> list[Record]:
     """Return a record for each epoch of a run, finished or not; values not known yet are None.
 
     Without the `references` of devtest, only epochs of a finished run have scores on devtest.
     """
-    system = chosen_system(run)
+    found = (_EPOCH.fullmatch(path.name) for path in run.folder.glob("epoch-*"))
     records = []
-    for epoch in run.epochs:
+    for epoch in sorted(int(match[1]) for match in found if match):
         folder = run.folder / f"epoch-{epoch}"
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
@@ -103,7 +105,6 @@ def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
 
 @cache
 def _size(path: Path, changed: int) -> tuple[int, float]:
-    """Return the number of nonzero weights and their Euclidean norm."""
     value = read_weights(path).value
     return int(np.count_nonzero(value)), float(np.linalg.norm(value))
 
@@ -114,33 +115,34 @@ def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str
     return score.bleu, score.brevity_penalty
 
 
-def read_features(run: Run) -> dict[str, Any] | None:
+def read_features(run: Run, system: System | None) -> dict[str, Any] | None:
     """Return a run's features at the best epoch, by group; None before it is chosen."""
     path = run.folder / "best" / "weights.h5"
-    if not path.is_file():
+    if system is None or not path.is_file():
         return None
     weights = read_weights(path)
     group = find_groups(weights.key, weights.name)
-    shards = _shards(run, weights)
+    shards = _shards(run.folder / f"epoch-{system.epoch}" / "selection.h5", weights)
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
         for place, name in enumerate(feature_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
-    return {"groups": groups, "selection": read_optional(run.folder / "selection.json") or []}
+    otherwise = "is not a table of selected features; make it with 'itersel report selection'"
+    selection = read_optional(run.folder / "selection.json", iter, otherwise)
+    return {"groups": groups, "selection": selection or []}
 
 
-def _shards(run: Run, weights: Weights) -> NDArray[np.int64] | None:
+def _shards(path: Path, weights: Weights) -> NDArray[np.int64] | None:
     """Return in how many shards each feature had a weight; None if the weights were not mixed."""
-    system = chosen_system(run)
-    if system is None or not (path := run.folder / f"epoch-{system.epoch}" / "selection.h5").is_file():
+    if not path.is_file():
         return None
     arrays, _ = read_arrays(path, MATRIX)
-    key, count = arrays["features/key"], np.diff(arrays["W/indptr"])
-    if not key.shape[0]:
-        return np.zeros(weights.key.shape[0], np.int64)
-    place = np.minimum(np.searchsorted(key, weights.key), key.shape[0] - 1)
-    return np.where(key[place] == weights.key, count[place], 0)
+    keys = weights.key, arrays["features/key"]
+    _, rows, columns = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    shards = np.zeros(weights.key.shape[0], np.int64)
+    shards[rows] = np.diff(arrays["W/indptr"])[columns]
+    return shards
 
 
 def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int64] | None) -> Record:

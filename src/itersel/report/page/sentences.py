@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
-from itersel.errors import InputError
+from itersel.evaluate.metrics import read_translations
 from itersel.limits import test_split
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, count_matches, group_sentences
@@ -48,12 +48,13 @@ def read_test_set(
     files = references_of(corpus, split)
     if not plain or not files:
         return None
-    # translations in n-best lists may come without their sources
-    lines = read_lines(source) if source.is_file() else [""] * len(read_lines(files[0]))
+    reference = read_lines(files[0])
 
     def parallel(paths: Iterable[Path]) -> list[list[str]]:
-        return [_parallel(path, len(lines)) for path in paths]
+        return [read_translations(path, [reference], files[0]) for path in paths]
 
+    # translations in n-best lists may come without their sources
+    [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
     tokens = Texts(lines, parallel(files), parallel(plain.values()))
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
@@ -95,16 +96,8 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     }
 
 
-class Scored(NamedTuple):
-    """The different translations of a sentence, for each system an index into these, and their chrF x 10."""
-
-    translations: list[str]
-    which: list[int]
-    chrf: list[int]
-
-
-def score_sentences(test_set: Translated) -> list[Scored]:
-    """Return the scores of all sentences."""
+def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
+    """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric, scored = CHRF(), []
     sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
     for references, translations in zip(*sides, strict=True):
@@ -113,7 +106,7 @@ def score_sentences(test_set: Translated) -> list[Scored]:
         # empty lines are not references, unless all are empty
         own = [one for one in references if one] or [""]
         chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
-        scored.append(Scored(list(found), which, chrf))
+        scored.append((list(found), which, chrf))
     return scored
 
 
@@ -136,10 +129,3 @@ def references_of(corpus: Path, split: str) -> list[Path]:
     further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
     first = corpus / f"{split}.target.gz"
     return [first, *further] if first.is_file() else []
-
-
-def _parallel(path: Path, count: int) -> list[str]:
-    lines = read_lines(path)
-    if len(lines) != count:
-        raise InputError(f"has {len(lines)} lines, the source text has {count}; run snakemake again", path)
-    return lines

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of
-from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
+from itersel.limits import CASES, METRICS, POOLED
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
@@ -65,21 +64,20 @@ class View(NamedTuple):
 
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
-    table: dict[str, Any] | None = read_optional(path)
-    if table is None:
-        return None
-    try:
-        table_view(table)
-        for one in all_test_sets(table):
-            one["sentences"] + one["references"] + 0
-        for test_set in table["test_sets"]:
-            best_on_devtest(test_set["systems"])
-        significance = table["significance"]
-        if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
-            raise ValueError("empty")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError):
-        raise InputError("is not a table of systems; make it with 'itersel report table'", path) from None
+    otherwise = "is not a table of systems; make it with 'itersel report table'"
+    table: dict[str, Any] | None = read_optional(path, _use_table, otherwise)
     return table
+
+
+def _use_table(table: Content) -> None:
+    table_view(table)
+    for one in all_test_sets(table):
+        one["sentences"] + one["references"] + 0
+    for test_set in table["test_sets"]:
+        best_on_devtest(test_set["systems"])
+    significance = table["significance"]
+    if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
+        raise ValueError("empty")
 
 
 def best_on_devtest(systems: Iterable[Content]) -> Content:
@@ -142,8 +140,7 @@ def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
     systems = one["systems"]
     for case, metric in product(CASES, METRICS) if one["signatures"] else ():
         found = [system["scores"][metric][case] for system in systems]
-        sign = -1 if metric in LOWER_IS_BETTER else 1
-        yield f"{case} {metric}", one["signatures"][metric][case], found, sign
+        yield f"{case} {metric}", one["signatures"][metric][case], found, sign_of(metric)
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
     for system in systems:
@@ -193,10 +190,8 @@ def latex_view(view: View) -> list[str]:
 
 def markdown(table: Content) -> list[str]:
     """Return a Markdown table for each test set; superscripts are significantly worse systems."""
-    lines: list[str] = []
-    for view in table_view(table):
-        lines += [*markdown_view(view), *_signatures(view, "- "), ""]
-    return lines[:-1]
+    parts = ((*markdown_view(view), *_signatures(view, "- "), "") for view in table_view(table))
+    return [line for part in parts for line in part][:-1]
 
 
 def markdown_view(view: View) -> list[str]:
