@@ -217,10 +217,8 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.reading import corpus_blocks
-    from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
-    from itersel.corpus.tokenization import protected
 
     has_train = options.split in ("train", "hash")
     corpora = corpora_of(options, has_references=not has_train)
@@ -243,8 +241,7 @@ def _prepare(options: argparse.Namespace) -> None:
     # their own preparation counts what they drop
     of_others = reading._replace(dropped=None if dropped is None else Counter())
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
-    case = RecaserCounts(preparation.target_language, protected(preparation.protected))
-    prepared = prepare_corpus(blocks, preparation, settings, case, others, options.jobs)
+    prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
     # of which split they would have been is not known
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
@@ -252,10 +249,9 @@ def _prepare(options: argparse.Namespace) -> None:
         read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
         texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
-    write_corpus(options.output, prepared, preparation, settings, monolingual, case)
-    print(
-        format_table({name: split.statistics for name, split in prepared.splits.items()}, prepared.overlaps)
-    )
+    write_corpus(options.output, prepared, preparation, settings, monolingual)
+    statistics = {name: split.statistics for name, split in prepared.splits.items()}
+    print(format_table(statistics, prepared.overlaps))
 
 
 def _pattern(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
+from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.storage.files import line_blocks, read_lines
 
@@ -99,12 +100,7 @@ def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequ
     joined = [""] * len(label)
     for task, path in zip(tasks, translations, strict=True):
         text = read_lines(path)
-        if len(text) != len(label):
-            raise InputError(
-                f"has {len(text)} lines, the labels {os.fspath(labels)} have {len(label)}; translate the "
-                "whole text",
-                path,
-            )
+        check_line_counts((labels, label), (path, text))
         for line in lines_of(label, [task]):
             joined[line] = text[line]
     return joined

@@ -21,9 +21,9 @@ from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
 from itersel.errors import FilePath, InputError
-from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
-from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import check_counts, parse_json
+from itersel.limits import LANGUAGE_PATTERN
+from itersel.storage.files import open_output
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # Letters of the shortest part of a compound.
 MINIMUM_LENGTH = 3
@@ -163,25 +163,18 @@ class Preparation:
             stream.write(self.to_json())
 
 
-def read_preparation(path: FilePath) -> Preparation:
-    """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
-    return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
-
-
-def parse_preparation(content: bytes, path: FilePath) -> Preparation:
-    """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
+def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:
+    """Read what `Preparation.write` wrote, or such content of another file; an InputError if it is not."""
     try:
-        document = parse_json(content)
+        document = read_json(path) if content is None else parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
         further = document["protected"]
-        if not isinstance(further, list):
+        if not (isinstance(further, list) and isinstance(tokenized, bool)):
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
         if not all(re.fullmatch(LANGUAGE_PATTERN, language) for language in languages):
-            raise ValueError
-        if not isinstance(tokenized, bool):
             raise ValueError
         if frequency is not None:
             check_counts(frequency)

@@ -26,9 +26,8 @@ from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import FilePath, InputError
-from itersel.limits import MAX_JSON_BYTES
-from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import check_counts, parse_json
+from itersel.storage.files import open_output
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
@@ -211,15 +210,10 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     return found
 
 
-def read_recaser(path: FilePath) -> Recaser:
-    """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
-    return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
-
-
-def parse_recaser(content: bytes, path: FilePath) -> Recaser:
-    """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
+def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
+    """Read what `Recaser.write` wrote, or such content of another file; an InputError if it is not."""
     try:
-        document = parse_json(content)
+        document = read_json(path) if content is None else parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
         capitalizes, language = document["capitalizes"], document["language"]
         if not (isinstance(capitalizes, bool) and isinstance(language, str)):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.columns import checked_labels
 from itersel.corpus.corpora import CONTEXT, CSV, JSON_LINES, MO, PARQUET, PO, TSV, Corpus, Fields, Reading
-from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
+from itersel.corpus.text import Bitext, check_text, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
 
@@ -46,9 +46,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                     message = f"is longer than {reading.limit:,} bytes{reading.advice}"
                     raise InputError(message, path, line)
             if reading.dropped is None:
-                check_text(side, path, lines)
-                if reading.tokenized:
-                    check_tokens(side, path, lines)
+                check_text(side, path, lines, reading.tokenized)
         labels = None if tasks[0] is None else checked_labels(tasks, path, lines)
         yield Bitext(source, target, labels)
 
