@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from itersel.corpus.text import FIELD_SEPARATOR, Bitext, clean_text
+from itersel.corpus.columns import reference_columns
+from itersel.corpus.text import FIELD_SEPARATOR, clean_text
 from itersel.errors import InputError
 from itersel.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
@@ -59,11 +61,11 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
     Writes ``source.gz``, ``target.gz``, ``target.1.gz`` and so on, and ``statistics.json``. The test set is
     kept in sacrebleu's folder (``~/.sacrebleu``, or $SACREBLEU), and downloaded only if it is missing.
     """
-    found = _test_set(name, source_language, target_language)
-    for column, lines in found.columns().items():
+    texts = _test_set(name, source_language, target_language)
+    for column, lines in zip(["source", *reference_columns(len(texts) - 1)], texts, strict=True):
         write_lines(output / f"{column}.gz", lines)
-    _write_statistics(output, "sacrebleu", [name], found.size, {})
-    return found.size
+    _write_statistics(output, "sacrebleu", [name], len(texts[0]), {})
+    return len(texts[0])
 
 
 def _write_statistics(
@@ -190,18 +192,13 @@ def _reason(error: Exception) -> str:
 
 def language_pair(name: str, source_language: str, target_language: str) -> str:
     """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``."""
-    pairs = _dataset(name).langpairs
-    sources, targets = (
-        dict.fromkeys([language, language.split("-")[0]]) for language in (source_language, target_language)
-    )
-    for source in sources:
-        for target in targets:
-            found = next((pair for pair in pairs if pair.lower() == f"{source}-{target}"), None)
-            if found is not None:
-                return str(found)
-    there = ", ".join(sorted(pairs)[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")
-    wanted = f"{source_language}-{target_language}"
-    raise InputError(f"sacrebleu's test set '{name}' is not in {wanted}; it is in {there}")
+    pairs: dict[str, str] = {pair.lower(): pair for pair in _dataset(name).langpairs}
+    wanted = source_language, target_language
+    for pair in map("-".join, product(*([language, language.split("-")[0]] for language in wanted))):
+        if pair in pairs:
+            return pairs[pair]
+    there = ", ".join(sorted(pairs.values())[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")
+    raise InputError(f"sacrebleu's test set '{name}' is not in {'-'.join(wanted)}; it is in {there}")
 
 
 def count_references(name: str, source_language: str, target_language: str) -> int:
@@ -214,7 +211,8 @@ def count_references(name: str, source_language: str, target_language: str) -> i
     return sum(field.startswith("ref") for field in dataset.fieldnames(pair))
 
 
-def _test_set(name: str, source_language: str, target_language: str) -> Bitext:
+def _test_set(name: str, source_language: str, target_language: str) -> list[list[str]]:
+    """Return the source and all references of a test set."""
     from sacrebleu.utils import SACREBLEU_DIR
 
     dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
@@ -233,12 +231,12 @@ def _test_set(name: str, source_language: str, target_language: str) -> Bitext:
             "machine that has it",
             home,
         ) from None
-    source, target, *further = [list(map(clean_text, read_lines(file))) for file in files]
-    for file, lines in zip(files, (source, target, *further), strict=True):
-        if not lines or len(lines) != len(source):
-            message = f"has {len(lines)} lines, {files[0]} has {len(source)}; remove both, and try again"
+    texts = [list(map(clean_text, read_lines(file))) for file in files]
+    for file, lines in zip(files, texts, strict=True):
+        if not lines or len(lines) != len(texts[0]):
+            message = f"has {len(lines)} lines, {files[0]} has {len(texts[0])}; remove both, and try again"
             raise InputError(message, file)
-    return Bitext(source, target, further=list(zip(*further, strict=True)) if further else None)
+    return texts
 
 
 def _dataset(name: str) -> Any:

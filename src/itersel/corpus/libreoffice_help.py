@@ -47,7 +47,6 @@ _MAX_PACKAGE = 1 << 28
 # An ar archive starts with this line; a header with fixed columns precedes each file.
 _AR = b"!<arch>\n"
 _AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
-_AR_HEADER_BYTES = 60
 
 Page = dict[tuple[str, int], str]
 
@@ -117,7 +116,7 @@ def _collect(source: Path, target: Path) -> Collection:
     """Align the pages below two folders of `_find_pages`."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
-    for page in _page_names(source):
+    for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
         target_page = read_page(target / page) if (target / page).is_file() else {}
         for source_text, target_text in _aligned(read_page(source / page), target_page):
@@ -135,10 +134,6 @@ def _collect(source: Path, target: Path) -> Collection:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
     sources, targets, tasks = zip(*found, strict=True)
     return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
-
-
-def _page_names(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
 
 
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
@@ -242,12 +237,10 @@ def version(package: Path) -> str:
 def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the entries of packages in the index of a release."""
     try:
-        decompressor = lzma.LZMADecompressor()
-        text = decompressor.decompress(_fetch(address, _MAX_INDEX), _MAX_INDEX).decode(errors="replace")
-    except lzma.LZMAError:
-        raise InputError(f"{address} is damaged; {_ADVICE}") from None
-    if not decompressor.eof:
-        raise InputError(f"{address} is truncated; {_ADVICE}")
+        with lzma.open(io.BytesIO(_fetch(address, _MAX_INDEX))) as stream:
+            text = stream.read(_MAX_INDEX).decode(errors="replace")
+    except (lzma.LZMAError, EOFError):
+        raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
     entries = {}
     for package in packages:
         found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
@@ -286,7 +279,7 @@ def _archive(package: Path, part: str) -> bytes:
     content = package.read_bytes()
     position = len(_AR)
     while content.startswith(_AR) and (header := _AR_HEADER.match(content, position)) is not None:
-        position += _AR_HEADER_BYTES
+        position = header.end()
         size = int(header["size"])
         name = header["name"].decode(errors="replace").strip().rstrip("/")
         if name.startswith(f"{part}.tar"):
