@@ -197,9 +197,8 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.libreoffice_help import fetch
 
     languages = options.source_language, options.target_language
-    collection = fetch(*languages, options.output, options.folder, options.mirror, options.release)
-    lost = ", ".join(f"{name} {count:,}" for name, count in collection.counts.items())
-    print(f"{collection.bitext.size:,} unique pairs; {lost}")
+    pairs, counts = fetch(*languages, options.output, options.folder, options.mirror, options.release)
+    print(f"{pairs:,} unique pairs; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
 
 
 def _fetch(options: argparse.Namespace) -> None:

@@ -5,13 +5,12 @@ Both packages cache their downloads.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
-from itersel.errors import InputError
+from itersel.errors import InputError, suggest
 from itersel.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
 from itersel.storage.json_files import write_json
@@ -41,15 +40,11 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     dropped: Counter[str] = Counter()
     pairs = 0
     sides = [_find(name, source_language, target_language) for name in names]
-    with ExitStack() as files:
+    with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
         for side in sides:
-            for pair in count_up(_kept(*side, dropped), "pairs fetched", lambda _: 1):
-                # not opened before, because there may be no pair, which is an error
-                if not pairs:
-                    paths = [output / f"{name}.gz" for name in ("source", "target")]
-                    streams = [files.enter_context(open_output(path)) for path in paths]
-                for stream, text in zip(streams, pair, strict=True):
-                    stream.write(f"{text}\n")
+            for first, second in count_up(_kept(*side, dropped), "pairs fetched", lambda _: 1):
+                source.write(f"{first}\n")
+                target.write(f"{second}\n")
                 pairs += 1
     _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
     return pairs
@@ -75,11 +70,6 @@ def _write_statistics(
     write_json(output / "statistics.json", document, indent=1)
 
 
-def _advice(name: str, known: Iterable[str], command: str) -> str:
-    close = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else f"see `{command}`"
-
-
 # ---- mtdata
 
 
@@ -93,7 +83,7 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
         raise InputError(f"mtdata does not understand '{name}' in these languages: {error}") from None
     if dataset not in datasets.INDEX:
         known = [str(one) for one in datasets.INDEX.entries if one.langs == dataset.langs]
-        raise InputError(f"mtdata has no dataset '{name}'; {_advice(name, known, 'mtdata list')}")
+        raise InputError(f"mtdata has no dataset '{name}'{suggest(name, known)}; see `mtdata list`")
     if len(dataset.langs) != 2:
         raise InputError(f"mtdata's dataset '{name}' has one language; name one with two")
     reason = f"not in {source_language} and {target_language}"
@@ -243,5 +233,7 @@ def _dataset(name: str) -> Any:
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:
-        raise InputError(f"sacrebleu has no test set '{name}'; {_advice(name, DATASETS, 'sacrebleu --list')}")
+        raise InputError(
+            f"sacrebleu has no test set '{name}'{suggest(name, DATASETS)}; see `sacrebleu --list`"
+        )
     return DATASETS[name]

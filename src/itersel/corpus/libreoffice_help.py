@@ -22,11 +22,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from email.parser import HeaderParser
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from lxml import etree, html
 
-from itersel.corpus.text import Bitext, clean_text
+from itersel.corpus.text import clean_text
 from itersel.errors import InputError
 from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
 from itersel.storage.files import write_lines
@@ -51,16 +51,6 @@ _AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n
 Page = dict[tuple[str, int], str]
 
 
-class Collection(NamedTuple):
-    """The aligned paragraphs of two languages, with counts."""
-
-    # The distinct pairs of each module, with the module as task, in the order of the source pages.
-    bitext: Bitext
-    # ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped: ``no
-    # counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
-    counts: dict[str, int]
-
-
 def fetch(
     source_language: str,
     target_language: str,
@@ -68,11 +58,14 @@ def fetch(
     folder: Path | None = None,
     mirror: str = DEBIAN_MIRROR,
     release: str = DEBIAN_RELEASE,
-) -> Collection:
+) -> tuple[int, dict[str, int]]:
     """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 
     `folder` has the unpacked help or the two .deb files; without it, the packages are downloaded from a
     `mirror`. Languages are written as in Debian's package names: ``de``, ``en-us``.
+
+    Returns the number of pairs, and counts: ``pages``, ``paragraphs`` (source paragraphs with text), and
+    those dropped: ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     """
     languages = source_language, target_language
     for language in languages:
@@ -91,14 +84,14 @@ def fetch(
         for file in files:
             unpack(file, Path(scratch, "help"), ".html")
         pages = Path(scratch, "help") if files or folder is None else folder
-        collection = _collect(*(_find_pages(pages, language) for language in languages))
+        pairs, counts = _collect(*(_find_pages(pages, language) for language in languages))
         versions = [version(file) for file in files]
-    for name, column in collection.bitext.columns().items():
+    for name, column in zip(("source", "target", "task"), zip(*pairs, strict=True), strict=True):
         write_lines(output / f"{name}.gz", column)
     packaged = dict(zip(packages, versions, strict=False))
-    statistics = {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}
+    statistics = {"packages": packaged, "pairs": len(pairs), **counts}
     write_json(output / "statistics.json", statistics, indent=1)
-    return collection
+    return len(pairs), counts
 
 
 def _find_pages(folder: Path, language: str) -> Path:
@@ -112,8 +105,8 @@ def _find_pages(folder: Path, language: str) -> Path:
     raise InputError(message, folder)
 
 
-def _collect(source: Path, target: Path) -> Collection:
-    """Align the pages below two folders of `_find_pages`."""
+def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+    """Return the distinct pairs of each module below two folders of `_find_pages`, and counts."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
     for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
@@ -132,8 +125,7 @@ def _collect(source: Path, target: Path) -> Collection:
                 found[pair] = None
     if not found:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
-    sources, targets, tasks = zip(*found, strict=True)
-    return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
+    return list(found), dict(counts)
 
 
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:

@@ -119,8 +119,6 @@ class Recaser:
 
 
 class _Case(NamedTuple):
-    """The case of a word."""
-
     lower: str
     is_kept: bool  # it is protected
     begins_large: bool | None  # None if its first character has no case
@@ -157,7 +155,10 @@ class RecaserCounts:
         self._forms.update(word for word, _ in telling)
         self._right.update(telling)
         if max(len(self._left), len(self._right)) > self._limit:
-            self._left, self._right = _repeated(self._left), _repeated(self._right)
+            self._left, self._right = (
+                Counter({pair: count for pair, count in counts.items() if count > 1})
+                for counts in (self._left, self._right)
+            )
             self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
 
     def _case_of(self, word: str) -> _Case:
@@ -240,13 +241,6 @@ def _best(forms: Forms) -> str:
     return min(forms, key=lambda form: (-forms[form], form))
 
 
-def _repeated(counts: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """Return the entries counted more than once."""
-    return Counter({pair: count for pair, count in counts.items() if count > 1})
-
-
 def _most_frequent(contexts: Contexts) -> Contexts:
-    if len(contexts) <= MAX_KEPT:
-        return dict(contexts)
     order = sorted(contexts, key=lambda name: (-sum(contexts[name].values()), name))
     return {name: contexts[name] for name in order[:MAX_KEPT]}
