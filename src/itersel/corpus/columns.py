@@ -119,8 +119,7 @@ def parse_points(line: str, path: FilePath, number: int) -> list[Point]:
     """Return the points of a line; `path` and `number` are for the `InputError`."""
     points = []
     for text in filter(None, line.split(" ")):
-        match = _POINT.fullmatch(text)
-        if match is None:
+        if not (match := _POINT.fullmatch(text)):
             message = f"'{text}' is not an alignment point; write source-target, for example 0-1"
             raise InputError(message, path, number)
         points.append((int(match[1]), int(match[2])))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from itersel.storage.json_files import write_json
 # Maximum number of language pairs in a message.
 SHOWN = 8
 INSTALL = "install it with `pip install 'itersel[mtdata]'`"
+_NETWORK = "check the network, or copy this folder from a machine that has it"
 _MAX_REASON = 100
 _CONNECTION = re.compile(r"^(<[^>]*>|\w+\([^)]*\)): ")
 
@@ -40,12 +41,14 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     dropped: Counter[str] = Counter()
     pairs = 0
     sides = [_find(name, source_language, target_language) for name in names]
+    found = chain.from_iterable(_kept(*side, dropped) for side in sides)
+    # before the output is created: there may be none, which is an error
+    first = next(found)
     with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
-        for side in sides:
-            for first, second in count_up(_kept(*side, dropped), "pairs fetched", lambda _: 1):
-                source.write(f"{first}\n")
-                target.write(f"{second}\n")
-                pairs += 1
+        for one, other in count_up(chain([first], found), "pairs fetched", lambda _: 1):
+            source.write(f"{one}\n")
+            target.write(f"{other}\n")
+            pairs += 1
     _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
     return pairs
 
@@ -148,31 +151,29 @@ def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
     from mtdata.cache import Cache
     from mtdata.parser import Parser
 
-    with _quiet():
-        try:
-            files = Cache(cache_dir).get_entry(entry)
-        except Exception as error:  # requests, archives, and assertions
-            raise InputError(
-                f"mtdata cannot get '{entry.did}' ({_reason(error)}); check the network, or copy this folder "
-                "from a machine that has it",
-                cache_dir,
-            ) from None
-        try:
-            for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
-                if len(record) >= 2:
-                    yield clean_text(record[0] or ""), clean_text(record[1] or "")
-        except Exception as error:
-            raise InputError(
-                f"mtdata cannot read '{entry.did}' ({_reason(error)}); remove its files, to download them "
-                "again",
-                cache_dir,
-            ) from None
+    with _quiet(), _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
+        files = Cache(cache_dir).get_entry(entry)
+    advice = "remove its files, to download them again"
+    with _quiet(), _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
+        for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
+            if len(record) >= 2:
+                yield clean_text(record[0] or ""), clean_text(record[1] or "")
+
+
+@contextmanager
+def _explained(what: str, advice: str, folder: str) -> Iterator[None]:
+    """Turn errors of a package (of networks, archives, assertions) into an InputError of one line."""
+    try:
+        yield
+    except Exception as error:
+        raise InputError(f"{what} ({_reason(error)}); {advice}", folder) from None
 
 
 def _reason(error: Exception) -> str:
     """Return the cause of an error in one line; errors of requests wrap those of urllib3."""
     cause = error.args[0] if error.args else error
-    cause = getattr(cause, "reason", cause) if isinstance(cause, Exception) else error
+    cause = cause if isinstance(cause, Exception) else error
+    cause = getattr(cause, "reason", cause)
     text = _CONNECTION.sub("", " ".join(str(cause).split())) or type(error).__name__
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 3] + "..."
 
@@ -209,18 +210,11 @@ def _test_set(name: str, source_language: str, target_language: str) -> list[lis
     home = os.path.join(SACREBLEU_DIR, name)
     logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)
     try:
-        files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]
+        with _explained(f"sacrebleu cannot download '{name}'", _NETWORK, home):
+            files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]
     except SystemExit:  # wrong checksum, and other errors that sacrebleu reports itself
-        raise InputError(
-            f"sacrebleu could not download all of '{name}'; remove it and try again", home
-        ) from None
-    except Exception as error:  # network and archive errors
-        reason = " ".join(str(getattr(error, "reason", None) or error).split())
-        raise InputError(
-            f"sacrebleu cannot download '{name}' ({reason}); check the network, or copy this folder from a "
-            "machine that has it",
-            home,
-        ) from None
+        message = f"sacrebleu could not download all of '{name}'; remove it and try again"
+        raise InputError(message, home) from None
     texts = [list(map(clean_text, read_lines(file))) for file in files]
     for file, lines in zip(files, texts, strict=True):
         if not lines or len(lines) != len(texts[0]):

@@ -48,8 +48,6 @@ _MAX_PACKAGE = 1 << 28
 _AR = b"!<arch>\n"
 _AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
 
-Page = dict[tuple[str, int], str]
-
 
 def fetch(
     source_language: str,
@@ -80,7 +78,12 @@ def fetch(
         elif not folder.is_dir():
             raise InputError("no such folder", folder)
         elif any(folder.glob("*.deb")):
-            files = [_find_package(package, folder) for package in packages]
+            for package in packages:
+                # of several versions, the last by name
+                found = sorted(folder.glob(f"{package}_*.deb"))[-1:]
+                if not found:
+                    raise InputError(f"holds no {package}_*.deb", folder)
+                files += found
         for file in files:
             unpack(file, Path(scratch, "help"), ".html")
         pages = Path(scratch, "help") if files or folder is None else folder
@@ -111,13 +114,20 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
     found: dict[tuple[str, str, str], None] = {}
     for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
-        target_page = read_page(target / page) if (target / page).is_file() else {}
-        for source_text, target_text in _aligned(read_page(source / page), target_page):
+        ours, theirs = (
+            read_page(side / page) if (side / page).is_file() else {} for side in (source, target)
+        )
+        often, as_often = (Counter(name for name, _ in paragraphs) for paragraphs in (ours, theirs))
+        for (name, number), text in ours.items():
+            if not text:
+                continue
             counts["paragraphs"] += 1
-            pair = (source_text, target_text, page.parts[0])
-            if not target_text:
+            # Ids that occur more than once are aligned in order, if equally often in both languages.
+            counterpart = theirs[name, number] if often[name] == as_often[name] else ""
+            pair = text, counterpart, page.parts[0]
+            if not counterpart:
                 counts["no counterpart"] += 1
-            elif source_text == target_text:
+            elif text == counterpart:
                 counts["untranslated"] += 1
             elif pair in found:
                 counts["duplicates"] += 1
@@ -128,19 +138,7 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
     return list(found), dict(counts)
 
 
-def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
-    """Yield each source paragraph with its counterpart, or with an empty string if it has none.
-
-    Ids that occur more than once on a page are aligned in order, if equally often in both languages.
-    """
-    source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
-    for key, text in source.items():
-        if text:
-            equal = source_count[key[0]] == target_count[key[0]]
-            yield text, target[key] if equal else ""
-
-
-def read_page(path: Path) -> Page:
+def read_page(path: Path) -> dict[tuple[str, int], str]:
     """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
     occurrences: dict[str, int] = defaultdict(int)
     page = {}
@@ -196,14 +194,6 @@ def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) 
         files.append(folder / PurePosixPath(entry["Filename"]).name)
         files[-1].write_bytes(content)
     return files
-
-
-def _find_package(package: str, folder: Path) -> Path:
-    """Return the .deb file of a package in `folder`; of several versions, the last by name."""
-    files = sorted(folder.glob(f"{package}_*.deb"))
-    if not files:
-        raise InputError(f"holds no {package}_*.deb", folder)
-    return files[-1]
 
 
 def unpack(package: Path, folder: Path, suffix: str) -> None:

@@ -141,19 +141,17 @@ class RecaserCounts:
         """Count the words of a line."""
         cases = [self._case(word) for word in words]
         small = [case.lower for case in cases]
-        context = zip(_before(words, small), words, [*small, EDGE][1:], cases, strict=True)
-        counted = [(before, word, after, case) for before, word, after, case in context if not case.is_kept]
-        self._left.update((before, word) for before, word, _, _ in counted)
-        firsts = (case.begins_large for before, _, _, case in counted if before == EDGE)
-        self._starts.update(is_large for is_large in firsts if is_large is not None)
-        # A capital at the beginning of a sentence says nothing about the word elsewhere.
-        telling = [
-            (word, after)
-            for before, word, after, case in counted
-            if before != EDGE or not case.is_capitalized
-        ]
-        self._forms.update(word for word, _ in telling)
-        self._right.update(telling)
+        following = [*small, EDGE][1:]
+        for before, word, after, case in zip(_before(words, small), words, following, cases, strict=True):
+            if case.is_kept:
+                continue
+            self._left[before, word] += 1
+            if before == EDGE and case.begins_large is not None:
+                self._starts[case.begins_large] += 1
+            # A capital at the beginning of a sentence says nothing about the word elsewhere.
+            if before != EDGE or not case.is_capitalized:
+                self._forms[word] += 1
+                self._right[word, after] += 1
         if max(len(self._left), len(self._right)) > self._limit:
             self._left, self._right = (
                 Counter({pair: count for pair, count in counts.items() if count > 1})

@@ -66,13 +66,12 @@ def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
             raise InputError(why, path, _line_of(sides[segments.index(None)]))
         source, target = (_text_of(segment, path) for segment in segments)
         yield Pair(source, target, _line_of(unit))
+    languages = " and ".join(wanted)
     if not used:
         codes = most_frequent(there) or "none"
-        raise InputError(
-            f"has no translation unit in {' and '.join(wanted)}; its languages are {codes}", path
-        )
+        raise InputError(f"has no translation unit in {languages}; its languages are {codes}", path)
     if used < units:
-        skipped = f"{units - used:,} of {units:,} translation units skipped, not in {' and '.join(wanted)}"
+        skipped = f"{units - used:,} of {units:,} translation units skipped, not in {languages}"
         why = f"; {in_other_regions:,} because of the region ({most_frequent(regions)})" if regions else ""
         print(f"{path}: warning: {skipped}{why}", file=sys.stderr)
 

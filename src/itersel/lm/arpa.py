@@ -236,10 +236,6 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
 
 
-# n-grams that are turned into text at a time.
-WRITTEN = 2**16
-
-
 def write_arpa(path: FilePath, model: EstimatedModel) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
     words = string_table(model.words)
@@ -249,7 +245,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
             stream.write(f"ngram {order}={count}\n")
         for order in range(1, len(model.counts) + 1):
             stream.write(f"\n\\{order}-grams:\n")
-            blocks = chain.from_iterable(map(_split, model.blocks(order)))
+            blocks = model.blocks(order)
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
                 stream.write(_lines(grams, words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
@@ -267,12 +263,6 @@ def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
     rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded
-
-
-def _split(grams: NGrams) -> Iterator[NGrams]:
-    for begin in range(0, grams.words.shape[0], WRITTEN):
-        part = slice(begin, begin + WRITTEN)
-        yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
 
 
 def _lines(grams: NGrams, words: StringTable, is_highest: bool) -> str:

@@ -92,9 +92,8 @@ def _batches(blocks: Iterator[list[str]]) -> Iterator[list[str]]:
 
 
 def _words_of(path: FilePath) -> set[str]:
-    words: set[str] = set()
-    for lines in text_blocks(path, is_tokenized=True):
-        words.update(split_words(" ".join(lines)))
+    blocks = text_blocks(path, is_tokenized=True)
+    words = set(chain.from_iterable(split_words(" ".join(lines)) for lines in blocks))
     if not words:
         raise InputError("is not a vocabulary: it contains no words", path)
     return words
