@@ -114,9 +114,8 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
     found: dict[tuple[str, str, str], None] = {}
     for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
-        ours, theirs = (
-            read_page(side / page) if (side / page).is_file() else {} for side in (source, target)
-        )
+        ours = read_page(source / page)
+        theirs = read_page(target / page) if (target / page).is_file() else {}
         often, as_often = (Counter(name for name, _ in paragraphs) for paragraphs in (ours, theirs))
         for (name, number), text in ours.items():
             if not text:
