@@ -272,7 +272,7 @@ class Tokenizer:
         pieces = plain[:1]
         for (left, right), word, is_there in zip(pairwise(tokens), plain[1:], spaces, strict=True):
             # a token of one character has no marks
-            marks = left[1:][-1:] + right[:-1][:1]
+            marks = (left[-1] if len(left) > 1 else "") + (right[0] if len(right) > 1 else "")
             is_spaced = (is_there or SPACE in marks) and JOIN not in marks
             pieces.append(f" {word}" if is_spaced else word)
         return "".join(pieces).replace(SPACE, " ")
