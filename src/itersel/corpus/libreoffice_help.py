@@ -177,13 +177,10 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
 
 def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
     """Download packages without their dependencies; sizes and digests are checked against the index."""
-    entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
+    entries = _index(packages, mirror, release)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for package in packages:
-        if package not in entries:
-            raise InputError(f"Debian {release} has no package {package}; check the languages")
-        entry = entries[package]
+    for entry in entries:
         address = f"{mirror.rstrip('/')}/{entry['Filename']}"
         content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
         if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
@@ -215,19 +212,21 @@ def version(package: Path) -> str:
     return ""
 
 
-def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
+def _index(packages: Sequence[str], mirror: str, release: str) -> list[dict[str, str]]:
     """Return the entries of packages in the index of a release."""
+    address = f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz"
     try:
         with lzma.open(io.BytesIO(_fetch(address, _MAX_INDEX))) as stream:
             text = stream.read(_MAX_INDEX).decode(errors="replace")
     except (lzma.LZMAError, EOFError):
         raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
-    entries = {}
+    entries = []
     for package in packages:
         found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
-        fields = dict(HeaderParser().parsestr(found[0])) if found else {}
-        if {"Filename", "Size", "SHA256"} <= fields.keys() and fields["Size"].isdecimal():
-            entries[package] = fields
+        entry = dict(HeaderParser().parsestr(found[0])) if found else {}
+        if not ({"Filename", "Size", "SHA256"} <= entry.keys() and entry["Size"].isdecimal()):
+            raise InputError(f"Debian {release} has no package {package}; check the languages")
+        entries.append(entry)
     return entries
 
 
