@@ -229,7 +229,7 @@ def test_held_out_modules_are_test_sets(tmp_path, refused):
     for modules, message in {
         "draw": "no pair is of module draw; there are basic, calc, math",
         "a/b": "'a/b' cannot be the name of a test set",
-        "basic,basic": "two test sets are named 'basic'",
+        "basic,basic": "task 'basic' is named twice",
     }.items():
         refused(command(tmp_path, f"--held-out-modules={modules}", **texts), message)
     out = prepare(tmp_path / "of modules", "--modules=math", "--held-out-modules=basic", **texts)

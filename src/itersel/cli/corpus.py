@@ -213,6 +213,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
+    from itersel.corpus.columns import refuse_repeats
     from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.reading import corpus_blocks
@@ -230,7 +231,10 @@ def _prepare(options: argparse.Namespace) -> None:
         raise InputError("--cut needs --split train")
     if held_out and not has_train:
         raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
-    _check_test_sets(options.held_out_modules)
+    for name in options.held_out_modules:
+        if not is_test_set_name(name):
+            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+    refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
     settings = Settings(**{item.name: getattr(options, item.name) for item in fields(Settings)})
     languages = preparation.source_language, preparation.target_language
@@ -268,14 +272,6 @@ def _cut(text: str) -> tuple[str, int]:
     if split not in HELD_OUT or not re.fullmatch("[1-9][0-9]{0,8}", size):
         refuse(text, f"a split and a number, such as {HELD_OUT[0]}=1000")
     return split, int(size)
-
-
-def _check_test_sets(names: Sequence[str]) -> None:
-    for place, name in enumerate(names):
-        if not is_test_set_name(name):
-            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-        if name in names[:place]:
-            raise InputError(f"two test sets are named '{name}'; remove one")
 
 
 def _preparation(options: argparse.Namespace) -> Preparation:

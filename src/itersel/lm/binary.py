@@ -91,8 +91,15 @@ def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> L
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
         raise InputError(DAMAGED, path)
     slots = arrays["slots"]
-    values = slots.view(np.float32).reshape(slots.shape[0], 4)
-    _check_slots(slots, values, path)
+    capacity = slots.shape[0]
+    if capacity < 2 or capacity & (capacity - 1):
+        raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
+    if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
+        raise damaged(path, "slots", "is too full")
+    values = slots.view(np.float32).reshape(capacity, 4)
+    for column in (2, 3):
+        if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
+            raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
     model = LanguageModel(
         ModelArrays(order, arrays["unigram"], arrays["unigram_flags"], slots, values),
         StringTable(arrays["words_data"], arrays["words_offset"]),
@@ -107,17 +114,6 @@ def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model as stored in its file."""
     kept = {name: getattr(model.arrays, name) for name in ("unigram", "unigram_flags", "slots")}
     return {**kept, "words_data": model.words.data, "words_offset": model.words.offset}
-
-
-def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
-    capacity = slots.shape[0]
-    if capacity < 2 or capacity & (capacity - 1):
-        raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
-    if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
-        raise damaged(path, "slots", "is too full")
-    for column in (2, 3):
-        if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
-            raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
 
 
 def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> None:

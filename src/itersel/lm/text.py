@@ -65,10 +65,11 @@ def read_text(
         blocks = text_blocks(path, is_tokenized=True)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
-        for lines in _batches(blocks):
-            # No word of the text is <s> or </s>: text_blocks refuses them.
-            marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
-            tokens.append(word_numbers(marked, ids))
+        while batch := list(islice(blocks, BATCH)):
+            if lines := list(chain.from_iterable(batch)):
+                # No word of the text is <s> or </s>: text_blocks refuses them.
+                marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
+                tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
 
 
@@ -83,12 +84,6 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
             "one that was split into shards",
             path,
         )
-
-
-def _batches(blocks: Iterator[list[str]]) -> Iterator[list[str]]:
-    while batch := list(islice(blocks, BATCH)):
-        if lines := list(chain.from_iterable(batch)):
-            yield lines
 
 
 def _words_of(path: FilePath) -> set[str]:
