@@ -49,7 +49,7 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
             source.write(f"{one}\n")
             target.write(f"{other}\n")
             pairs += 1
-    _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
+    _write_statistics(output, "mtdata", [*names], pairs, dropped=dict(dropped))
     return pairs
 
 
@@ -62,13 +62,11 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
     texts = _test_set(name, source_language, target_language)
     for column, lines in zip(["source", *reference_columns(len(texts) - 1)], texts, strict=True):
         write_lines(output / f"{column}.gz", lines)
-    _write_statistics(output, "sacrebleu", [name], len(texts[0]), {})
+    _write_statistics(output, "sacrebleu", [name], len(texts[0]))
     return len(texts[0])
 
 
-def _write_statistics(
-    output: Path, package: str, names: list[str], pairs: int, further: dict[str, Any]
-) -> None:
+def _write_statistics(output: Path, package: str, names: list[str], pairs: int, **further: Any) -> None:
     document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
     write_json(output / "statistics.json", document, indent=1)
 
