@@ -148,13 +148,8 @@ class Preparation:
     def to_json(self) -> str:
         """Return it as JSON."""
         frequency = None if self.compounds is None else self.compounds.frequency
-        document = {
-            "source_language": self.source_language,
-            "target_language": self.target_language,
-            "tokenized": self.tokenized,
-            "protected": list(self.protected),
-            "source_frequency": frequency,
-        }
+        document = {**vars(self), "source_frequency": frequency}
+        del document["compounds"]
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
     def write(self, path: FilePath) -> None:
