@@ -31,9 +31,8 @@ def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -
     found = read_lines(path)
     labels = checked_labels(found, path, range(1, 1 + len(found)))
     if lines not in (None, len(labels)):
-        raise InputError(
-            f"has {len(labels)} lines, {os.fspath(text)} has {lines}; give one label for each line", path
-        )
+        counts = f"has {len(labels)} lines, {os.fspath(text)} has {lines}"
+        raise InputError(f"{counts}; give one label for each line", path)
     return labels
 
 
@@ -92,9 +91,8 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
 def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequence[FilePath]) -> list[str]:
     """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
     if len(tasks) != len(translations):
-        raise InputError(
-            f"{len(tasks)} tasks, but {len(translations)} translations; give one translation per task"
-        )
+        counts = f"{len(tasks)} tasks, but {len(translations)} translations"
+        raise InputError(f"{counts}; give one translation per task")
     refuse_repeats(tasks)
     label = read_labels(labels)
     joined = [""] * len(label)

@@ -225,7 +225,6 @@ def _dataset(name: str) -> Any:
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:
-        raise InputError(
-            f"sacrebleu has no test set '{name}'{suggest(name, DATASETS)}; see `sacrebleu --list`"
-        )
+        why = f"sacrebleu has no test set '{name}'{suggest(name, DATASETS)}"
+        raise InputError(f"{why}; see `sacrebleu --list`")
     return DATASETS[name]

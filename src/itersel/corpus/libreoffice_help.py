@@ -184,9 +184,8 @@ def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) 
         address = f"{mirror.rstrip('/')}/{entry['Filename']}"
         content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
         if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-            raise InputError(
-                f"{address} is damaged: its digest is not the one in the mirror's index; {_ADVICE}"
-            )
+            why = f"{address} is damaged: its digest is not the one in the mirror's index"
+            raise InputError(f"{why}; {_ADVICE}")
         files.append(folder / PurePosixPath(entry["Filename"]).name)
         files[-1].write_bytes(content)
     return files
@@ -264,9 +263,8 @@ def _archive(package: Path, part: str) -> bytes:
         name = header["name"].decode(errors="replace").strip().rstrip("/")
         if name.startswith(f"{part}.tar"):
             if name.endswith(".zst"):
-                raise InputError(
-                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files", package
-                )
+                why = "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files"
+                raise InputError(why, package)
             return content[position : position + size]
         position += size + size % 2
     raise InputError("is no Debian package; fetch it again", package)

@@ -106,11 +106,9 @@ def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
             words, others = (len(split_words(side)) for side in sides)
             for i, j in points:
                 if i >= words or j >= others:
-                    message = (
-                        f"alignment point {i}-{j} is outside its sentence pair ({words} and {others} tokens, "
-                        "counted from 0); align this text again"
-                    )
-                    raise InputError(message, path, number)
+                    pair = f"its sentence pair ({words} and {others} tokens, counted from 0)"
+                    why = f"alignment point {i}-{j} is outside {pair}; align this text again"
+                    raise InputError(why, path, number)
             lines.append(format_points(points))
         block = block._replace(alignment=lines)
     return block

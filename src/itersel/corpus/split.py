@@ -122,10 +122,8 @@ class Cut:
         sources = [source for _, source in sorted(self._heap, reverse=True)]
         wanted = sum(self._sizes.values())
         if len(sources) < wanted:
-            raise InputError(
-                f"train has {len(sources):,} different sentences, too few to cut {wanted:,} for "
-                f"{', '.join(self._sizes)}"
-            )
+            found = f"train has {len(sources):,} different sentences"
+            raise InputError(f"{found}, too few to cut {wanted:,} for {', '.join(self._sizes)}")
         chosen = map(self._chosen, sources)
         return {name: concatenate(islice(chosen, size)) for name, size in self._sizes.items()}
 

@@ -193,9 +193,8 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
             yield Pair(first, second, _line_of(unit)) if same else Pair(second, first, _line_of(unit))
     if not found:
         codes = ", ".join(sorted({f"{one or '?'} to {other or '?'}" for one, other in there})) or "none"
-        raise InputError(
-            f"has no translated segment in {' and '.join(wanted)}; its languages are {codes}", path
-        )
+        why = f"has no translated segment in {' and '.join(wanted)}"
+        raise InputError(f"{why}; its languages are {codes}", path)
 
 
 def _inherited(unit: Any, *names: str) -> str:

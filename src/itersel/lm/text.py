@@ -79,11 +79,8 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
         yield [line for number, line in enumerate(lines, count) if number not in left_out]
         count += len(lines)
     if max(left_out) >= count:
-        raise InputError(
-            f"has {count} lines, but line {max(left_out) + 1} is to be left out; the first text must be the "
-            "one that was split into shards",
-            path,
-        )
+        why = f"has {count} lines, but line {max(left_out) + 1} is to be left out"
+        raise InputError(f"{why}; the first text must be the one that was split into shards", path)
 
 
 def _words_of(path: FilePath) -> set[str]:
@@ -112,19 +109,13 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     numbers = [[row[0] for row in shard] for shard in rows]
     others = [row[0] for row in _numbers(rest)] if rest.exists() else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
-        message = (
-            f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once; "
-            "rerun 'itersel shard'"
-        )
-        raise InputError(message, folder)
+        why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
+        raise InputError(f"{why}; rerun 'itersel shard'", folder)
     for shard in range(fold, count, folds):
         path = folder / f"{shard}.target.gz"
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
-            message = (
-                f"differs from the lines in {shard}.ids of {os.fspath(text)}; give the target side that was "
-                "split into shards"
-            )
-            raise InputError(message, path)
+            why = f"differs from the lines in {shard}.ids of {os.fspath(text)}"
+            raise InputError(f"{why}; give the target side that was split into shards", path)
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
