@@ -183,7 +183,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
 
 
 def _references(options: argparse.Namespace) -> None:
-    from itersel.corpus.references import write_references
+    from itersel.corpus.pipeline import write_references
 
     languages = options.source_language, options.target_language
     write_references(options.output, options.split, options.target, languages, options.source, options.task)

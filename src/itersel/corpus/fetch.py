@@ -41,7 +41,7 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     dropped: Counter[str] = Counter()
     pairs = 0
     sides = [_find(name, source_language, target_language) for name in names]
-    found = chain.from_iterable(_kept(*side, dropped) for side in sides)
+    found = chain.from_iterable(_pairs(*side, dropped) for side in sides)
     # before the output is created: there may be none, which is an error
     first = next(found)
     with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
@@ -128,34 +128,29 @@ def _mtdata() -> tuple[Any, Any]:
     return mtdata.data, mtdata.iso.bcp47
 
 
-def _kept(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tuple[str, str]]:
+def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a dataset that can be used, and count the others."""
-    is_empty = True
-    for first, second in _pairs(entry):
-        if not (first and second):
-            dropped["empty"] += 1
-        elif FIELD_SEPARATOR in first or FIELD_SEPARATOR in second:
-            dropped[f"with {FIELD_SEPARATOR}"] += 1
-        else:
-            is_empty = False
-            yield (second, first) if is_swapped else (first, second)
-    if is_empty:
-        raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
-
-
-def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a dataset in its own order of languages."""
     from mtdata import cache_dir
     from mtdata.cache import Cache
     from mtdata.parser import Parser
 
     with _quiet(), _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
         files = Cache(cache_dir).get_entry(entry)
-    advice = "remove its files, to download them again"
+    is_empty, advice = True, "remove its files, to download them again"
     with _quiet(), _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
         for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
-            if len(record) >= 2:
-                yield clean_text(record[0] or ""), clean_text(record[1] or "")
+            if len(record) < 2:
+                continue
+            first, second = (clean_text(text or "") for text in record[:2])
+            if not (first and second):
+                dropped["empty"] += 1
+            elif FIELD_SEPARATOR in first or FIELD_SEPARATOR in second:
+                dropped[f"with {FIELD_SEPARATOR}"] += 1
+            else:
+                is_empty = False
+                yield (second, first) if is_swapped else (first, second)
+    if is_empty:
+        raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
 
 
 @contextmanager

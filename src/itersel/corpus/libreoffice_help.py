@@ -28,7 +28,6 @@ from lxml import etree, html
 
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
-from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
 
@@ -50,12 +49,7 @@ _AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n
 
 
 def fetch(
-    source_language: str,
-    target_language: str,
-    output: Path,
-    folder: Path | None = None,
-    mirror: str = DEBIAN_MIRROR,
-    release: str = DEBIAN_RELEASE,
+    source_language: str, target_language: str, output: Path, folder: Path | None, mirror: str, release: str
 ) -> tuple[int, dict[str, int]]:
     """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 
@@ -66,10 +60,6 @@ def fetch(
     those dropped: ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     """
     languages = source_language, target_language
-    for language in languages:
-        if not re.fullmatch(LANGUAGE_PATTERN, language):
-            message = f"'{language}' is not a language code; write it as Debian does, as de or en-us"
-            raise InputError(message)
     packages = [f"libreoffice-help-{language}" for language in languages]
     with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
         files: list[Path] = []

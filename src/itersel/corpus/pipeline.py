@@ -1,10 +1,10 @@
-"""From raw parallel text to train, dev, devtest and test files."""
+"""From raw parallel text, or the references of n-best lists, to train, dev, devtest and test files."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel import __version__
+from itersel.corpus.columns import read_labels, reference_columns
 from itersel.corpus.prepare import CompoundSplitter, Preparation
-from itersel.corpus.recase import RecaserCounts
+from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, Pairs, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
-from itersel.corpus.text import Bitext, concatenate, split_words
+from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
 from itersel.corpus.tokenization import protected
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.limits import SPLITS, test_split
 from itersel.processes import map_blocks
 from itersel.progress import count_up
@@ -334,3 +335,36 @@ def write_corpus(
         document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
     write_json(folder / name, document, indent=1)
+
+
+def write_references(
+    folder: Path,
+    split: str,
+    references: Sequence[FilePath],
+    languages: tuple[str, str],
+    source: FilePath | None = None,
+    task: FilePath | None = None,
+) -> None:
+    """Write the texts of a split of n-best lists, as they are, under the names that prepared text has.
+
+    Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
+    ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
+    translations as they are. Without `source`, the statistics count no words of it.
+    """
+    paths = dict(zip(reference_columns(len(references)), references, strict=True))
+    paths |= {"source": source} if source is not None else {}
+    texts = {column: read_text(path) for column, path in paths.items()}
+    if task is not None:
+        texts["task"], paths["task"] = read_labels(task), task
+    if texts:
+        check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
+    for column, lines in texts.items():
+        write_lines(folder / f"{split}.{column}.gz", lines)
+    if split == "train":
+        Preparation(*languages, tokenized=True).write(folder / "preparation.json")
+        Recaser({}, {}, {}, capitalizes=False, language=languages[1]).write(folder / "recaser.json")
+    if references:
+        target = texts["target"]
+        pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
+        statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
+        write_json(folder / f"{split}.statistics.json", statistics, indent=1)
