@@ -99,7 +99,7 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence mtdata, whose errors are reported in one line."""
+    """Silence packages, whose errors are reported in one line."""
     is_disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -134,10 +134,10 @@ def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tupl
     from mtdata.cache import Cache
     from mtdata.parser import Parser
 
-    with _quiet(), _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
+    with _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
         files = Cache(cache_dir).get_entry(entry)
     is_empty, advice = True, "remove its files, to download them again"
-    with _quiet(), _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
+    with _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
         for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
             if len(record) < 2:
                 continue
@@ -157,7 +157,8 @@ def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tupl
 def _explained(what: str, advice: str, folder: str) -> Iterator[None]:
     """Turn errors of a package (of networks, archives, assertions) into an InputError of one line."""
     try:
-        yield
+        with _quiet():
+            yield
     except Exception as error:
         raise InputError(f"{what} ({_reason(error)}); {advice}", folder) from None
 
@@ -201,7 +202,6 @@ def _test_set(name: str, source_language: str, target_language: str) -> list[lis
 
     dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
     home = os.path.join(SACREBLEU_DIR, name)
-    logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)
     try:
         with _explained(f"sacrebleu cannot download '{name}'", _NETWORK, home):
             files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]

@@ -43,9 +43,8 @@ def _blocks(corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
         yield from pair_blocks(_pairs(path, corpus, reading), path, reading)
     if not corpus.file:
         check_parts(corpus)
+        columns = {name: getattr(corpus, name) for name in ("source", "target", "task", "alignment")}
         for number in range(len(corpus.source)):
-            sides = {"source": corpus.source, "target": corpus.target}
-            columns = sides | {"task": corpus.task, "alignment": corpus.alignment}
             paths = {name: files[number] for name, files in columns.items() if files}
             yield from _parallel_blocks(paths, corpus.further, reading)
 

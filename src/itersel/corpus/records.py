@@ -192,10 +192,8 @@ def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pai
         what = f"is '{language}', not {languages}" if language else f"is missing; give {languages}"
         raise InputError(f"the language in the header of the catalogue {what}", path)
     found = False
-    for entry in catalogue:
-        if entry.obsolete or "fuzzy" in getattr(entry, "flags", ()) or entry.msgid_plural:
-            continue
-        if not entry.msgid or not entry.msgstr:
+    for entry in catalogue.translated_entries():
+        if entry.msgid_plural or not entry.msgid or not entry.msgstr:
             continue
         texts = clean_text(entry.msgid), clean_text(entry.msgstr)
         source, target = texts[::-1] if sides[0] else texts
