@@ -103,7 +103,7 @@ def test_reversed_languages(tmp_path, mtdata_folder):
 
 def test_unavailable_datasets(tmp_path, mtdata_folder, refused):
     for name, message in (
-        ("Statmt-europrl-7-deu-eng", "no dataset 'Statmt-europrl-7-deu-eng'; did you mean Statmt-europarl-"),
+        ("Statmt-europrl-7-deu-eng", "no dataset 'Statmt-europrl-7-deu-eng' (did you mean 'Statmt-europarl-"),
         ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
         ("Statmt-news_crawl-2019-eng", "has one language"),
         ("Statmt-europarl-7-xxxx-eng", "does not understand 'Statmt-europarl-7-xxxx-eng'"),
@@ -185,7 +185,7 @@ def test_sides_of_different_length(tmp_path, sacrebleu_folder, refused):
 def test_unavailable_test_sets(tmp_path, sacrebleu_folder, refused):
     for name, message in (
         ("wmt19", "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the"),
-        ("wmt111", "sacrebleu has no test set 'wmt111'; did you mean wmt11"),
+        ("wmt111", "sacrebleu has no test set 'wmt111' (did you mean 'wmt11"),
         ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
     ):
         refused(fetch(tmp_path, "--sacrebleu", name), message)

@@ -11,7 +11,6 @@ from tests.limited import limited
 from itersel.cli.main import main
 from itersel.corpus.pipeline import Settings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
-from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.split import sample, split_of, trainable
 from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS
@@ -230,7 +229,7 @@ def test_held_out_modules_are_test_sets(tmp_path, refused):
     for modules, message in {
         "draw": "no pair is of module draw; there are basic, calc, math",
         "a/b": "'a/b' cannot be the name of a test set",
-        "basic,basic": "two test sets are named 'basic'",
+        "basic,basic": "task 'basic' is named twice",
     }.items():
         refused(command(tmp_path, f"--held-out-modules={modules}", **texts), message)
     out = prepare(tmp_path / "of modules", "--modules=math", "--held-out-modules=basic", **texts)
@@ -335,7 +334,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
     how = Preparation("de", "en", tokenized=True), Settings(split_compounds=True)
-    splits = prepare_corpus([bitext], *how, RecaserCounts(), {}, processes=1).splits
+    splits = prepare_corpus([bitext], *how, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))
     assert sum(split.statistics["dropped"]["source in another split"] for split in splits.values()) > 0

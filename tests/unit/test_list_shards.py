@@ -260,7 +260,7 @@ def test_files_of_folders(tmp_path):
             "lists/0.gz: 65 features look dense, such as 'f64'",
         ),
         ({}, "--dense x y", "lists/0.gz: has none of the dense features, such as 'x'"),
-        ({}, "--shards 5", "lists: has lists of 4 sentences, too few for 5 shards"),
+        ({}, "--shards 5", "lists: has 4 sentences, too few for 5 shards"),
         ({"quality": "1"}, "--quality quality", "quality: has 1 lines for 6 translations"),
     ],
 )

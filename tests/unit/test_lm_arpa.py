@@ -124,7 +124,7 @@ def test_writes_what_it_reads(tmp_path):
         ("häus </s>", "hut </s>", 16, "'hut' is not among the unigrams"),
         ("häus </s>", "</s>", 16, "expected log10 p, 2 words, and optionally a backoff"),
         ("<s> a häus", "<s> a häus\t-1", 19, "expected log10 p, 3 words"),
-        ("häus </s>", "<s> a", 16, "listed twice"),
+        ("häus </s>", "<s> a", 16, "'<s> a' is listed twice"),
         ("-1\ta\t", "-1\t<s>\t", 10, "'<s>' is listed twice"),
         ("<s>", "<start>", 6, "lack <s>"),
         ("\n\\end\\\n", "", 20, "truncated"),
@@ -169,7 +169,7 @@ def test_every_truncation_is_an_error():
         (ARPA.encode("latin-1"), "x:11: not valid UTF-8"),
         ("# a\n" * 5000 + ARPA, "x:1: is not an ARPA file"),
         ([b"\n\n", b"\n", b"\nwrong\n"], "x:5: is not an ARPA file"),
-        (ARPA.replace("\ta\t", "\t<UNK>\t"), "x:10: '<UNK>' is listed twice"),
+        (ARPA.replace("\ta\t", "\t<UNK>\t"), "x:10: '<unk>' is listed twice"),
     ],
     ids=["KenLM", "gzip", "bzip2", "latin-1", "comments", "pieces", "two unknown words"],
 )

@@ -73,12 +73,11 @@ def test_natural_tasks(labels, counts, has_others, seed):
     """Every line of a task is in one of its shards; other lines are all in the last shard, or in none."""
     sizes = Counter(labels)
     rest = sum(size for name, size in sizes.items() if name not in counts)
-    tasks = sharding.NaturalShards(counts, has_others)
     if any(sizes[name] < count for name, count in counts.items()) or (has_others and rest == 0):
         with pytest.raises(InputError):
-            sharding.natural_lines(labels, tasks, seed)
+            sharding.natural_lines(labels, counts, has_others, 1, seed)
         return
-    parts = sharding.natural_lines(labels, tasks, seed)
+    parts = sharding.natural_lines(labels, counts, has_others, 1, seed)
     places = iter(parts)
     for name, count in counts.items():
         own = [next(places).tolist() for _ in range(count)]
@@ -181,9 +180,13 @@ def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
+def cut_in_three(folder):
+    files = folder / "source.gz", folder / "target.gz"
+    sharding.shard_corpus(*files, lambda lines: sharding.shard_lines(lines, 3, 1), folder / "out")
+
+
 def test_no_partial_folder_appears(corpus, monkeypatch):
     """Leftovers of a killed process are not taken for a folder of shards, and do no harm."""
-    files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
     written = []
 
     def write(path, lines, durable):
@@ -198,10 +201,10 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(sharding, "write_lines", write)
         with pytest.raises(KeyboardInterrupt):
-            sharding.shard_corpus(*files)
+            cut_in_three(corpus)
     assert sorted(corpus.iterdir()) == before
     assert {path.parent.name for path in written} == {".unfinished.out"}
-    sharding.shard_corpus(*files)
+    cut_in_three(corpus)
     assert len(list((corpus / "out").iterdir())) == 9
 
 
@@ -214,7 +217,7 @@ def test_one_wait_for_the_disk(corpus, monkeypatch):
 
     monkeypatch.setattr("os.sync", sync)
     monkeypatch.setattr("os.fsync", lambda file: pytest.fail("waits for the disk"))
-    sharding.shard_corpus(corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out")
+    cut_in_three(corpus)
     assert waits == [(9, False)]
 
 
@@ -226,8 +229,7 @@ def test_folder_that_is_there(corpus, refused):
 def test_bad_input(corpus, refused):
     message = "--labels needs --task, the file with the label of each line"
     refused(command(corpus, "--labels", "x=1"), message)
-    message = "source.gz: has 11 lines, too few for 12 shards; ", "decoder.jobs"
-    refused(command(corpus, "--shards=12"), *message)
+    refused(command(corpus, "--shards=12"), "source.gz: has 11 sentences, too few for 12 ", "decoder.jobs")
     write_lines(corpus / "target.gz", ["x"])
     message = "source.gz:2: has no partner: 11 lines, but 1 in ", "target.gz; the files"
     refused(command(corpus, "--shards=2"), *message)

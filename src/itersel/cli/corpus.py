@@ -180,7 +180,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
 
 
 def _references(options: argparse.Namespace) -> None:
-    from itersel.corpus.references import write_references
+    from itersel.corpus.pipeline import write_references
 
     languages = options.source_language, options.target_language
     write_references(options.output, options.split, options.target, languages, options.source, options.task)
@@ -194,9 +194,8 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.libreoffice_help import fetch
 
     languages = options.source_language, options.target_language
-    collection = fetch(*languages, options.output, options.folder, options.mirror, options.release)
-    lost = ", ".join(f"{name} {count:,}" for name, count in collection.counts.items())
-    print(f"{collection.bitext.size:,} unique pairs; {lost}")
+    pairs, counts = fetch(*languages, options.output, options.folder, options.mirror, options.release)
+    print(f"{pairs:,} unique pairs; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
 
 
 def _fetch(options: argparse.Namespace) -> None:
@@ -211,13 +210,12 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
+    from itersel.corpus.columns import refuse_repeats
     from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.reading import corpus_blocks
-    from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
-    from itersel.corpus.tokenization import protected
 
     has_train = options.split in ("train", "hash")
     corpora = corpora_of(options, has_references=not has_train)
@@ -230,7 +228,10 @@ def _prepare(options: argparse.Namespace) -> None:
         raise InputError("--cut needs --split train")
     if held_out and not has_train:
         raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
-    _check_test_sets(options.held_out_modules)
+    for name in options.held_out_modules:
+        if not is_test_set_name(name):
+            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+    refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
     settings = Settings(**{item.name: getattr(options, item.name) for item in fields(Settings)})
     languages = preparation.source_language, preparation.target_language
@@ -240,8 +241,7 @@ def _prepare(options: argparse.Namespace) -> None:
     # their own preparation counts what they drop
     of_others = reading._replace(dropped=None if dropped is None else Counter())
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
-    case = RecaserCounts(preparation.target_language, protected(preparation.protected))
-    prepared = prepare_corpus(blocks, preparation, settings, case, others, options.jobs)
+    prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
     # of which split they would have been is not known
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
@@ -249,10 +249,9 @@ def _prepare(options: argparse.Namespace) -> None:
         read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
         texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
-    write_corpus(options.output, prepared, preparation, settings, monolingual, case)
-    print(
-        format_table({name: split.statistics for name, split in prepared.splits.items()}, prepared.overlaps)
-    )
+    write_corpus(options.output, prepared, preparation, settings, monolingual)
+    statistics = {name: split.statistics for name, split in prepared.splits.items()}
+    print(format_table(statistics, prepared.overlaps))
 
 
 def _pattern(text: str) -> str:
@@ -270,14 +269,6 @@ def _cut(text: str) -> tuple[str, int]:
     if split not in HELD_OUT or not re.fullmatch("[1-9][0-9]{0,8}", size):
         refuse(text, f"a split and a number, such as {HELD_OUT[0]}=1000")
     return split, int(size)
-
-
-def _check_test_sets(names: Sequence[str]) -> None:
-    for place, name in enumerate(names):
-        if not is_test_set_name(name):
-            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-        if name in names[:place]:
-            raise InputError(f"two test sets are named '{name}'; remove one")
 
 
 def _preparation(options: argparse.Namespace) -> Preparation:

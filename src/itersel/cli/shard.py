@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, positive, seed
 from itersel.config.command_line import refuse
-from itersel.errors import InputError
+from itersel.errors import InputError, located
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,52 +77,39 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    from itersel.corpus.sharding import shard_corpus, shard_tasks
-
     _check(options)
     if options.nbest:
-        _shard_lists(options)
-        return
-    files, further = (options.source, options.target[0]), options.target[1:]
-    if options.task is None:
-        chosen = None if options.keep_order else options.seed
-        shard_corpus(*files, options.shards, chosen, options.output, further)
-        return
-    shard_tasks(*files, options.task, _cut(options), options.output, further)
+        from itersel.nbest.sharding import shard_lists
+
+        cut = partial(_cut, options, options.nbest[0])
+        shard_lists(options.nbest, cut, options.output, options.target, options.quality, options.dense)
+    else:
+        from itersel.corpus.sharding import shard_corpus
+
+        target, *further = options.target
+        shard_corpus(options.source, target, partial(_cut, options, options.source), options.output, further)
 
 
-def _cut(options: argparse.Namespace) -> Callable[[Sequence[str]], list[NDArray[np.int64]]]:
-    """Return a function from the labels of all lines to the lines of each shard."""
+def _cut(options: argparse.Namespace, text: str, sentences: int) -> list[NDArray[np.int64]]:
+    """Return the sentences of each shard of a text."""
     from itersel.corpus.columns import read_labels, require_label
-    from itersel.corpus.sharding import NaturalShards, natural_lines, pooled_lines
+    from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines
 
-    if options.pool is not None:
-        pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
-        return partial(pooled_lines, names=options.pool, **pool)
-    if options.scored is not None:
-        scored = read_labels(options.scored)
-        for name, _ in options.labels:
-            require_label(scored, name, options.scored)
-    tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
-    return partial(natural_lines, tasks=tasks, seed=options.seed)
-
-
-def _shard_lists(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import read_labels
-    from itersel.corpus.sharding import shard_lines
-    from itersel.nbest.sharding import shard_lists
-
-    def cut(sentences: int) -> list[NDArray[np.int64]]:
-        if options.task is not None:
-            return _cut(options)(read_labels(options.task, sentences, options.nbest[0]))
+    if options.task is None:
         if sentences < options.shards:
-            limit = "in a config: decoder.jobs, or shards of an experiment"
-            message = f"has lists of {sentences} sentences, too few for {options.shards} shards ({limit})"
-            raise InputError(message, options.nbest[0])
+            limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
+            raise InputError(f"has {sentences} sentences, too few for {options.shards} shards; {limit}", text)
         return shard_lines(sentences, options.shards, None if options.keep_order else options.seed)
-
-    references, quality = options.target, options.quality
-    shard_lists(options.nbest, cut, options.output, references, quality, options.dense)
+    labels = read_labels(options.task, sentences, text)
+    with located(options.task):
+        if options.pool is not None:
+            return pooled_lines(labels, options.pool, options.shards, options.seed, options.size == "one")
+        if options.scored is not None:
+            scored = read_labels(options.scored)
+            for name, _ in options.labels:
+                require_label(scored, name, options.scored)
+        has_others = options.others == "join"
+        return natural_lines(labels, dict(options.labels), has_others, options.minimum, options.seed)
 
 
 def _check(options: argparse.Namespace) -> None:

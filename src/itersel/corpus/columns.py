@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
+from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.storage.files import line_blocks, read_lines
 
@@ -30,9 +31,8 @@ def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -
     found = read_lines(path)
     labels = checked_labels(found, path, range(1, 1 + len(found)))
     if lines not in (None, len(labels)):
-        raise InputError(
-            f"has {len(labels)} lines, {os.fspath(text)} has {lines}; give one label for each line", path
-        )
+        counts = f"has {len(labels)} lines, {os.fspath(text)} has {lines}"
+        raise InputError(f"{counts}; give one label for each line", path)
     return labels
 
 
@@ -91,20 +91,14 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
 def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequence[FilePath]) -> list[str]:
     """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
     if len(tasks) != len(translations):
-        raise InputError(
-            f"{len(tasks)} tasks, but {len(translations)} translations; give one translation per task"
-        )
+        counts = f"{len(tasks)} tasks, but {len(translations)} translations"
+        raise InputError(f"{counts}; give one translation per task")
     refuse_repeats(tasks)
     label = read_labels(labels)
     joined = [""] * len(label)
     for task, path in zip(tasks, translations, strict=True):
         text = read_lines(path)
-        if len(text) != len(label):
-            raise InputError(
-                f"has {len(text)} lines, the labels {os.fspath(labels)} have {len(label)}; translate the "
-                "whole text",
-                path,
-            )
+        check_line_counts((labels, label), (path, text))
         for line in lines_of(label, [task]):
             joined[line] = text[line]
     return joined
@@ -123,8 +117,7 @@ def parse_points(line: str, path: FilePath, number: int) -> list[Point]:
     """Return the points of a line; `path` and `number` are for the `InputError`."""
     points = []
     for text in filter(None, line.split(" ")):
-        match = _POINT.fullmatch(text)
-        if match is None:
+        if not (match := _POINT.fullmatch(text)):
             message = f"'{text}' is not an alignment point; write source-target, for example 0-1"
             raise InputError(message, path, number)
         points.append((int(match[1]), int(match[2])))

@@ -107,9 +107,8 @@ def check_parts(corpus: Corpus) -> None:
     for what, files in (("target", corpus.target), ("task", corpus.task), ("alignment", corpus.alignment)):
         if len(files) != count and (files or what == "target"):
             of = f"corpus '{corpus.name}'" if corpus.name else "the corpus"
-            raise InputError(
-                f"{of} has {_files(count, 'source')}, but {_files(len(files), what)}; give one for each"
-            )
+            counts = f"{_files(count, 'source')}, but {_files(len(files), what)}"
+            raise InputError(f"{of} has {counts}; give one for each")
 
 
 def _files(count: int, what: str) -> str:

@@ -5,19 +5,20 @@ Both packages cache their downloads.
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from itersel.corpus.text import FIELD_SEPARATOR, Bitext, clean_text
-from itersel.errors import InputError
+from itersel.corpus.columns import reference_columns
+from itersel.corpus.text import FIELD_SEPARATOR, clean_text
+from itersel.errors import InputError, suggest
 from itersel.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
 from itersel.storage.json_files import write_json
@@ -25,6 +26,7 @@ from itersel.storage.json_files import write_json
 # Maximum number of language pairs in a message.
 SHOWN = 8
 INSTALL = "install it with `pip install 'itersel[mtdata]'`"
+_NETWORK = "check the network, or copy this folder from a machine that has it"
 _MAX_REASON = 100
 _CONNECTION = re.compile(r"^(<[^>]*>|\w+\([^)]*\)): ")
 
@@ -39,17 +41,15 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     dropped: Counter[str] = Counter()
     pairs = 0
     sides = [_find(name, source_language, target_language) for name in names]
-    with ExitStack() as files:
-        for side in sides:
-            for pair in count_up(_kept(*side, dropped), "pairs fetched", lambda _: 1):
-                # not opened before, because there may be no pair, which is an error
-                if not pairs:
-                    paths = [output / f"{name}.gz" for name in ("source", "target")]
-                    streams = [files.enter_context(open_output(path)) for path in paths]
-                for stream, text in zip(streams, pair, strict=True):
-                    stream.write(f"{text}\n")
-                pairs += 1
-    _write_statistics(output, "mtdata", [*names], pairs, {"dropped": dict(dropped)})
+    found = chain.from_iterable(_pairs(*side, dropped) for side in sides)
+    # before the output is created: there may be none, which is an error
+    first = next(found)
+    with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
+        for one, other in count_up(chain([first], found), "pairs fetched", lambda _: 1):
+            source.write(f"{one}\n")
+            target.write(f"{other}\n")
+            pairs += 1
+    _write_statistics(output, "mtdata", [*names], pairs, dropped=dict(dropped))
     return pairs
 
 
@@ -59,23 +59,16 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
     Writes ``source.gz``, ``target.gz``, ``target.1.gz`` and so on, and ``statistics.json``. The test set is
     kept in sacrebleu's folder (``~/.sacrebleu``, or $SACREBLEU), and downloaded only if it is missing.
     """
-    found = _test_set(name, source_language, target_language)
-    for column, lines in found.columns().items():
+    texts = _test_set(name, source_language, target_language)
+    for column, lines in zip(["source", *reference_columns(len(texts) - 1)], texts, strict=True):
         write_lines(output / f"{column}.gz", lines)
-    _write_statistics(output, "sacrebleu", [name], found.size, {})
-    return found.size
+    _write_statistics(output, "sacrebleu", [name], len(texts[0]))
+    return len(texts[0])
 
 
-def _write_statistics(
-    output: Path, package: str, names: list[str], pairs: int, further: dict[str, Any]
-) -> None:
+def _write_statistics(output: Path, package: str, names: list[str], pairs: int, **further: Any) -> None:
     document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
     write_json(output / "statistics.json", document, indent=1)
-
-
-def _advice(name: str, known: Iterable[str], command: str) -> str:
-    close = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else f"see `{command}`"
 
 
 # ---- mtdata
@@ -91,7 +84,7 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
         raise InputError(f"mtdata does not understand '{name}' in these languages: {error}") from None
     if dataset not in datasets.INDEX:
         known = [str(one) for one in datasets.INDEX.entries if one.langs == dataset.langs]
-        raise InputError(f"mtdata has no dataset '{name}'; {_advice(name, known, 'mtdata list')}")
+        raise InputError(f"mtdata has no dataset '{name}'{suggest(name, known)}; see `mtdata list`")
     if len(dataset.langs) != 2:
         raise InputError(f"mtdata's dataset '{name}' has one language; name one with two")
     reason = f"not in {source_language} and {target_language}"
@@ -106,7 +99,7 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence mtdata, whose errors are reported in one line."""
+    """Silence packages, whose errors are reported in one line."""
     is_disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -135,52 +128,46 @@ def _mtdata() -> tuple[Any, Any]:
     return mtdata.data, mtdata.iso.bcp47
 
 
-def _kept(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tuple[str, str]]:
+def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a dataset that can be used, and count the others."""
-    is_empty = True
-    for first, second in _pairs(entry):
-        if not (first and second):
-            dropped["empty"] += 1
-        elif FIELD_SEPARATOR in first or FIELD_SEPARATOR in second:
-            dropped[f"with {FIELD_SEPARATOR}"] += 1
-        else:
-            is_empty = False
-            yield (second, first) if is_swapped else (first, second)
-    if is_empty:
-        raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
-
-
-def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a dataset in its own order of languages."""
     from mtdata import cache_dir
     from mtdata.cache import Cache
     from mtdata.parser import Parser
 
-    with _quiet():
-        try:
-            files = Cache(cache_dir).get_entry(entry)
-        except Exception as error:  # requests, archives, and assertions
-            raise InputError(
-                f"mtdata cannot get '{entry.did}' ({_reason(error)}); check the network, or copy this folder "
-                "from a machine that has it",
-                cache_dir,
-            ) from None
-        try:
-            for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
-                if len(record) >= 2:
-                    yield clean_text(record[0] or ""), clean_text(record[1] or "")
-        except Exception as error:
-            raise InputError(
-                f"mtdata cannot read '{entry.did}' ({_reason(error)}); remove its files, to download them "
-                "again",
-                cache_dir,
-            ) from None
+    with _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
+        files = Cache(cache_dir).get_entry(entry)
+    is_empty, advice = True, "remove its files, to download them again"
+    with _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
+        for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
+            if len(record) < 2:
+                continue
+            first, second = (clean_text(text or "") for text in record[:2])
+            if not (first and second):
+                dropped["empty"] += 1
+            elif FIELD_SEPARATOR in first or FIELD_SEPARATOR in second:
+                dropped[f"with {FIELD_SEPARATOR}"] += 1
+            else:
+                is_empty = False
+                yield (second, first) if is_swapped else (first, second)
+    if is_empty:
+        raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
+
+
+@contextmanager
+def _explained(what: str, advice: str, folder: str) -> Iterator[None]:
+    """Turn errors of a package (of networks, archives, assertions) into an InputError of one line."""
+    try:
+        with _quiet():
+            yield
+    except Exception as error:
+        raise InputError(f"{what} ({_reason(error)}); {advice}", folder) from None
 
 
 def _reason(error: Exception) -> str:
     """Return the cause of an error in one line; errors of requests wrap those of urllib3."""
     cause = error.args[0] if error.args else error
-    cause = getattr(cause, "reason", cause) if isinstance(cause, Exception) else error
+    cause = cause if isinstance(cause, Exception) else error
+    cause = getattr(cause, "reason", cause)
     text = _CONNECTION.sub("", " ".join(str(cause).split())) or type(error).__name__
     return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 3] + "..."
 
@@ -190,18 +177,13 @@ def _reason(error: Exception) -> str:
 
 def language_pair(name: str, source_language: str, target_language: str) -> str:
     """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``."""
-    pairs = _dataset(name).langpairs
-    sources, targets = (
-        dict.fromkeys([language, language.split("-")[0]]) for language in (source_language, target_language)
-    )
-    for source in sources:
-        for target in targets:
-            found = next((pair for pair in pairs if pair.lower() == f"{source}-{target}"), None)
-            if found is not None:
-                return str(found)
-    there = ", ".join(sorted(pairs)[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")
-    wanted = f"{source_language}-{target_language}"
-    raise InputError(f"sacrebleu's test set '{name}' is not in {wanted}; it is in {there}")
+    pairs: dict[str, str] = {pair.lower(): pair for pair in _dataset(name).langpairs}
+    wanted = source_language, target_language
+    for pair in map("-".join, product(*([language, language.split("-")[0]] for language in wanted))):
+        if pair in pairs:
+            return pairs[pair]
+    there = ", ".join(sorted(pairs.values())[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")
+    raise InputError(f"sacrebleu's test set '{name}' is not in {'-'.join(wanted)}; it is in {there}")
 
 
 def count_references(name: str, source_language: str, target_language: str) -> int:
@@ -214,36 +196,30 @@ def count_references(name: str, source_language: str, target_language: str) -> i
     return sum(field.startswith("ref") for field in dataset.fieldnames(pair))
 
 
-def _test_set(name: str, source_language: str, target_language: str) -> Bitext:
+def _test_set(name: str, source_language: str, target_language: str) -> list[list[str]]:
+    """Return the source and all references of a test set."""
     from sacrebleu.utils import SACREBLEU_DIR
 
     dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
     home = os.path.join(SACREBLEU_DIR, name)
-    logging.getLogger("sacrebleu").setLevel(logging.CRITICAL)
     try:
-        files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]
+        with _explained(f"sacrebleu cannot download '{name}'", _NETWORK, home):
+            files = [dataset.get_source_file(pair), *dataset.get_reference_files(pair)]
     except SystemExit:  # wrong checksum, and other errors that sacrebleu reports itself
-        raise InputError(
-            f"sacrebleu could not download all of '{name}'; remove it and try again", home
-        ) from None
-    except Exception as error:  # network and archive errors
-        reason = " ".join(str(getattr(error, "reason", None) or error).split())
-        raise InputError(
-            f"sacrebleu cannot download '{name}' ({reason}); check the network, or copy this folder from a "
-            "machine that has it",
-            home,
-        ) from None
-    source, target, *further = [list(map(clean_text, read_lines(file))) for file in files]
-    for file, lines in zip(files, (source, target, *further), strict=True):
-        if not lines or len(lines) != len(source):
-            message = f"has {len(lines)} lines, {files[0]} has {len(source)}; remove both, and try again"
+        message = f"sacrebleu could not download all of '{name}'; remove it and try again"
+        raise InputError(message, home) from None
+    texts = [list(map(clean_text, read_lines(file))) for file in files]
+    for file, lines in zip(files, texts, strict=True):
+        if not lines or len(lines) != len(texts[0]):
+            message = f"has {len(lines)} lines, {files[0]} has {len(texts[0])}; remove both, and try again"
             raise InputError(message, file)
-    return Bitext(source, target, further=list(zip(*further, strict=True)) if further else None)
+    return texts
 
 
 def _dataset(name: str) -> Any:
     from sacrebleu.dataset import DATASETS
 
     if name not in DATASETS:
-        raise InputError(f"sacrebleu has no test set '{name}'; {_advice(name, DATASETS, 'sacrebleu --list')}")
+        why = f"sacrebleu has no test set '{name}'{suggest(name, DATASETS)}"
+        raise InputError(f"{why}; see `sacrebleu --list`")
     return DATASETS[name]

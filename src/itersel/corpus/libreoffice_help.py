@@ -22,13 +22,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from email.parser import HeaderParser
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from lxml import etree, html
 
-from itersel.corpus.text import Bitext, clean_text
+from itersel.corpus.text import clean_text
 from itersel.errors import InputError
-from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, LANGUAGE_PATTERN
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
 
@@ -47,39 +46,20 @@ _MAX_PACKAGE = 1 << 28
 # An ar archive starts with this line; a header with fixed columns precedes each file.
 _AR = b"!<arch>\n"
 _AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
-_AR_HEADER_BYTES = 60
-
-Page = dict[tuple[str, int], str]
-
-
-class Collection(NamedTuple):
-    """The aligned paragraphs of two languages, with counts."""
-
-    # The distinct pairs of each module, with the module as task, in the order of the source pages.
-    bitext: Bitext
-    # ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped: ``no
-    # counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
-    counts: dict[str, int]
 
 
 def fetch(
-    source_language: str,
-    target_language: str,
-    output: Path,
-    folder: Path | None = None,
-    mirror: str = DEBIAN_MIRROR,
-    release: str = DEBIAN_RELEASE,
-) -> Collection:
+    source_language: str, target_language: str, output: Path, folder: Path | None, mirror: str, release: str
+) -> tuple[int, dict[str, int]]:
     """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 
     `folder` has the unpacked help or the two .deb files; without it, the packages are downloaded from a
     `mirror`. Languages are written as in Debian's package names: ``de``, ``en-us``.
+
+    Returns the number of pairs, and counts: ``pages``, ``paragraphs`` (source paragraphs with text), and
+    those dropped: ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     """
     languages = source_language, target_language
-    for language in languages:
-        if not re.fullmatch(LANGUAGE_PATTERN, language):
-            message = f"'{language}' is not a language code; write it as Debian does, as de or en-us"
-            raise InputError(message)
     packages = [f"libreoffice-help-{language}" for language in languages]
     with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
         files: list[Path] = []
@@ -88,18 +68,23 @@ def fetch(
         elif not folder.is_dir():
             raise InputError("no such folder", folder)
         elif any(folder.glob("*.deb")):
-            files = [_find_package(package, folder) for package in packages]
+            for package in packages:
+                # of several versions, the last by name
+                found = sorted(folder.glob(f"{package}_*.deb"))[-1:]
+                if not found:
+                    raise InputError(f"holds no {package}_*.deb", folder)
+                files += found
         for file in files:
             unpack(file, Path(scratch, "help"), ".html")
         pages = Path(scratch, "help") if files or folder is None else folder
-        collection = _collect(*(_find_pages(pages, language) for language in languages))
+        pairs, counts = _collect(*(_find_pages(pages, language) for language in languages))
         versions = [version(file) for file in files]
-    for name, column in collection.bitext.columns().items():
+    for name, column in zip(("source", "target", "task"), zip(*pairs, strict=True), strict=True):
         write_lines(output / f"{name}.gz", column)
     packaged = dict(zip(packages, versions, strict=False))
-    statistics = {"packages": packaged, "pairs": collection.bitext.size, **collection.counts}
+    statistics = {"packages": packaged, "pairs": len(pairs), **counts}
     write_json(output / "statistics.json", statistics, indent=1)
-    return collection
+    return len(pairs), counts
 
 
 def _find_pages(folder: Path, language: str) -> Path:
@@ -113,19 +98,25 @@ def _find_pages(folder: Path, language: str) -> Path:
     raise InputError(message, folder)
 
 
-def _collect(source: Path, target: Path) -> Collection:
-    """Align the pages below two folders of `_find_pages`."""
+def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+    """Return the distinct pairs of each module below two folders of `_find_pages`, and counts."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
-    for page in _page_names(source):
+    for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
-        target_page = read_page(target / page) if (target / page).is_file() else {}
-        for source_text, target_text in _aligned(read_page(source / page), target_page):
+        ours = read_page(source / page)
+        theirs = read_page(target / page) if (target / page).is_file() else {}
+        often, as_often = (Counter(name for name, _ in paragraphs) for paragraphs in (ours, theirs))
+        for (name, number), text in ours.items():
+            if not text:
+                continue
             counts["paragraphs"] += 1
-            pair = (source_text, target_text, page.parts[0])
-            if not target_text:
+            # Ids that occur more than once are aligned in order, if equally often in both languages.
+            counterpart = theirs[name, number] if often[name] == as_often[name] else ""
+            pair = text, counterpart, page.parts[0]
+            if not counterpart:
                 counts["no counterpart"] += 1
-            elif source_text == target_text:
+            elif text == counterpart:
                 counts["untranslated"] += 1
             elif pair in found:
                 counts["duplicates"] += 1
@@ -133,27 +124,10 @@ def _collect(source: Path, target: Path) -> Collection:
                 found[pair] = None
     if not found:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
-    sources, targets, tasks = zip(*found, strict=True)
-    return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
+    return list(found), dict(counts)
 
 
-def _page_names(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
-
-
-def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
-    """Yield each source paragraph with its counterpart, or with an empty string if it has none.
-
-    Ids that occur more than once on a page are aligned in order, if equally often in both languages.
-    """
-    source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
-    for key, text in source.items():
-        if text:
-            equal = source_count[key[0]] == target_count[key[0]]
-            yield text, target[key] if equal else ""
-
-
-def read_page(path: Path) -> Page:
+def read_page(path: Path) -> dict[tuple[str, int], str]:
     """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
     occurrences: dict[str, int] = defaultdict(int)
     page = {}
@@ -193,30 +167,18 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
 
 def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
     """Download packages without their dependencies; sizes and digests are checked against the index."""
-    entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
+    entries = _index(packages, mirror, release)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for package in packages:
-        if package not in entries:
-            raise InputError(f"Debian {release} has no package {package}; check the languages")
-        entry = entries[package]
+    for entry in entries:
         address = f"{mirror.rstrip('/')}/{entry['Filename']}"
         content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
         if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-            raise InputError(
-                f"{address} is damaged: its digest is not the one in the mirror's index; {_ADVICE}"
-            )
+            why = f"{address} is damaged: its digest is not the one in the mirror's index"
+            raise InputError(f"{why}; {_ADVICE}")
         files.append(folder / PurePosixPath(entry["Filename"]).name)
         files[-1].write_bytes(content)
     return files
-
-
-def _find_package(package: str, folder: Path) -> Path:
-    """Return the .deb file of a package in `folder`; of several versions, the last by name."""
-    files = sorted(folder.glob(f"{package}_*.deb"))
-    if not files:
-        raise InputError(f"holds no {package}_*.deb", folder)
-    return files[-1]
 
 
 def unpack(package: Path, folder: Path, suffix: str) -> None:
@@ -239,21 +201,21 @@ def version(package: Path) -> str:
     return ""
 
 
-def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
+def _index(packages: Sequence[str], mirror: str, release: str) -> list[dict[str, str]]:
     """Return the entries of packages in the index of a release."""
+    address = f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz"
     try:
-        decompressor = lzma.LZMADecompressor()
-        text = decompressor.decompress(_fetch(address, _MAX_INDEX), _MAX_INDEX).decode(errors="replace")
-    except lzma.LZMAError:
-        raise InputError(f"{address} is damaged; {_ADVICE}") from None
-    if not decompressor.eof:
-        raise InputError(f"{address} is truncated; {_ADVICE}")
-    entries = {}
+        with lzma.open(io.BytesIO(_fetch(address, _MAX_INDEX))) as stream:
+            text = stream.read(_MAX_INDEX).decode(errors="replace")
+    except (lzma.LZMAError, EOFError):
+        raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
+    entries = []
     for package in packages:
         found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
-        fields = dict(HeaderParser().parsestr(found[0])) if found else {}
-        if {"Filename", "Size", "SHA256"} <= fields.keys() and fields["Size"].isdecimal():
-            entries[package] = fields
+        entry = dict(HeaderParser().parsestr(found[0])) if found else {}
+        if not ({"Filename", "Size", "SHA256"} <= entry.keys() and entry["Size"].isdecimal()):
+            raise InputError(f"Debian {release} has no package {package}; check the languages")
+        entries.append(entry)
     return entries
 
 
@@ -286,14 +248,13 @@ def _archive(package: Path, part: str) -> bytes:
     content = package.read_bytes()
     position = len(_AR)
     while content.startswith(_AR) and (header := _AR_HEADER.match(content, position)) is not None:
-        position += _AR_HEADER_BYTES
+        position = header.end()
         size = int(header["size"])
         name = header["name"].decode(errors="replace").strip().rstrip("/")
         if name.startswith(f"{part}.tar"):
             if name.endswith(".zst"):
-                raise InputError(
-                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files", package
-                )
+                why = "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files"
+                raise InputError(why, package)
             return content[position : position + size]
         position += size + size % 2
     raise InputError("is no Debian package; fetch it again", package)

@@ -37,12 +37,10 @@ class Side(NamedTuple):
 def read_side(path: FilePath, numbers: WordNumbers, allow_empty: bool = False) -> Side:
     """Read tokenised sentences, one per line, as `text_blocks` does; new words get the next numbers."""
     blocks = text_blocks(path, allow_empty, is_kept=True, is_tokenized=True)
-    words, lengths = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-    for lines in blocks:
-        part = number_words(list(map(split_words, lines)), numbers)
-        words.append(part.words)
-        lengths.append(np.diff(part.offset))
-    return Side(np.concatenate(words), offsets_of(np.concatenate(lengths)))
+    # a text may be empty, so there is at least one part
+    parts = [number_words(list(map(split_words, lines)), numbers) for lines in chain([[]], blocks)]
+    lengths = np.concatenate([np.diff(part.offset) for part in parts])
+    return Side(np.concatenate([part.words for part in parts]), offsets_of(lengths))
 
 
 def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Side:

@@ -1,10 +1,10 @@
-"""From raw parallel text to train, dev, devtest and test files."""
+"""From raw parallel text, or the references of n-best lists, to train, dev, devtest and test files."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel import __version__
+from itersel.corpus.columns import read_labels, reference_columns
 from itersel.corpus.prepare import CompoundSplitter, Preparation
-from itersel.corpus.recase import RecaserCounts
+from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, Pairs, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
-from itersel.corpus.text import Bitext, concatenate, split_words
-from itersel.errors import InputError
+from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
+from itersel.corpus.tokenization import protected
+from itersel.errors import FilePath, InputError
 from itersel.limits import SPLITS, test_split
 from itersel.processes import map_blocks
 from itersel.progress import count_up
@@ -62,78 +64,62 @@ class Split(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The splits by name, and the pairs that some of them share."""
+    """The splits by name, the pairs that some of them share, and the case of the target side of train."""
 
     splits: dict[str, Split]
     overlaps: list[Overlap]
-
-
-class Monolingual(NamedTuple):
-    """Prepared text of one language, and the number of lines dropped because they contain no word."""
-
-    lines: list[str]
-    empty: int
-
-
-@dataclass
-class _Part:
-    """The pairs collected for one split, and the number of dropped pairs by reason."""
-
-    blocks: list[Bitext] = field(default_factory=list)
-    dropped: Counter[str] = field(default_factory=Counter)
+    case: RecaserCounts
 
 
 def prepare_corpus(
     blocks: Iterable[Bitext],
     preparation: Preparation,
     settings: Settings,
-    case: RecaserCounts,
     held_out: Mapping[str, Iterable[Bitext]],
     processes: int,
 ) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
     All splits except train also keep their raw text. Pairs that will be dropped are not held in memory,
-    because a corpus may consist mostly of empty lines or duplicates. `case` counts the target side of train
-    before it is filtered. `held_out` are sets with their own files, with which the pairs are compared. The
-    result does not depend on the number of processes.
+    because a corpus may consist mostly of empty lines or duplicates. Case is counted before train is
+    filtered. `held_out` are sets with their own files, with which the pairs are compared. The result does not
+    depend on the number of processes.
     """
     others = HeldOutPairs()
     for split, further in held_out.items():
         for block in further:
-            others.add(split, _prepared(block, preparation, settings).block)
-    collected = _Collected(preparation, settings, case, others)
+            others.add(split, _prepared(preparation, settings, block).block)
+    collected = _Collected(preparation, settings, others)
     collected.add_all(blocks, processes)
     splits: dict[str, Split] = {}
     seen: set[str] = set()
-    for name, part in collected.parts.items():
-        dropped: dict[str, int] = {}
-        pairs = concatenate(part.blocks)
-        part.blocks.clear()
+    for name, parts in collected.parts.items():
+        before, dropped = collected.dropped[name], dict[str, int]()
+        pairs = concatenate(parts)
+        parts.clear()
         pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
         if settings.split == BY_HASH:
-            pairs = _keep(pairs, unique(pairs), "duplicates", dropped)
-            dropped["duplicates"] += part.dropped["duplicates"]
+            pairs = _keep(pairs, unique(pairs), "duplicates", dropped, before)
         if len(collected.parts) > 1:
             # The hash sees unsplit compounds; splitting them can make two sources equal.
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
-            pairs = _keep(pairs, new, "source in another split", dropped)
-            dropped["source in another split"] += part.dropped["source in another split"]
+            pairs = _keep(pairs, new, "source in another split", dropped, before)
             seen.update(pairs.source)
-        splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
+        splits[name] = _finish(name, pairs, settings, dropped, before)
     # what is dropped from train is counted there
     remaining = [one for one in others.overlaps() if one.other != "train" or not settings.drop_overlap]
-    return Prepared(splits, remaining)
+    return Prepared(splits, remaining, collected.case)
 
 
-def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monolingual:
-    """Prepare text in the target language; only lines with words are held in memory."""
+def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> tuple[list[str], int]:
+    """Prepare text in the target language; returns the lines with words, and the number of the others."""
     kept: list[str] = []
     lines = 0
     for block in blocks:
+        # others may be many, and are not held in memory
         kept += filter(None, preparation.target(block))
         lines += len(block)
-    return Monolingual(kept, lines - len(kept))
+    return kept, lines - len(kept)
 
 
 class _Collected:
@@ -142,17 +128,17 @@ class _Collected:
     Pairs that splitting compounds cannot make valid are dropped.
     """
 
-    def __init__(
-        self, preparation: Preparation, settings: Settings, case: RecaserCounts, held_out: HeldOutPairs
-    ) -> None:
+    def __init__(self, preparation: Preparation, settings: Settings, held_out: HeldOutPairs) -> None:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
             names = (*SPLITS, *map(test_split, settings.held_out_modules))
-        self.parts = {name: _Part() for name in names}
+        self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
+        # by split and reason
+        self.dropped = {name: Counter[str]() for name in names}
+        self.case = RecaserCounts(preparation.target_language, protected(preparation.protected))
         self._preparation, self._settings, self._held_out = preparation, settings, held_out
-        self._case = case
         self._frequency: Counter[str] = Counter()  # of source words
-        # Pairs of blocks without words. Not in `parts`: threads of `map_blocks` count them meanwhile.
+        # Pairs of blocks without words. Not in `dropped`: threads of `map_blocks` count them meanwhile.
         self._empty = 0
         # the pairs that the hash has put into splits, with their splits
         self._seen: set[tuple[str, str, str]] = set()
@@ -164,7 +150,7 @@ class _Collected:
         raw = _of_modules(blocks, settings)
         if settings.split == "train":
             raw = self._with_words(raw)
-        prepared = map_blocks(partial(_preparer, self._preparation, settings), raw, processes)
+        prepared = map_blocks(partial(partial, _prepared, self._preparation, settings), raw, processes)
         for pairs in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
             if self._held_out:
                 pairs = self._compared(pairs)
@@ -176,12 +162,12 @@ class _Collected:
             else:
                 self._add(pairs)
         if self._empty:
-            self.parts["train"].dropped["empty"] += self._empty
+            self.dropped["train"]["empty"] += self._empty
         if settings.cut:
             self._add(cut.released())
             for name, held in cut.sets().items():
-                self.parts[name].blocks.append(held)
-            self.parts["train"].dropped["source in another split"] += cut.further()
+                self.parts[name].append(held)
+            self.dropped["train"]["source in another split"] += cut.further()
         if settings.split_compounds:
             self._preparation.compounds = CompoundSplitter(self._frequency)
 
@@ -203,7 +189,7 @@ class _Collected:
         for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
             name = _place(block, index, self._settings)
             if (source, target, name) in self._seen:
-                self.parts[name].dropped["duplicates"] += 1
+                self.dropped[name]["duplicates"] += 1
             else:
                 self._seen.add((source, target, name))
                 chosen[name].append(index)
@@ -211,7 +197,7 @@ class _Collected:
                 self._frequency.update(split_words(source))
         for name, indices in chosen.items():
             if indices:
-                self.parts[name].blocks.append(_of_split(block.take(indices), name))
+                self.parts[name].append(_of_split(block.take(indices), name))
         self._count_case(pairs.cased[index] for index in chosen["train"])
 
     def _compared(self, pairs: Pairs) -> Pairs:
@@ -222,7 +208,7 @@ class _Collected:
         found = dict(zip(of_train, self._held_out.find(block.take(of_train)), strict=True))
         if not self._settings.drop_overlap or not any(found.values()):
             return pairs
-        self.parts["train"].dropped.update(f"also in {split}" for split in found.values() if split)
+        self.dropped["train"].update(f"also in {split}" for split in found.values() if split)
         return pairs.take([index for index in range(block.size) if not found.get(index)])
 
     def _add(self, pairs: Pairs) -> None:
@@ -233,13 +219,13 @@ class _Collected:
         if split == "train":
             self._count_case(pairs.cased)
             kept, reasons = self._trainable(block)
-            self.parts[split].dropped.update(reasons)
+            self.dropped[split].update(reasons)
             block = block.take(kept)
-        self.parts[split].blocks.append(_of_split(block, split))
+        self.parts[split].append(_of_split(block, split))
 
     def _count_case(self, cased: Iterable[str]) -> None:
         for line in cased:
-            self._case.add(split_words(line))
+            self.case.add(split_words(line))
 
     def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
         # Splitting compounds only lengthens a source: if it is too long, it stays so; its ratio may change.
@@ -248,11 +234,7 @@ class _Collected:
         return trainable(block, self._settings.max_length, ratio)
 
 
-def _preparer(preparation: Preparation, settings: Settings) -> Callable[[Bitext], Pairs]:
-    return lambda block: _prepared(block, preparation, settings)
-
-
-def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> Pairs:
+def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Pairs:
     """Prepare the text of a block, except for compounds."""
     further, raw = block.further, None
     # train, from which nothing is cut, is never scored
@@ -293,8 +275,10 @@ def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext
         raise InputError(f"no pair is of module {', '.join(unknown)}; there are {there}")
 
 
-def _keep(bitext: Bitext, indices: list[int], reason: str, dropped: dict[str, int]) -> Bitext:
-    dropped[reason] = bitext.size - len(indices)
+def _keep(
+    bitext: Bitext, indices: list[int], reason: str, dropped: dict[str, int], before: Mapping[str, int]
+) -> Bitext:
+    dropped[reason] = bitext.size - len(indices) + before[reason]
     return bitext.take(indices)
 
 
@@ -309,9 +293,9 @@ def _finish(
         dropped.update({reason: count for reason, count in before.items() if reason not in dropped})
         bitext = bitext.take(kept)
         if settings.split == name and settings.deduplicate != "none":
-            bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped)
+            bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped, before)
     if bound:
-        bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped)
+        bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped, before)
     if bitext.size == 0:
         raise InputError(f"no pair is left for {name}; give more text or wider bounds")
     return Split(bitext, describe(bitext, dropped))
@@ -322,8 +306,7 @@ def write_corpus(
     prepared: Prepared,
     preparation: Preparation,
     settings: Settings,
-    monolingual: Monolingual | None,
-    case: RecaserCounts,
+    monolingual: tuple[list[str], int] | None,
 ) -> None:
     """Write the splits, their preparation and their statistics to `folder`.
 
@@ -332,7 +315,7 @@ def write_corpus(
     ``statistics.json``, or ``<split>.statistics.json`` for one split. The statistics are written last: if
     they exist, so does the rest.
     """
-    splits, overlaps = prepared
+    splits, overlaps, case = prepared
     for name, split in splits.items():
         for column, lines in split.bitext.columns().items():
             write_lines(folder / f"{name}.{column}.gz", lines)
@@ -347,9 +330,41 @@ def write_corpus(
         "overlaps": [overlap._asdict() for overlap in overlaps],
     }
     if monolingual is not None:
-        write_lines(folder / "monolingual.gz", monolingual.lines)
-        words = count_words(monolingual.lines)
-        dropped = {"empty": monolingual.empty}
-        document["monolingual"] = {"sentences": len(monolingual.lines), **words, "dropped": dropped}
+        lines, empty = monolingual
+        write_lines(folder / "monolingual.gz", lines)
+        document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
     write_json(folder / name, document, indent=1)
+
+
+def write_references(
+    folder: Path,
+    split: str,
+    references: Sequence[FilePath],
+    languages: tuple[str, str],
+    source: FilePath | None = None,
+    task: FilePath | None = None,
+) -> None:
+    """Write the texts of a split of n-best lists, as they are, under the names that prepared text has.
+
+    Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
+    ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
+    translations as they are. Without `source`, the statistics count no words of it.
+    """
+    paths = dict(zip(reference_columns(len(references)), references, strict=True))
+    paths |= {"source": source} if source is not None else {}
+    texts = {column: read_text(path) for column, path in paths.items()}
+    if task is not None:
+        texts["task"], paths["task"] = read_labels(task), task
+    if texts:
+        check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
+    for column, lines in texts.items():
+        write_lines(folder / f"{split}.{column}.gz", lines)
+    if split == "train":
+        Preparation(*languages, tokenized=True).write(folder / "preparation.json")
+        Recaser({}, {}, {}, capitalizes=False, language=languages[1]).write(folder / "recaser.json")
+    if references:
+        target = texts["target"]
+        pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
+        statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
+        write_json(folder / f"{split}.statistics.json", statistics, indent=1)

@@ -21,9 +21,9 @@ from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
 from itersel.errors import FilePath, checked
-from itersel.limits import LANGUAGE_PATTERN, MAX_JSON_BYTES
-from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import check_counts, parse_json
+from itersel.limits import LANGUAGE_PATTERN
+from itersel.storage.files import open_output
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # Letters of the shortest part of a compound.
 MINIMUM_LENGTH = 3
@@ -148,13 +148,8 @@ class Preparation:
     def to_json(self) -> str:
         """Return it as JSON."""
         frequency = None if self.compounds is None else self.compounds.frequency
-        document = {
-            "source_language": self.source_language,
-            "target_language": self.target_language,
-            "tokenized": self.tokenized,
-            "protected": list(self.protected),
-            "source_frequency": frequency,
-        }
+        document = {**vars(self), "source_frequency": frequency}
+        del document["compounds"]
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
     def write(self, path: FilePath) -> None:
@@ -163,25 +158,18 @@ class Preparation:
             stream.write(self.to_json())
 
 
-def read_preparation(path: FilePath) -> Preparation:
-    """Read what `Preparation.write` wrote; an InputError if it is not such a file."""
-    return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
-
-
-def parse_preparation(content: bytes, path: FilePath) -> Preparation:
-    """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
+def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:
+    """Read what `Preparation.write` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a preparation.json of itersel corpus prepare"):
-        document = parse_json(content)
+        document = read_json(path) if content is None else parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
         further = document["protected"]
-        if not isinstance(further, list):
+        if not (isinstance(further, list) and isinstance(tokenized, bool)):
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
         if not all(re.fullmatch(LANGUAGE_PATTERN, language) for language in languages):
-            raise ValueError
-        if not isinstance(tokenized, bool):
             raise ValueError
         if frequency is not None:
             check_counts(frequency)

@@ -43,9 +43,8 @@ def _blocks(corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
         yield from pair_blocks(_pairs(path, corpus, reading), path, reading)
     if not corpus.file:
         check_parts(corpus)
+        columns = {name: getattr(corpus, name) for name in ("source", "target", "task", "alignment")}
         for number in range(len(corpus.source)):
-            sides = {"source": corpus.source, "target": corpus.target}
-            columns = sides | {"task": corpus.task, "alignment": corpus.alignment}
             paths = {name: files[number] for name, files in columns.items() if files}
             yield from _parallel_blocks(paths, corpus.further, reading)
 
@@ -106,11 +105,9 @@ def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
             words, others = (len(split_words(side)) for side in sides)
             for i, j in points:
                 if i >= words or j >= others:
-                    message = (
-                        f"alignment point {i}-{j} is outside its sentence pair ({words} and {others} tokens, "
-                        "counted from 0); align this text again"
-                    )
-                    raise InputError(message, path, number)
+                    pair = f"its sentence pair ({words} and {others} tokens, counted from 0)"
+                    why = f"alignment point {i}-{j} is outside {pair}; align this text again"
+                    raise InputError(why, path, number)
             lines.append(format_points(points))
         block = block._replace(alignment=lines)
     return block

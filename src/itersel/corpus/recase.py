@@ -26,9 +26,8 @@ from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import FilePath, checked
-from itersel.limits import MAX_JSON_BYTES
-from itersel.storage.files import open_output, read_bytes
-from itersel.storage.json_files import check_counts, parse_json
+from itersel.storage.files import open_output
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
@@ -120,8 +119,6 @@ class Recaser:
 
 
 class _Case(NamedTuple):
-    """The case of a word."""
-
     lower: str
     is_kept: bool  # it is protected
     begins_large: bool | None  # None if its first character has no case
@@ -144,21 +141,22 @@ class RecaserCounts:
         """Count the words of a line."""
         cases = [self._case(word) for word in words]
         small = [case.lower for case in cases]
-        context = zip(_before(words, small), words, [*small, EDGE][1:], cases, strict=True)
-        counted = [(before, word, after, case) for before, word, after, case in context if not case.is_kept]
-        self._left.update((before, word) for before, word, _, _ in counted)
-        firsts = (case.begins_large for before, _, _, case in counted if before == EDGE)
-        self._starts.update(is_large for is_large in firsts if is_large is not None)
-        # A capital at the beginning of a sentence says nothing about the word elsewhere.
-        telling = [
-            (word, after)
-            for before, word, after, case in counted
-            if before != EDGE or not case.is_capitalized
-        ]
-        self._forms.update(word for word, _ in telling)
-        self._right.update(telling)
+        following = [*small, EDGE][1:]
+        for before, word, after, case in zip(_before(words, small), words, following, cases, strict=True):
+            if case.is_kept:
+                continue
+            self._left[before, word] += 1
+            if before == EDGE and case.begins_large is not None:
+                self._starts[case.begins_large] += 1
+            # A capital at the beginning of a sentence says nothing about the word elsewhere.
+            if before != EDGE or not case.is_capitalized:
+                self._forms[word] += 1
+                self._right[word, after] += 1
         if max(len(self._left), len(self._right)) > self._limit:
-            self._left, self._right = _repeated(self._left), _repeated(self._right)
+            self._left, self._right = (
+                Counter({pair: count for pair, count in counts.items() if count > 1})
+                for counts in (self._left, self._right)
+            )
             self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
 
     def _case_of(self, word: str) -> _Case:
@@ -211,15 +209,10 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     return found
 
 
-def read_recaser(path: FilePath) -> Recaser:
-    """Read what `Recaser.write` wrote; an InputError if it is not such a file."""
-    return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
-
-
-def parse_recaser(content: bytes, path: FilePath) -> Recaser:
-    """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
+def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
+    """Read what `Recaser.write` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a recaser.json of itersel corpus prepare"):
-        document = parse_json(content)
+        document = read_json(path) if content is None else parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
         capitalizes, language = document["capitalizes"], document["language"]
         if not (isinstance(capitalizes, bool) and isinstance(language, str)):
@@ -244,13 +237,6 @@ def _best(forms: Forms) -> str:
     return min(forms, key=lambda form: (-forms[form], form))
 
 
-def _repeated(counts: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """Return the entries counted more than once."""
-    return Counter({pair: count for pair, count in counts.items() if count > 1})
-
-
 def _most_frequent(contexts: Contexts) -> Contexts:
-    if len(contexts) <= MAX_KEPT:
-        return dict(contexts)
     order = sorted(contexts, key=lambda name: (-sum(contexts[name].values()), name))
     return {name: contexts[name] for name in order[:MAX_KEPT]}

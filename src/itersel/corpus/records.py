@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.columns import checked_labels
 from itersel.corpus.corpora import CONTEXT, CSV, JSON_LINES, MO, PARQUET, PO, TSV, Corpus, Fields, Reading
-from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
+from itersel.corpus.text import Bitext, check_text, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
 
@@ -46,9 +46,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                     message = f"is longer than {reading.limit:,} bytes{reading.advice}"
                     raise InputError(message, path, line)
             if reading.dropped is None:
-                check_text(side, path, lines)
-                if reading.tokenized:
-                    check_tokens(side, path, lines)
+                check_text(side, path, lines, reading.tokenized)
         labels = None if tasks[0] is None else checked_labels(tasks, path, lines)
         yield Bitext(source, target, labels)
 
@@ -194,10 +192,8 @@ def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pai
         what = f"is '{language}', not {languages}" if language else f"is missing; give {languages}"
         raise InputError(f"the language in the header of the catalogue {what}", path)
     found = False
-    for entry in catalogue:
-        if entry.obsolete or "fuzzy" in getattr(entry, "flags", ()) or entry.msgid_plural:
-            continue
-        if not entry.msgid or not entry.msgstr:
+    for entry in catalogue.translated_entries():
+        if entry.msgid_plural or not entry.msgid or not entry.msgstr:
             continue
         texts = clean_text(entry.msgid), clean_text(entry.msgstr)
         source, target = texts[::-1] if sides[0] else texts

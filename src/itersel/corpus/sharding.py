@@ -7,12 +7,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.columns import read_labels, require_label
+from itersel.corpus.columns import reference_columns, require_label
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.storage.files import read_lines, write_lines
@@ -21,15 +20,7 @@ from itersel.storage.files import read_lines, write_lines
 REST = "rest.ids"
 
 
-class NaturalShards(NamedTuple):
-    """Numbers of shards by label; if `has_others`, sentences with other labels are an additional shard."""
-
-    shards: Mapping[str, int]
-    has_others: bool = False
-    minimum: int = 1
-
-
-def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
+def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> list[NDArray[np.int64]]:
     """Return the lines of each shard, shuffled unless `seed` is None; sizes differ by at most one."""
     if seed is None:
         return np.array_split(np.arange(lines), shards)
@@ -37,24 +28,29 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
     return np.array_split(np.argsort(np.random.PCG64(seed).random_raw(lines), kind="stable"), shards)
 
 
-def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
-    """Return the lines of the shards of natural tasks; the order within one does not depend on others."""
+def natural_lines(
+    labels: Sequence[str], shards: Mapping[str, int], has_others: bool, minimum: int, seed: int
+) -> list[NDArray[np.int64]]:
+    """Return the lines of the shards of natural tasks; the order within one does not depend on others.
+
+    `shards` are their numbers by label; if `has_others`, sentences with other labels are an additional shard.
+    """
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
-    shards = []
-    for name, count in tasks.shards.items():
+    parts = []
+    for name, count in shards.items():
         own = order[label == name]
         require_label(labels, name)
-        if own.shape[0] < max(count, tasks.minimum):
-            why = f"{count} shards" if count > tasks.minimum else f"a minimum of {tasks.minimum}"
+        if own.shape[0] < max(count, minimum):
+            why = f"{count} shards" if count > minimum else f"a minimum of {minimum}"
             raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
-        shards += np.array_split(own, count)
-    if tasks.has_others:
-        others = order[~np.isin(label, list(tasks.shards))]
+        parts += np.array_split(own, count)
+    if has_others:
+        others = order[~np.isin(label, list(shards))]
         if others.shape[0] == 0:
             raise InputError("every sentence has one of the labels that are named; remove others: join")
-        shards.append(others)
-    return shards
+        parts.append(others)
+    return parts
 
 
 def pooled_lines(
@@ -82,15 +78,13 @@ def pooled_lines(
 
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
     """Return the files, as many for each shard, that make up the shards of an epoch, in training order."""
-    order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
-    return [part.tolist() for part in np.split(order, shards)]
+    return [part.tolist() for part in shard_lines(files, shards, (seed, epoch))]
 
 
 def shard_corpus(
     source: FilePath,
     target: FilePath,
-    shards: int,
-    seed: int | None,
+    cut: Callable[[int], Sequence[NDArray[np.int64]]],
     output: FilePath,
     further: Sequence[FilePath] = (),
 ) -> None:
@@ -99,44 +93,25 @@ def shard_corpus(
     ``z.ids`` has the line number of each sentence, followed by those of its copies: the lines with the same
     source and target, whatever shard they are in. If a shard has several of them, only the first has the
     list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
-    ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it is complete.
+    ``z.target.1.gz``, ``z.target.2.gz`` and so on. `cut` returns the line numbers of each shard, given the
+    number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
+    complete.
     """
-    texts = _read_texts(source, target, further)
-    lines = len(texts["source"])
-    if lines < shards:
-        limit = f"use at most {lines} (in a config: decoder.jobs, or shards of an experiment)"
-        raise InputError(f"has {lines} lines, too few for {shards} shards; {limit}", source)
-    _write_shards(output, texts, shard_lines(lines, shards, seed))
-
-
-def shard_tasks(
-    source: FilePath,
-    target: FilePath,
-    task: FilePath,
-    cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
-    output: FilePath,
-    further: Sequence[FilePath] = (),
-) -> None:
-    """Write shards like those of `shard_corpus`, chosen by the labels in the file `task`.
-
-    `cut` returns the line numbers of each shard: `natural_lines` or `pooled_lines`. The numbers of lines that
-    are left out are written to ``rest.ids``.
-    """
-    texts = _read_texts(source, target, further)
-    labels = read_labels(task, len(texts["source"]), source)
-    try:
-        parts = cut(labels)
-    except InputError as error:
-        raise InputError(error.message, task) from None
-    _write_shards(output, texts, parts)
-
-
-def _read_texts(source: FilePath, target: FilePath, further: Sequence[FilePath]) -> dict[str, list[str]]:
-    paths = {"source": source, "target": target}
-    paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
-    texts = {side: read_lines(path) for side, path in paths.items()}
-    check_line_counts(*zip(paths.values(), texts.values(), strict=True))
-    return texts
+    paths = [source, target, *further]
+    texts = list(map(read_lines, paths))
+    check_line_counts(*zip(paths, texts, strict=True))
+    parts = cut(len(texts[0]))
+    columns = ["source", *reference_columns(len(texts) - 1)]
+    copies = _copies(texts[0], texts[1])
+    rest = np.setdiff1d(np.arange(len(texts[0])), np.concatenate(parts))
+    with new_folder(Path(output)) as folder:
+        for shard, numbers in enumerate(parts):
+            ids = numbers.tolist()
+            for column, text in zip(columns, texts, strict=True):
+                write_lines(folder / f"{shard}.{column}.gz", (text[line] for line in ids), durable=False)
+            write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
+        if rest.size:
+            write_lines(folder / REST, map(str, rest.tolist()), durable=False)
 
 
 @contextlib.contextmanager
@@ -156,21 +131,6 @@ def new_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-
-
-def _write_shards(
-    output: FilePath, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
-) -> None:
-    copies = _copies(texts["source"], texts["target"])
-    rest = np.setdiff1d(np.arange(len(texts["source"])), np.concatenate(parts))
-    with new_folder(Path(output)) as folder:
-        for shard, numbers in enumerate(parts):
-            ids = numbers.tolist()
-            for side, text in texts.items():
-                write_lines(folder / f"{shard}.{side}.gz", (text[line] for line in ids), durable=False)
-            write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
-        if rest.size:
-            write_lines(folder / REST, map(str, rest.tolist()), durable=False)
 
 
 def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:

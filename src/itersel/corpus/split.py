@@ -6,6 +6,7 @@ import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from itersel.corpus.text import Bitext, concatenate, split_words
@@ -121,15 +122,10 @@ class Cut:
         sources = [source for _, source in sorted(self._heap, reverse=True)]
         wanted = sum(self._sizes.values())
         if len(sources) < wanted:
-            raise InputError(
-                f"train has {len(sources):,} different sentences, too few to cut {wanted:,} for "
-                f"{', '.join(self._sizes)}"
-            )
-        found, begin = {}, 0
-        for name, size in self._sizes.items():
-            found[name] = concatenate([self._chosen(source) for source in sources[begin : begin + size]])
-            begin += size
-        return found
+            found = f"train has {len(sources):,} different sentences"
+            raise InputError(f"{found}, too few to cut {wanted:,} for {', '.join(self._sizes)}")
+        chosen = map(self._chosen, sources)
+        return {name: concatenate(islice(chosen, size)) for name, size in self._sizes.items()}
 
     def further(self) -> int:
         """Return the number of dropped pairs: all others of the sources in the held-out sets."""

@@ -125,9 +125,7 @@ def text_blocks(
             raise InputError(message, name, 1)
         numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
-            check_text(lines, path, numbers)
-            if is_tokenized:
-                check_tokens(lines, path, numbers)
+            check_text(lines, path, numbers, is_tokenized)
         yield lines
         number += len(lines)
     if not number and not allow_empty:
@@ -166,14 +164,27 @@ def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
         raise InputError("has no segments (<seg>)", path)
 
 
-def check_text(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for the first `MAX_LISTED` texts with a control character or ``|||``."""
+def check_text(
+    texts: Sequence[str], path: FilePath, numbers: Sequence[int | None], is_tokenized: bool = False
+) -> None:
+    """Raise an InputError for the first `MAX_LISTED` texts with a control character or ``|||``.
+
+    If they are tokenised, then also for words that are reserved in grammars or language models.
+    """
     joined = " ".join(texts)
     # almost all text is printable, and this test is three times as fast
-    if joined.isprintable() and FIELD_SEPARATOR not in joined:
-        return
-    found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
-    _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
+    if not joined.isprintable() or FIELD_SEPARATOR in joined:
+        found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
+        _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
+    if is_tokenized:
+        bad = (
+            (number, word)
+            for number, text in zip(numbers, texts, strict=True)
+            if "[" in text or "<" in text
+            for word in filter(_RESERVED.fullmatch, split_words(text))
+        )
+        why = "cannot be a word, it has a meaning in grammars or language models; rename it"
+        _refuse(((number, f"'{word}' {why}") for number, word in bad), path)
 
 
 def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> None:
@@ -189,20 +200,8 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def check_tokens(texts: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for words that are reserved in grammars or language models; see `check_text`."""
-    bad = (
-        (number, word)
-        for number, text in zip(numbers, texts, strict=True)
-        if "[" in text or "<" in text
-        for word in filter(_RESERVED.fullmatch, split_words(text))
-    )
-    why = "cannot be a word, it has a meaning in grammars or language models; rename it"
-    _refuse(((number, f"'{word}' {why}") for number, word in bad), path)
-
-
 def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
-    """Return whether a pair of a block has no text that `check_text` and `check_tokens` refuse."""
+    """Return whether a pair of a block has no text that `check_text` refuses."""
     sides = (block.source[index], block.target[index], *(block.further[index] if block.further else ()))
     return not any(
         _FORBIDDEN.search(text) or (tokenized and any(map(_RESERVED.fullmatch, split_words(text))))

@@ -271,7 +271,8 @@ class Tokenizer:
         spaces = _spaces(plain, text) or [True] * (len(plain) - 1)
         pieces = plain[:1]
         for (left, right), word, is_there in zip(pairwise(tokens), plain[1:], spaces, strict=True):
-            marks = _edges(left)[1] + _edges(right)[0]
+            # a token of one character has no marks
+            marks = (left[-1] if len(left) > 1 else "") + (right[0] if len(right) > 1 else "")
             is_spaced = (is_there or SPACE in marks) and JOIN not in marks
             pieces.append(f" {word}" if is_spaced else word)
         return "".join(pieces).replace(SPACE, " ")
@@ -280,11 +281,6 @@ class Tokenizer:
 def bare(token: str) -> str:
     """Return a token without the marks at its edges."""
     return token.strip(JOIN + SPACE) if len(token) > 1 else token
-
-
-def _edges(token: str) -> tuple[str, str]:
-    """Return the first and the last character of a token, where marks are; a token of one has none."""
-    return (token[0], token[-1]) if len(token) > 1 else ("", "")
 
 
 def text_of(token: str) -> str:
@@ -317,7 +313,5 @@ def _spaces(tokens: Sequence[str], text: str) -> list[bool] | None:
     return spaces[1:]
 
 
-@lru_cache(maxsize=8)
-def tokenizer(language: str, further: tuple[str, ...] = ()) -> Tokenizer:
-    """Return the tokenizer of a language; reading Moses' rules takes longer than tokenising a sentence."""
-    return Tokenizer(language, further)
+# Reading Moses' rules takes longer than tokenising a sentence.
+tokenizer = lru_cache(maxsize=8)(Tokenizer)

@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from lxml import etree
@@ -36,55 +35,53 @@ _UNFINISHED = (
 )
 
 
-@dataclass
-class _Seen:
-    """What a file contains: units, those in both languages, and codes."""
-
-    units: int = 0
-    used: int = 0
-    # Number of units that are skipped only because of a region; by code of that region.
-    in_other_regions: int = 0
-    languages: Counter[str] = field(default_factory=Counter)  # number of variants by language code
-    regions: Counter[str] = field(default_factory=Counter)
-
-
 def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     """Read the pairs of two languages from a TMX file, and warn of units that lack one of the languages.
 
     Of several variants in a language, the one with exactly the code in `reading` is used, otherwise the
     first.
     """
-    seen = _Seen()
+    wanted = reading.source_language, reading.target_language
+    # Units, those in both languages, and those that are skipped only because of a region.
+    units = used = in_other_regions = 0
+    # Numbers of variants by language code, and of the units in other regions by code of that region.
+    there, regions = Counter[str](), Counter[str]()
     for unit in _units(path, _UNIT, "tmx", reading):
-        pair = _pair(unit, reading, path, seen)
-        if pair is not None:
-            yield pair
-    wanted = f"{reading.source_language} and {reading.target_language}"
-    if not seen.used:
-        there = most_frequent(seen.languages) or "none"
-        raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
-    if seen.used < seen.units:
-        number = f"{seen.units - seen.used:,} of {seen.units:,} translation units"
-        regions = f"; {seen.in_other_regions:,} because of the region ({most_frequent(seen.regions)})"
-        print(
-            f"{path}: warning: {number} skipped, not in {wanted}{regions if seen.regions else ''}",
-            file=sys.stderr,
-        )
+        units += 1
+        variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
+        there.update({code for code, _ in variants if code})
+        sides = [_side(variants, language) for language in wanted]
+        if None in sides:
+            lacked = {_primary(code) for code, side in zip(wanted, sides, strict=True) if side is None}
+            others = [code for code, _ in variants if not any(matches(code, one) for one in wanted)]
+            found = {code for code in others if _primary(code) in lacked}
+            if {_primary(code) for code in found} == lacked:
+                in_other_regions += 1
+                regions.update(found)
+            continue
+        used += 1
+        segments = [next(variant.iterchildren(_SEGMENT), None) for variant in sides]
+        if None in segments:
+            why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
+            raise InputError(why, path, _line_of(sides[segments.index(None)]))
+        source, target = (_text_of(segment, path) for segment in segments)
+        yield Pair(source, target, _line_of(unit))
+    languages = " and ".join(wanted)
+    if not used:
+        codes = most_frequent(there) or "none"
+        raise InputError(f"has no translation unit in {languages}; its languages are {codes}", path)
+    if used < units:
+        skipped = f"{units - used:,} of {units:,} translation units skipped, not in {languages}"
+        why = f"; {in_other_regions:,} because of the region ({most_frequent(regions)})" if regions else ""
+        print(f"{path}: warning: {skipped}{why}", file=sys.stderr)
 
 
 def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Reading) -> Iterator[Any]:
     """Yield the elements with a tag, in a document with this root; each is emptied before the next one."""
     limit = max(MAX_TMX_UNIT, 4 * reading.limit)
-    # Entities are not resolved, and nothing outside the file is read.
+    # Entities are not resolved; as nothing else is asked for, nothing outside the file is read.
     parser = etree.XMLPullParser(
-        ("end",),
-        tag=tag,
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
+        ("end",), tag=tag, resolve_entities=False, remove_comments=True, remove_pis=True
     )
     is_checked, size = False, 0
     try:
@@ -136,30 +133,6 @@ def _forget(element: Any) -> None:
             del parent[0]
 
 
-def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> Pair | None:
-    """Return the texts of a unit in the two languages, and count the unit and its languages."""
-    variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
-    seen.units += 1
-    seen.languages.update({code for code, _ in variants if code})
-    wanted = reading.source_language, reading.target_language
-    sides = [_side(variants, language) for language in wanted]
-    if None in sides:
-        lacked = {_primary(language) for language, side in zip(wanted, sides, strict=True) if side is None}
-        others = [code for code, _ in variants if not any(matches(code, language) for language in wanted)]
-        regions = {code for code in others if _primary(code) in lacked}
-        if {_primary(code) for code in regions} == lacked:
-            seen.in_other_regions += 1
-            seen.regions.update(regions)
-        return None
-    seen.used += 1
-    segments = [next(variant.iterchildren(_SEGMENT), None) for variant in sides]
-    if None in segments:
-        why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
-        raise InputError(why, path, _line_of(sides[segments.index(None)]))
-    source, target = (_text_of(segment, path) for segment in segments)
-    return Pair(source, target, _line_of(unit))
-
-
 def _primary(code: str) -> str:
     """Return a language code without region."""
     return code.replace("_", "-").partition("-")[0].lower()
@@ -205,13 +178,14 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     wanted, found, there = (reading.source_language, reading.target_language), False, set()
     for unit in _units(path, ("{*}trans-unit", "{*}segment"), "xliff", reading):
         source, target = (next(unit.iterchildren(f"{{*}}{name}"), None) for name in ("source", "target"))
-        languages = _languages(unit)
+        attributes = ("source-language", "srcLang"), ("target-language", "trgLang")  # of 1.2 and of 2.0
+        languages = tuple(_inherited(unit, *names) for names in attributes)
         there.add(languages)
         same = all(map(matches, languages, wanted))
         if source is None or target is None or not (same or all(map(matches, languages[::-1], wanted))):
             continue
         state = target.get("state") or unit.get("state") or ""
-        if state in _UNFINISHED or unit.get("approved") == "no" or not _is_translatable(unit):
+        if state in _UNFINISHED or "no" in (unit.get("approved"), _inherited(unit, "translate")):
             continue
         first, second = (_text_of(one, path) for one in (source, target))
         if first and second:
@@ -219,25 +193,14 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
             yield Pair(first, second, _line_of(unit)) if same else Pair(second, first, _line_of(unit))
     if not found:
         codes = ", ".join(sorted({f"{one or '?'} to {other or '?'}" for one, other in there})) or "none"
-        raise InputError(
-            f"has no translated segment in {' and '.join(wanted)}; its languages are {codes}", path
-        )
+        why = f"has no translated segment in {' and '.join(wanted)}"
+        raise InputError(f"{why}; its languages are {codes}", path)
 
 
-def _languages(unit: Any) -> tuple[str, str]:
-    """Return the languages of a unit: attributes of its file (1.2) or of the document (2.0)."""
-    found = ["", ""]
-    for element in unit.iterancestors():
-        if etree.QName(element).localname in ("file", "xliff"):
-            for side, names in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
-                found[side] = found[side] or next(filter(None, map(element.get, names)), "")
-    return found[0], found[1]
-
-
-def _is_translatable(unit: Any) -> bool:
-    """Return whether a unit is to be translated: its attribute, or that of the nearest element around it."""
-    around = (element.get("translate") for element in (unit, *unit.iterancestors()))
-    return next(filter(None, around), "yes") != "no"
+def _inherited(unit: Any, *names: str) -> str:
+    """Return the first of these attributes that a unit or the nearest element around it has, or ''."""
+    found = (element.get(name) for element in (unit, *unit.iterancestors()) for name in names)
+    return next(filter(None, found), "")
 
 
 def wmt_pairs(path: str, reading: Reading) -> Iterator[Pair]:

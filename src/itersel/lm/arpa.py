@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
@@ -31,6 +32,8 @@ CAPITAL_UNKNOWN = b"<UNK>"
 _KENLM = b"mmap lm http://kheafield.com/code"
 # The format allows comments before the counts.
 MAX_COMMENTS = 1000
+# n-grams that are read at a time.
+READ = 2**14
 
 # The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
@@ -63,8 +66,7 @@ def parse_arpa(pieces: Iterable[bytes], path: FilePath) -> Arpa:
 def read_unigrams(path: FilePath) -> tuple[set[str], int]:
     """Return the words and the order of an ARPA file; what follows the unigrams is not read."""
     parser = _Parser(byte_blocks(path), path)
-    counts = parser.header()
-    parser.next_line()
+    counts, _ = parser.header()
     rows = chain.from_iterable(parser.rows(1, counts[0], highest=len(counts) == 1))
     words = {UNKNOWN if row[1] == CAPITAL_UNKNOWN else row[1].decode(errors="replace") for row in rows}
     return words, len(counts)
@@ -85,99 +87,69 @@ def _line_blocks(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
 class _Parser:
     def __init__(self, pieces: Iterable[bytes], path: FilePath) -> None:
         self.path = path
-        self.blocks = _line_blocks(pieces)
-        self.block: list[bytes] = []
-        self.place = 0  # in the block
-        self.before = 0  # lines before the block
-
-    @property
-    def position(self) -> int:
-        """Number of lines taken."""
-        return self.before + self.place
+        self.lines = chain.from_iterable(_line_blocks(pieces))
+        self.position = 0  # number of lines taken
+        self.words = [UNKNOWN]
+        # numbers of words
+        self.ids = {UNKNOWN.encode(): 0, CAPITAL_UNKNOWN: 0}
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
         """Raise the error of a line, by default the last one taken."""
         raise InputError(message, self.path, self.position if position is None else position + 1)
 
-    def take(self, count: int) -> list[bytes]:
-        """Return the next lines, at most `count`; none at the end only."""
-        if self.place == len(self.block):
-            self.before += self.place
-            self.block, self.place = next(self.blocks, []), 0
-        lines = self.block[self.place : self.place + count]
-        self.place += len(lines)
-        return lines
-
-    def has_more(self) -> bool:
-        """Return whether there is another line that is not empty, and skip those before it."""
-        while self.take(1):
-            self.place -= 1
-            # blocks of empty lines alone would take long line by line
-            if self.place == 0 and not any(self.block):
-                self.place = len(self.block)
-            while self.place < len(self.block):
-                if self.block[self.place].strip():
-                    return True
-                self.place += 1
-        return False
-
     def next_line(self) -> bytes:
-        """Return the next non-empty line, and move past it."""
-        if not self.has_more():
-            self.fail("ends before \\end\\; the file is truncated; recreate it")
-        return self.take(1)[0].strip()
+        """Return the next line that is not empty, without white space around it; nothing at the end."""
+        for line in self.lines:
+            self.position += 1
+            if stripped := line.strip():
+                return stripped
+        return b""
+
+    def heading(self) -> bytes:
+        """Return the next line that is not empty; there must be one."""
+        return self.next_line() or self.fail("ends before \\end\\; the file is truncated; recreate it")
 
     def parse(self) -> Arpa:
-        counts = self.header()
-        words: list[str] = []
-        ids: dict[bytes, int] = {}
+        counts, heading = self.header()
         ngrams = []
         for order, count in enumerate(counts, 1):
-            heading = self.next_line()
             if heading != b"\\%d-grams:" % order:
                 self.fail(f"expected \\{order}-grams:; the number of n-grams differs from \\data\\")
-            begin = self.position
-            rows = self.rows(order, count, highest=order == len(counts))
-            if order == 1:
-                unigrams = list(rows)
-                words, ids = self.vocabulary(list(chain.from_iterable(unigrams)), begin)
-                rows = iter(unigrams)
-            blocks = count_up(rows, f"{order}-grams read", len)
-            ngrams.append(self.section(blocks, order, ids, begin))
-        if self.next_line() != b"\\end\\":
+            ngrams.append(self.section(order, count, highest=order == len(counts)))
+            heading = self.heading()
+        if heading != b"\\end\\":
             self.fail("expected \\end\\; the number of n-grams differs from \\data\\")
         # What follows is ignored, but read: the caller may want the checksum of the whole file.
-        while self.take(1):
-            pass
-        return Arpa(words, [_unigrams(ngrams[0], len(words)), *ngrams[1:]])
+        deque(self.lines, maxlen=0)
+        return Arpa(self.words, [_unigrams(ngrams[0], len(self.words)), *ngrams[1:]])
 
-    def header(self) -> list[int]:
-        r"""Read ``\data\`` and the numbers of n-grams, after any comments."""
-        line, first = self.next_line().removeprefix(codecs.BOM_UTF8), self.position - 1
+    def header(self) -> tuple[list[int], bytes]:
+        r"""Return the numbers of n-grams, after any comments and ``\data\``, and the line that follows."""
+        line, first = self.heading().removeprefix(codecs.BOM_UTF8), self.position - 1
         if line.startswith(_KENLM):
             self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
         if message := packing_of(line):
             self.fail(message, 0)
         while line != b"\\data\\":
-            if self.position - first > MAX_COMMENTS or line.startswith(b"\\") or not self.has_more():
+            if self.position - first > MAX_COMMENTS or line.startswith(b"\\") or not line:
                 self.fail("is not an ARPA file: expected \\data\\", first)
             line = self.next_line()
         counts: list[int] = []
-        while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
+        while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", line := self.heading()):
             if int(match[1]) != len(counts) + 1:
                 self.fail(f"expected 'ngram {len(counts) + 1}=...'")
             counts.append(int(match[2]))
-        self.place -= 1
         if not counts:
-            self.fail("expected 'ngram 1=...'", self.position)
-        return counts
+            self.fail("expected 'ngram 1=...'")
+        return counts, line
 
     def rows(self, order: int, count: int, highest: bool) -> Iterator[list[list[bytes]]]:
         """Yield the fields of the n-grams in a section, each with or without a backoff, in blocks."""
         begin, done = self.position, 0
         while done < count:
             # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
-            rows = [line.split() for line in self.take(count - done)]
+            rows = [line.split() for line in islice(self.lines, min(count - done, READ))]
+            self.position += len(rows)
             if not rows:
                 self.fail(f"ends after {done} of {count} n-grams; the file is truncated")
             size = np.fromiter(map(len, rows), np.int64, len(rows))
@@ -191,70 +163,59 @@ class _Parser:
             yield rows
             done += len(rows)
 
-    def vocabulary(self, rows: list[list[bytes]], begin: int) -> tuple[list[str], dict[bytes, int]]:
-        """Return the words in numerical order, and their numbers; ``<unk>`` is 0, and so is ``<UNK>``."""
-        ids = {UNKNOWN.encode(): 0}
-        seen: set[bytes] = set()
-        for i, row in enumerate(rows):
-            word = UNKNOWN.encode() if row[1] == CAPITAL_UNKNOWN else row[1]
-            if word in seen:
-                self.fail(f"'{row[1].decode(errors='replace')}' is listed twice", begin + i)
-            seen.add(word)
-            ids.setdefault(word, len(ids))
+    def section(self, order: int, count: int, highest: bool) -> NGrams:
+        """Read the n-grams of an order."""
+        begin = self.position
+        parts = [NGrams(np.empty((0, order), np.int32), np.empty(0), np.empty(0))]
+        for rows in count_up(self.rows(order, count, highest), f"{order}-grams read", len):
+            if order == 1:
+                self.add_words(rows)
+            parts.append(self.converted(rows, order))
         for mark in (START, END):
-            if mark.encode() not in ids:
+            if mark.encode() not in self.ids:
                 self.fail(f"the unigrams lack {mark}; estimate the model with sentence ends", begin - 1)
-        words = []
-        for word in ids:
-            try:
-                words.append(word.decode())
-            except UnicodeDecodeError:
-                place = begin + next(i for i, row in enumerate(rows) if row[1] == word)
-                self.fail("not valid UTF-8; convert the file with iconv", place)
-        return words, {**ids, CAPITAL_UNKNOWN: 0}
-
-    def section(
-        self, blocks: Iterable[list[list[bytes]]], order: int, ids: dict[bytes, int], begin: int
-    ) -> NGrams:
-        """Convert the fields of a section to numbers."""
-        parts, place = [NGrams(np.empty((0, order), np.int32), np.empty(0), np.empty(0))], begin
-        for rows in blocks:
-            parts.append(self.converted(rows, order, ids, place))
-            place += len(rows)
         grams = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
         keys = ngram_keys(grams.words)
         row = np.argsort(keys, kind="stable")
         again = row[1:][keys[row[1:]] == keys[row[:-1]]]
         if again.size:
-            self.fail("this n-gram is listed twice", begin + int(again.min()))
+            words = " ".join(self.words[word] for word in grams.words[again.min()])
+            self.fail(f"'{words}' is listed twice", begin + int(again.min()))
         return grams
 
-    def converted(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
-        """Convert the fields of n-grams to numbers; `begin` is the position of the first line."""
+    def add_words(self, rows: list[list[bytes]]) -> None:
+        """Give numbers to the words of unigrams that have just been read."""
+        for position, row in enumerate(rows, self.position - len(rows)):
+            if self.ids.setdefault(row[1], len(self.words)) == len(self.words):
+                try:
+                    self.words.append(row[1].decode())
+                except UnicodeDecodeError:
+                    self.fail("not valid UTF-8; convert the file with iconv", position)
+
+    def converted(self, rows: list[list[bytes]], order: int) -> NGrams:
+        """Convert the fields of n-grams that have just been read to numbers."""
+        begin = self.position - len(rows)
         words = np.empty((len(rows), order), np.int32)
         for j in range(order):
-            words[:, j] = [ids.get(row[j + 1], -1) for row in rows]
+            words[:, j] = [self.ids.get(row[j + 1], -1) for row in rows]
         unlisted = np.argwhere(words < 0)
         if unlisted.size:
             i, j = unlisted[0].tolist()
             word = rows[i][j + 1].decode(errors="replace")
             self.fail(f"'{word}' is not among the unigrams", begin + i)
-        probability = self.numbers([row[0] for row in rows], range(begin, begin + len(rows)))
+        probability = self.numbers([row[0] for row in rows], begin)
         above = np.flatnonzero(probability > 0)
         if above.size:
             self.fail("the log10 probability is positive", begin + int(above[0]))
-        with_backoff = [i for i, row in enumerate(rows) if len(row) == order + 2]
-        backoff = np.zeros(len(rows))
-        positions = [begin + i for i in with_backoff]
-        backoff[with_backoff] = self.numbers([rows[i][-1] for i in with_backoff], positions)
-        return NGrams(words, probability, backoff)
+        backoffs = [row[-1] if len(row) == order + 2 else b"0" for row in rows]
+        return NGrams(words, probability, self.numbers(backoffs, begin))
 
-    def numbers(self, fields: list[bytes], positions: Sequence[int]) -> NDArray[np.float64]:
-        """Parse finite numbers in lines at these positions."""
+    def numbers(self, fields: list[bytes], begin: int) -> NDArray[np.float64]:
+        """Parse finite numbers, one of each line."""
         result = _finite(fields)
         if result is None:
             bad = next(i for i, field in enumerate(fields) if _finite([field]) is None)
-            self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", positions[bad])
+            self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", begin + bad)
         return result
 
 
@@ -275,10 +236,6 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
 
 
-# n-grams that are turned into text at a time.
-WRITTEN = 2**16
-
-
 def write_arpa(path: FilePath, model: EstimatedModel) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
     words = string_table(model.words)
@@ -288,7 +245,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
             stream.write(f"ngram {order}={count}\n")
         for order in range(1, len(model.counts) + 1):
             stream.write(f"\n\\{order}-grams:\n")
-            blocks = chain.from_iterable(map(_split, model.blocks(order)))
+            blocks = model.blocks(order)
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
                 stream.write(_lines(grams, words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
@@ -306,12 +263,6 @@ def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
     rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded
-
-
-def _split(grams: NGrams) -> Iterator[NGrams]:
-    for begin in range(0, grams.words.shape[0], WRITTEN):
-        part = slice(begin, begin + WRITTEN)
-        yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
 
 
 def _lines(grams: NGrams, words: StringTable, is_highest: bool) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import itersel
+from itersel import __version__
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
@@ -99,8 +99,15 @@ def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> L
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
         raise InputError(DAMAGED, path)
     slots = arrays["slots"]
-    values = slots.view(np.float32).reshape(slots.shape[0], 4)
-    _check_slots(slots, values, path)
+    capacity = slots.shape[0]
+    if capacity < 2 or capacity & (capacity - 1):
+        raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
+    if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
+        raise damaged(path, "slots", "is too full")
+    values = slots.view(np.float32).reshape(capacity, 4)
+    for column in (2, 3):
+        if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
+            raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
     model = LanguageModel(
         ModelArrays(order, arrays["unigram"], arrays["unigram_flags"], slots, values),
         StringTable(arrays["words_data"], arrays["words_offset"]),
@@ -117,17 +124,6 @@ def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
     return {**kept, "words_data": model.words.data, "words_offset": model.words.offset}
 
 
-def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
-    capacity = slots.shape[0]
-    if capacity < 2 or capacity & (capacity - 1):
-        raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
-    if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
-        raise damaged(path, "slots", "is too full")
-    for column in (2, 3):
-        if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
-            raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
-
-
 def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> None:
     """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
@@ -135,12 +131,9 @@ def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> N
     """
     checksum = hashlib.sha256()
     model = parse_arpa(_hashed(arpa, checksum), arpa)
-    if order is not None and len(model.ngrams) != order:
-        found = len(model.ngrams)
-        raise InputError(
-            f"is of order {found}, expected order {order}; choose order {found} or a different file",
-            arpa,
-        )
+    if order not in (None, found := len(model.ngrams)):
+        why = f"is of order {found}, expected order {order}; choose order {found} or a different file"
+        raise InputError(why, arpa)
     for grams in model.ngrams:
         if not all((np.abs(numbers) <= MAX_MAGNITUDE).all() for numbers in grams[1:]):
             raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
@@ -164,22 +157,15 @@ def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[st
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
     words = string_table(model.words)
-    unigrams = ngrams[0]
     arrays: dict[str, NDArray[Any]] = {
         "words_data": words.data,
         "words_offset": words.offset,
-        "unigram": np.column_stack([unigrams.log10_probability, unigrams.backoff]).astype(np.float32),
+        "unigram": np.column_stack(ngrams[0][1:]).astype(np.float32),
         "unigram_flags": flags[0],
         "slots": _hash_table(ngrams, flags, source),
     }
-    attributes = {
-        "order": len(ngrams),
-        "words": words.count,
-        "ngrams": listed,
-        "itersel": itersel.__version__,
-        **more,
-    }
-    write_arrays(path, FORMAT, arrays, attributes)
+    attributes = {"order": len(ngrams), "words": words.count, "ngrams": listed, "itersel": __version__}
+    write_arrays(path, FORMAT, arrays, {**attributes, **more})
 
 
 def _hashed(path: FilePath, checksum: hashlib._Hash) -> Iterator[bytes]:
@@ -226,15 +212,12 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
         missing = np.concatenate([part[index.rows(part) < 0] for part in chain(suffixes, prefixes)])
         missing = missing[np.unique(ngram_keys(missing), return_index=True)[1]]
         unknown = np.zeros(missing.shape[0])
-        result[k - 1] = NGrams(
-            np.concatenate([shorter.words, missing]),
-            np.concatenate([shorter.log10_probability, unknown]),
-            np.concatenate([shorter.backoff, unknown]),
-        )
+        parts = [shorter, NGrams(missing, unknown, unknown)]
+        result[k - 1] = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
     for k in range(1, len(result) - 1):
-        added = slice(first_missing[k], None)
-        words, shorter, index = result[k].words[added], result[k - 1], _Index(result[k - 1].words)
-        result[k].log10_probability[added] = (
+        rows = slice(first_missing[k], None)
+        words, shorter, index = result[k].words[rows], result[k - 1], _Index(result[k - 1].words)
+        result[k].log10_probability[rows] = (
             shorter.backoff[index.rows(words[:, :-1])] + shorter.log10_probability[index.rows(words[:, 1:])]
         )
     return result
@@ -266,8 +249,7 @@ def _hash_table(ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: File
         capacity *= 2
     slots = np.zeros((capacity, 2), np.uint64)
     for grams, flag in zip(ngrams[1:], flags[1:], strict=True):
-        columns = grams.words, grams.log10_probability, grams.backoff, flag
-        blocks = zip(*[_slices(column) for column in columns], strict=True)
+        blocks = zip(*[_slices(column) for column in (*grams, flag)], strict=True)
         for words, log10_probability, backoff, flags_of_block in blocks:
             values = np.column_stack([log10_probability, backoff]).astype(np.float32)
             rows = np.column_stack([ngram_keys(words) | flags_of_block, values.view(np.uint64)[:, 0]])

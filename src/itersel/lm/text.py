@@ -65,10 +65,11 @@ def read_text(
         blocks = text_blocks(path, is_tokenized=True)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
-        for lines in _batches(blocks):
-            # No word of the text is <s> or </s>: text_blocks refuses them.
-            marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
-            tokens.append(word_numbers(marked, ids))
+        while batch := list(islice(blocks, BATCH)):
+            if lines := list(chain.from_iterable(batch)):
+                # No word of the text is <s> or </s>: text_blocks refuses them.
+                marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
+                tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
 
 
@@ -78,23 +79,13 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
         yield [line for number, line in enumerate(lines, count) if number not in left_out]
         count += len(lines)
     if max(left_out) >= count:
-        raise InputError(
-            f"has {count} lines, but line {max(left_out) + 1} is to be left out; the first text must be the "
-            "one that was split into shards",
-            path,
-        )
-
-
-def _batches(blocks: Iterator[list[str]]) -> Iterator[list[str]]:
-    while batch := list(islice(blocks, BATCH)):
-        if lines := list(chain.from_iterable(batch)):
-            yield lines
+        why = f"has {count} lines, but line {max(left_out) + 1} is to be left out"
+        raise InputError(f"{why}; the first text must be the one that was split into shards", path)
 
 
 def _words_of(path: FilePath) -> set[str]:
-    words: set[str] = set()
-    for lines in text_blocks(path, is_tokenized=True):
-        words.update(split_words(" ".join(lines)))
+    blocks = text_blocks(path, is_tokenized=True)
+    words = set(chain.from_iterable(split_words(" ".join(lines)) for lines in blocks))
     if not words:
         raise InputError("is not a vocabulary: it contains no words", path)
     return words
@@ -118,19 +109,13 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     numbers = [[row[0] for row in shard] for shard in rows]
     others = [row[0] for row in _numbers(rest)] if rest.exists() else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
-        message = (
-            f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once; "
-            "rerun 'itersel shard'"
-        )
-        raise InputError(message, folder)
+        why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
+        raise InputError(f"{why}; rerun 'itersel shard'", folder)
     for shard in range(fold, count, folds):
         path = folder / f"{shard}.target.gz"
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
-            message = (
-                f"differs from the lines in {shard}.ids of {os.fspath(text)}; give the target side that was "
-                "split into shards"
-            )
-            raise InputError(message, path)
+            why = f"differs from the lines in {shard}.ids of {os.fspath(text)}"
+            raise InputError(f"{why}; give the target side that was split into shards", path)
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 

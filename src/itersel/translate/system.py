@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.corpus.prepare import Preparation, parse_preparation, read_preparation
-from itersel.corpus.recase import Recaser, parse_recaser, read_recaser
+from itersel.corpus.prepare import Preparation, read_preparation
+from itersel.corpus.recase import Recaser, read_recaser
 from itersel.errors import InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
@@ -119,8 +119,8 @@ def read_bundle(path: FilePath) -> TrainedSystem:
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),
         weight_file.weights_of(_part(arrays, "weights"), path),
-        parse_preparation(arrays["preparation"].tobytes(), path),
-        parse_recaser(arrays["recaser"].tobytes(), path),
+        read_preparation(path, arrays["preparation"].tobytes()),
+        read_recaser(path, arrays["recaser"].tobytes()),
         settings,
     )
 

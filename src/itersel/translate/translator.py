@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.corpus.prepare import restore
-from itersel.corpus.text import check_tokens, split_words, text_blocks
+from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import feature_values, text_of
 from itersel.decode.trees import Derivation, Node, derive_all
@@ -115,7 +115,8 @@ class Translator:
         """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""
         preparation = self.system.preparation
         if preparation.tokenized:
-            check_tokens(block.lines, path, range(block.first, block.first + len(block.lines)))
+            numbers = range(block.first, block.first + len(block.lines))
+            check_text(block.lines, path, numbers, is_tokenized=True)
         lines = preparation.split_compounds(preparation.source(block.lines))
         sentences = list(map(split_words, lines))
         for number, words in enumerate(sentences, block.first):
