@@ -43,9 +43,9 @@ WORD_PENALTY = -1 / math.log(10)
 # edges has a quarter of it. Both grow if a sentence has more edges.
 PAIRS_PER_WORD = 2500
 MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
-
-
 DEFAULT = Search()
+# Of dense (C) and sparse (F) features.
+WeightVectors: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class KBest(NamedTuple):
@@ -118,7 +118,7 @@ class Decoder:
         self._found: Hypotheses | None = None
         self._queue_bundles, self._found_nodes = 0, (0, 0)
 
-    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
         return find_named(weights, self.dense_names), find_weights(weights, self.shard.feature_key)
 

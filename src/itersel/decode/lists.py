@@ -24,7 +24,7 @@ from itersel.bleu.references import Joined, References, grouped_references, join
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
@@ -142,7 +142,7 @@ class ListDecoder:
     def __init__(self, shard: ListShard) -> None:
         self._shard, self.dense_names = shard, shard.dense_names
 
-    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
         return find_named(weights, self.dense_names), find_weights(weights, self._shard.feature_key)
 
