@@ -236,15 +236,9 @@ class Decoder:
 
     def _empty(self) -> KBest:
         # nothing is translated, so nothing is scored, not even the end of the sentence
-        return KBest(
-            np.zeros(0, np.int32),
-            np.zeros(2, np.int64),
-            np.zeros(1),
-            np.zeros((1, len(self.dense_names))),
-            np.zeros(0, np.int32),
-            np.zeros(0),
-            np.zeros(2, np.int64),
-        )
+        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        dense = np.zeros((1, len(self.dense_names)))
+        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
 
 
 def extend(best: Best, further: Sequence[Best]) -> Best:

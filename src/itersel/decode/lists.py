@@ -202,7 +202,7 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
         yield shard.text_of(int(decoder.ranked(sentence, *vectors)[0][0]))
 
 
-def make_list_shard(
+def _make_list_shard(
     lists: NBest,
     ids: NDArray[np.int64],
     dense_names: Sequence[str],
@@ -210,13 +210,9 @@ def make_list_shard(
     quality: NDArray[np.float64] | None,
     words: Callable[[Sequence[str]], Sequence[str]],
 ) -> ListShard:
-    """Make a shard of lists without duplicates; see `import_lists`.
+    """Make a shard of lists without duplicates, with `references` or a `quality` of each translation.
 
-    `ids` are the numbers of their sentences (N) in the whole text, `dense_names` the names of the dense
-    features; all others are sparse. There are one or more `references`, each with a line per sentence, or a
-    `quality` of each translation, float64 (H), from 0 to 1.
-
-    Raises an `InputError` if two features have the same key.
+    `ids` are the numbers of their sentences in the whole text. All but the dense features are sparse.
     """
     number = WordNumbers()
 
@@ -278,7 +274,7 @@ def import_lists(
     scores, quality = None, f"{path}.quality.gz"
     if os.path.exists(quality):
         scores = np.array(read_numbers(quality, len(read.text)))[kept.row]
-    return make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
+    return _make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
 
 
 def _read_ids(path: FilePath) -> list[int]:

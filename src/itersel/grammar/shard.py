@@ -202,7 +202,6 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
-    _check_names({"dense_names": names, "templates": held, "computed": computed}, path)
     lists = {"dense_names": names, "templates": held, "computed": computed}
     _check_names(lists, path)
     if len(names) != (columns := values["grammar_dense"].shape[1]):
