@@ -153,31 +153,12 @@ class Decoder:
     ) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
 
-        The arrays of the forest are reused for the next sentence.
+        The arrays of the forest are reused for the next sentence. If the tables of language-model states
+        are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules = self._sentence_rules(sentence)
+        rules, model_weight = self._sentence_rules(sentence), float(dense_weights[self.model_column])
         score_rules(self._table, rules, dense_weights, sparse_weights)
-        return rules, self._search(words, rules, float(dense_weights[self.model_column]))
-
-    @property
-    def model_column(self) -> int:
-        """Index of the language model among the dense features."""
-        return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
-
-    def _sentence_rules(self, sentence: int) -> SentenceRules:
-        """Collect the rules of a sentence, glue rules first, and their dense features."""
-        shard = self.shard
-        begin, end = shard.grammar_offset[sentence : sentence + 2]
-        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
-        columns = len(shard.dense_names)
-        dense = np.zeros((rule.shape[0], len(self.dense_names)))
-        dense[2:, :columns] = shard.dense(begin, end)
-        dense[:, columns:] = self._rule_dense[rule]
-        return make_sentence_rules(rule, dense)
-
-    def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
-        """Parse and search; restarts with larger tables if they were too small."""
         model = self.model
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
@@ -206,8 +187,24 @@ class Decoder:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)
                 if not states.counts[1]:
-                    return found
+                    return rules, found
             pairs *= 2
+
+    @property
+    def model_column(self) -> int:
+        """Index of the language model among the dense features."""
+        return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
+
+    def _sentence_rules(self, sentence: int) -> SentenceRules:
+        """Collect the rules of a sentence, glue rules first, and their dense features."""
+        shard = self.shard
+        begin, end = shard.grammar_offset[sentence : sentence + 2]
+        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
+        columns = len(shard.dense_names)
+        dense = np.zeros((rule.shape[0], len(self.dense_names)))
+        dense[2:, :columns] = shard.dense(begin, end)
+        dense[:, columns:] = self._rule_dense[rule]
+        return make_sentence_rules(rule, dense)
 
     def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
         """Find the k best; restarts with larger tables if they were too small."""

@@ -251,9 +251,7 @@ def append_rules(
             for i in range(pairs.row[row, SYMBOL_BEGIN], pairs.row[row + 1, SYMBOL_BEGIN]):
                 rules.target[size[TARGETS], 0] = pairs.symbol[i]
                 size[TARGETS] += 1
-            point, vote, line = vote_alignment(
-                corpus.position, corpus.link, pairs.row, row, pairs.sample, lengths, point, vote
-            )
+            point, vote, line = vote_alignment(corpus, pairs, row, lengths, point, vote)
             for i in range(vote[line, VOTED_BEGIN], vote[line, VOTED_END]):
                 rules.point[size[POINTS], 0], rules.point[size[POINTS], 1] = point[i, 0], point[i, 1]
                 size[POINTS] += 1

@@ -6,7 +6,7 @@ A pair is a variant and a target side; the rules of the grammar are the pairs of
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,10 @@ class Pairs(NamedTuple):
     new: NDArray[np.int32]  # (F + 1): the pairs whose rules are to be appended to those of the shard
 
 
+# begin and end of target positions; (-1, -1): none
+Span: TypeAlias = tuple[int, int]
+
+
 class Spans(NamedTuple):
     """Target spans at an occurrence: of the whole pattern, and of its gaps (-1: no such gap)."""
 
@@ -82,8 +86,8 @@ class Spans(NamedTuple):
 
 
 @leaf_kernel
-def target_span(position: NDArray[np.int32], begin: int, end: int) -> tuple[int, int]:
-    """Return the span of the target positions that source words are linked to, or -1, -1 if unaligned."""
+def target_span(position: NDArray[np.int32], begin: int, end: int) -> Span:
+    """Return the span of the target positions that source words are linked to."""
     low, high = -1, -1
     for p in range(begin, end):
         if position[p, LINK_LOW] >= 0:
@@ -110,17 +114,11 @@ def least_length(lengths: int, least: int, most: int) -> int:
 
 @leaf_kernel
 def add_row(
-    row: NDArray[np.int32],
-    count: int,
-    number: int,
-    spans: Spans,
-    before: tuple[int, int],
-    after: tuple[int, int],
-    max_span: int,
+    row: NDArray[np.int32], count: int, number: int, spans: Spans, before: Span, after: Span, max_span: int
 ) -> int:
     """Write a rule to row[count] unless its target side is too long; returns the number of rows.
 
-    before, after: the target spans of an X at the left and right edge; (-1, -1): none.
+    before, after: the target spans of an X at the left and right edge.
     """
     low, high, low_1, high_1, low_2, high_2 = spans
     variant = 0
@@ -292,23 +290,14 @@ def group_rows(pairs: Pairs, count: int) -> int:
 
 @leaf_kernel
 def write_points(
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-    row: NDArray[np.int32],
-    i: int,
-    begins: NDArray[np.int32],
-    lengths: tuple[int, int, int],
-    point: NDArray[np.int32],
-    end: int,
+    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: NDArray[np.int32], end: int
 ) -> int:
-    """Write the alignment of row i to point[end:]; returns its end.
-
-    row: see rule_kernels.Pairs. begins, lengths: (3), begin and length of each block of its occurrence.
-    point: (any, 2), symbols of the source and the target side.
-    """
+    """Write the alignment of row i to point[end:] (any, 2), symbols of both sides; returns its end."""
+    position, link, row = corpus.position, corpus.link, pairs.row
     symbol = row[i, VARIANT] & BEFORE
     for block in range(3):
-        for p in range(begins[block], begins[block] + lengths[block]):
+        begin = pairs.sample[row[i, NUMBER], block]
+        for p in range(begin, begin + lengths[block]):
             for k in range(position[p, LINK_BEGIN], position[p + 1, LINK_BEGIN]):
                 place = link[k] - row[i, LOW]
                 if row[i, LOW_1] >= 0 and link[k] >= row[i, HIGH_1]:
@@ -336,31 +325,28 @@ def compare_points(point: NDArray[np.int32], vote: NDArray[np.int32], a: int, b:
 
 @kernel
 def vote_alignment(
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-    row: NDArray[np.int32],
+    corpus: Corpus,
+    pairs: Pairs,
     i: int,
-    sample: NDArray[np.int32],
     lengths: tuple[int, int, int],
     point: NDArray[np.int32],
     vote: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Find the most frequent alignment of the pair whose first row is i.
 
-    Ties go to the smallest alignment, compared point by point. sample: (samples, 3), begins of blocks.
-    point: (any, 2), vote: (any, 3), scratch.
+    Ties go to the smallest alignment, compared point by point. point: (any, 2), vote: (any, 3), scratch.
 
     Returns point and vote, grown if needed, and the row of the result in `vote`: the alignment is
     point[vote[line, VOTED_BEGIN] : vote[line, VOTED_END]].
     """
-    count, end = 0, 0
+    position, row, count, end = corpus.position, pairs.row, 0, 0
     while i >= 0:
         begin, links = end, 0
         for block in range(3):
-            first = sample[row[i, NUMBER], block]
+            first = pairs.sample[row[i, NUMBER], block]
             links += position[first + lengths[block], LINK_BEGIN] - position[first, LINK_BEGIN]
         point, vote = grown(point, end + links), grown(vote, count + 1)
-        end = write_points(position, link, row, i, sample[row[i, NUMBER]], lengths, point, begin)
+        end = write_points(corpus, pairs, i, lengths, point, begin)
         vote[count, VOTED_BEGIN], vote[count, VOTED_END], vote[count, VOTES] = begin, end, 0
         line = 0
         while line < count and compare_points(point, vote, line, count):
