@@ -181,8 +181,7 @@ class Decoder:
                 self._states[pairs] = make_states(model.order, pairs // 4, pairs)
             states = self._states[pairs]
             reset_states(states)
-            word_states = np.zeros(self._table.model_word.shape[0], np.int64)
-            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight, word_states)
+            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)

@@ -189,15 +189,6 @@ def append_rows(
     return new
 
 
-@leaf_kernel
-def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
-    """Return the end of a batch of pairs: at most `batch` occurrences, but at least one pair."""
-    end = pair + 1
-    while end < begin.shape[0] - 1 and begin[end + 1] - begin[pair] <= batch:
-        end += 1
-    return end
-
-
 @kernel
 def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules:
     """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
@@ -286,7 +277,9 @@ def extract_rules(
             pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
             pair += 1
             if pair == listed_end:
-                listed, listed_end, end = pair, batch_end(begin, pair, batch), pattern
+                listed, listed_end, end = pair, pair + 1, pattern
+                while listed_end < begin.shape[0] - 1 and begin[listed_end + 1] - begin[pair] <= batch:
+                    listed_end += 1
                 for _ in range(listed, listed_end):
                     end = run_end(block[:, 1], end, group_end)
                 seconds = match_seconds(
