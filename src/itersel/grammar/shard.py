@@ -208,7 +208,8 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         raise InputError(
             f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
         )
-    shard = Shard(**values, **{name: tuple(value) for name, value in lists.items()}, attributes=attributes)
+    values |= {name: tuple(value) for name, value in lists.items()}
+    shard = Shard(**values, attributes=attributes)
     if shard.has_references:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
