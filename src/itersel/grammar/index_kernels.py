@@ -196,10 +196,10 @@ def induce(
     order = np.full(size, EMPTY, np.int32)
     # (K): where the suffixes that begin with each symbol are in `order`
     end = np.bincount(text)
-    begin = -end
     accumulate(end)
-    for symbol in range(end.shape[0]):
-        begin[symbol] += end[symbol]
+    begin = np.zeros_like(end)
+    for symbol in range(1, end.shape[0]):
+        begin[symbol] = end[symbol - 1]
     for k in range(leftmost.shape[0] - 1, -1, -1):
         symbol = text[leftmost[k]]
         end[symbol] -= 1
