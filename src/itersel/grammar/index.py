@@ -19,6 +19,7 @@ from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
     COLUMNS,
+    EMPTY,
     HIGH,
     LINK_BEGIN,
     LINK_HIGH,
@@ -249,7 +250,7 @@ def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
     smaller = np.zeros(size, bool)
     mark_smaller(words, smaller)
     leftmost = np.flatnonzero(smaller[1:] & ~smaller[:-1]).astype(np.int32) + np.int32(1)
-    order = induce(words, smaller, leftmost)
+    order = _induce(words, smaller, leftmost)
     if leftmost.shape[0] < 2:
         return order
     name = np.empty(size // 2 + 1, np.int32)
@@ -259,4 +260,13 @@ def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
         leftmost = leftmost[sort_suffixes(name)]
     else:
         leftmost[name] = leftmost.copy()
-    return induce(words, smaller, leftmost)
+    return _induce(words, smaller, leftmost)
+
+
+def _induce(
+    words: NDArray[np.int32], smaller: NDArray[np.bool_], leftmost: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    offset = offsets_of(np.bincount(words))
+    order = np.full(words.shape[0], EMPTY, np.int32)
+    induce(words, smaller, leftmost, offset[:-1].copy(), offset[1:].copy(), order)
+    return order

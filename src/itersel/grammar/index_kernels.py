@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.compile.jit import kernel, leaf_kernel
-from itersel.grammar.array_kernels import accumulate
+from itersel.compile.jit import leaf_kernel
 
 # Longest span of a rule that the bit masks of phrases can hold.
 SPAN_LIMIT = 30
@@ -184,22 +183,21 @@ def mark_smaller(text: NDArray[np.int32], smaller: NDArray[np.bool_]) -> None:
         smaller[i] = text[i] < text[i + 1] or (text[i] == text[i + 1] and smaller[i + 1])
 
 
-@kernel
+@leaf_kernel
 def induce(
-    text: NDArray[np.int32], smaller: NDArray[np.bool_], leftmost: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return all suffixes in their order (n), given the LMS suffixes in their order.
+    text: NDArray[np.int32],
+    smaller: NDArray[np.bool_],
+    leftmost: NDArray[np.int32],
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    order: NDArray[np.int32],
+) -> None:
+    """Fill order (n), preset to `EMPTY`, with all suffixes, given the LMS suffixes in their order.
 
+    begin, end: int64 (K), where the suffixes that begin with each symbol are in `order`; scratch.
     If the LMS suffixes are in any order, their substrings up to the next LMS become sorted.
     """
     size = text.shape[0]
-    order = np.full(size, EMPTY, np.int32)
-    # (K): where the suffixes that begin with each symbol are in `order`
-    end = np.bincount(text)
-    accumulate(end)
-    begin = np.zeros_like(end)
-    for symbol in range(1, end.shape[0]):
-        begin[symbol] = end[symbol - 1]
     for k in range(leftmost.shape[0] - 1, -1, -1):
         symbol = text[leftmost[k]]
         end[symbol] -= 1
@@ -225,7 +223,6 @@ def induce(
             symbol = text[before]
             end[symbol] -= 1
             order[end[symbol]] = before
-    return order
 
 
 @leaf_kernel
