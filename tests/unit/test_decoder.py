@@ -171,7 +171,7 @@ def test_trees_yield_the_best_translation(problem, tmp_path):
     decoder = make_decoder(problem, tmp_path, Search(pop_limit=100))
     shard = decoder.shard
     words = shard.vocabulary.to_list()
-    best, [found] = derive_all(decoder, 0, *decoder.weight_vectors(make_weights(problem.weights)), words, 1)
+    best, [found] = derive_all(decoder, 0, decoder.weight_vectors(make_weights(problem.weights)), words, 1)
     assert " ".join(found.words) == text_of(best, 0, words)
     assert found.score == best.score[0]
     assert sum(node.score for node in found.nodes) + found.model == pytest.approx(found.score, abs=1e-9)
@@ -193,7 +193,7 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
     shard = make_shard([("a", "b", "v", "c")], None, [rules])
     decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
     vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "Class:1": 2.0}))
-    _, [found] = derive_all(decoder, 0, *vectors, shard.vocabulary.to_list(), 1)
+    _, [found] = derive_all(decoder, 0, vectors, shard.vocabulary.to_list(), 1)
     assert found.words == ("y", "x", "y", "x", "z")
     # a-z, b-x; v with both words in the middle; c with the first word
     assert found.links == ((0, 4), (1, 3), (2, 1), (2, 2), (3, 0))

@@ -174,7 +174,7 @@ CHANGES = [
     (replaced("grammar_rule", lambda array: array[1:]), "'grammar_dense' has the shape 6x7, not 5x"),
     (replaced("source"), "'source' cannot be read (there is no 'source')"),
     (dense_names("a"), "'dense_names' must hold 7 different names"),
-    (dense_names(*[1] * 7), "'dense_names' is not a list of names"),
+    (dense_names(*[1] * 7), "'dense_names' is not a list of different names"),
     (dense_names(*"abcdef", "Glue"), "'Glue' cannot be a dense"),
     (dense_names(*"abcdef", "\ud800"), "cannot be a dense"),
     (dense_names(*"abcdef", ""), "'' cannot be a dense"),

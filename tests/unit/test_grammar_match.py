@@ -63,7 +63,7 @@ def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap,
     words = index.words.to_list()
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
     own = leave_nothing_out(len(text))
-    patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, own, limits)
+    patterns, blocks, _ = find_patterns(index.arrays, side, own, limits)
 
     def words_of(block):
         begin = index.arrays.suffix[blocks.low[block]]
@@ -106,7 +106,7 @@ def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out):
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
     def extract(size):
-        return extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 3), size)
+        return extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 3), size)
 
     for small, large in zip(extract(batch), extract(1 << 20), strict=True):
         assert np.array_equal(small, large)
@@ -117,7 +117,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path):
     corpus = ["a b a b a b a b a b a b", "c a"]
     index, side = indexed(tmp_path, corpus, corpus)
     own = left_out(index.arrays.source_offset)
-    table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
+    table = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
     for rule, _, samples, _, _ in table.row.tolist():
         source = table.source[slice(*table.source_offset[rule : rule + 2])]

@@ -43,9 +43,9 @@ WORD_PENALTY = -1 / math.log(10)
 # edges has a quarter of it. Both grow if a sentence has more edges.
 PAIRS_PER_WORD = 2500
 MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
-
-
 DEFAULT = Search()
+# Of dense (C) and sparse (F) features.
+WeightVectors: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class KBest(NamedTuple):
@@ -118,7 +118,7 @@ class Decoder:
         self._found: Hypotheses | None = None
         self._queue_bundles, self._found_nodes = 0, (0, 0)
 
-    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
         return find_named(weights, self.dense_names), find_weights(weights, self.shard.feature_key)
 
@@ -153,31 +153,12 @@ class Decoder:
     ) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
 
-        The arrays of the forest are reused for the next sentence.
+        The arrays of the forest are reused for the next sentence. If the tables of language-model states
+        are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules = self._sentence_rules(sentence)
+        rules, model_weight = self._sentence_rules(sentence), float(dense_weights[self.model_column])
         score_rules(self._table, rules, dense_weights, sparse_weights)
-        return rules, self._search(words, rules, float(dense_weights[self.model_column]))
-
-    @property
-    def model_column(self) -> int:
-        """Index of the language model among the dense features."""
-        return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
-
-    def _sentence_rules(self, sentence: int) -> SentenceRules:
-        """Collect the rules of a sentence, glue rules first, and their dense features."""
-        shard = self.shard
-        begin, end = shard.grammar_offset[sentence : sentence + 2]
-        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
-        columns = len(shard.dense_names)
-        dense = np.zeros((rule.shape[0], len(self.dense_names)))
-        dense[2:, :columns] = shard.dense(begin, end)
-        dense[:, columns:] = self._rule_dense[rule]
-        return make_sentence_rules(rule, dense)
-
-    def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
-        """Parse and search; restarts with larger tables if they were too small."""
         model = self.model
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
@@ -200,14 +181,29 @@ class Decoder:
                 self._states[pairs] = make_states(model.order, pairs // 4, pairs)
             states = self._states[pairs]
             reset_states(states)
-            word_states = np.zeros(self._table.model_word.shape[0], np.int64)
-            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight, word_states)
+            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)
                 if not states.counts[1]:
-                    return found
+                    return rules, found
             pairs *= 2
+
+    @property
+    def model_column(self) -> int:
+        """Index of the language model among the dense features."""
+        return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
+
+    def _sentence_rules(self, sentence: int) -> SentenceRules:
+        """Collect the rules of a sentence, glue rules first, and their dense features."""
+        shard = self.shard
+        begin, end = shard.grammar_offset[sentence : sentence + 2]
+        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
+        columns = len(shard.dense_names)
+        dense = np.zeros((rule.shape[0], len(self.dense_names)))
+        dense[2:, :columns] = shard.dense(begin, end)
+        dense[:, columns:] = self._rule_dense[rule]
+        return make_sentence_rules(rule, dense)
 
     def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
         """Find the k best; restarts with larger tables if they were too small."""
@@ -236,15 +232,9 @@ class Decoder:
 
     def _empty(self) -> KBest:
         # nothing is translated, so nothing is scored, not even the end of the sentence
-        return KBest(
-            np.zeros(0, np.int32),
-            np.zeros(2, np.int64),
-            np.zeros(1),
-            np.zeros((1, len(self.dense_names))),
-            np.zeros(0, np.int32),
-            np.zeros(0),
-            np.zeros(2, np.int64),
-        )
+        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        dense = np.zeros((1, len(self.dense_names)))
+        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
 
 
 def extend(best: Best, further: Sequence[Best]) -> Best:

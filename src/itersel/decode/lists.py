@@ -24,7 +24,7 @@ from itersel.bleu.references import Joined, References, grouped_references, join
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
@@ -143,7 +143,7 @@ class ListDecoder:
     def __init__(self, shard: ListShard) -> None:
         self._shard, self.dense_names = shard, shard.dense_names
 
-    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
         return find_named(weights, self.dense_names), find_weights(weights, self._shard.feature_key)
 
@@ -202,7 +202,7 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
         yield shard.text_of(int(decoder.ranked(sentence, *vectors)[0][0]))
 
 
-def make_list_shard(
+def _make_list_shard(
     lists: NBest,
     ids: NDArray[np.int64],
     dense_names: Sequence[str],
@@ -210,13 +210,9 @@ def make_list_shard(
     quality: NDArray[np.float64] | None,
     words: Callable[[Sequence[str]], Sequence[str]],
 ) -> ListShard:
-    """Make a shard of lists without duplicates; see `import_lists`.
+    """Make a shard of lists without duplicates, with `references` or a `quality` of each translation.
 
-    `ids` are the numbers of their sentences (N) in the whole text, `dense_names` the names of the dense
-    features; all others are sparse. There are one or more `references`, each with a line per sentence, or a
-    `quality` of each translation, float64 (H), from 0 to 1.
-
-    Raises an `InputError` if two features have the same key.
+    `ids` are the numbers of their sentences in the whole text. All but the dense features are sparse.
     """
     number = WordNumbers()
 
@@ -278,7 +274,7 @@ def import_lists(
     scores, quality = None, f"{path}.quality.gz"
     if os.path.exists(quality):
         scores = np.array(read_numbers(quality, len(read.text)))[kept.row]
-    return make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
+    return _make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
 
 
 def _read_ids(path: FilePath) -> list[int]:
@@ -318,10 +314,8 @@ def read_list_shard(path: FilePath, features: str = "all", has_text: bool = Fals
         raise damaged(path, "sentence_offset", "leaves a sentence without translations")
     references, offset = arrays["reference_offset"].shape[0] - 1, arrays["sentence_reference_offset"]
     grouped_references(references, offset, sentences, path)
-    is_ascending = np.diff(arrays["feature"]) > 0
-    begins = arrays["feature_offset"][1:-1]
-    is_ascending[begins[(begins > 0) & (begins < arrays["feature"].shape[0])] - 1] = True
-    if not is_ascending.all():
+    row = np.repeat(np.arange(translations), np.diff(arrays["feature_offset"]))
+    if (np.diff(row * arrays["feature_key"].shape[0] + arrays["feature"]) <= 0).any():
         raise damaged(path, "feature", "does not rise within a translation")
     values = fields_of(ListShard, arrays)
     return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))

@@ -125,16 +125,15 @@ def state_rules(
     states: States,
     begin_of_sentence: int,
     model_weight: float,
-    word_states: NDArray[np.int64],
 ) -> None:
     """Fill in `state`, `inside`, `swapped`, `hash`, `power` and `estimate`.
-
-    `word_states` (words of the shard) caches the states of single words; 0 means not computed yet.
 
     If all nonterminals are X, every derivation begins with the rule [S] -> [X]. Its first segment is `<s>`,
     so every item of the glue category knows its left context. With other categories, `begin_of_sentence` is
     negative, and the goal adds `<s>`.
     """
+    # of single words, when they are known
+    word_states = np.full(table.model_word.shape[0], EMPTY_STATE, np.int64)
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
         segment, state, inside = 0, np.int64(EMPTY_STATE), 0.0

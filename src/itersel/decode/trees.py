@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.decoder import Decoder, KBest, SentenceForest
+from itersel.decode.decoder import Decoder, KBest, SentenceForest, WeightVectors
 
 FEATURES = 6  # maximum number of features shown for a rule
 
@@ -48,38 +48,25 @@ class _Part(NamedTuple):
 
 
 def derive_all(
-    decoder: Decoder,
-    sentence: int,
-    dense: NDArray[np.float64],
-    sparse: NDArray[np.float64],
-    words: Sequence[str],
-    k: int,
+    decoder: Decoder, sentence: int, weights: WeightVectors, words: Sequence[str], k: int
 ) -> tuple[KBest, list[Derivation]]:
-    """Find the k best translations of a sentence and their derivations; `words` is the shard's vocabulary.
-
-    For the other arguments see `itersel.decode.decoder.Decoder.decode`.
-    """
+    """Find the k best translations of a sentence and their derivations; `words` is the shard's vocabulary."""
     seen: list[SentenceForest] = []
 
     def look(forest: SentenceForest) -> tuple[()]:
         seen.append(forest)
         return ()
 
-    found = decoder.decode(sentence, dense, sparse, k, look)
+    found = decoder.decode(sentence, *weights, k, look)
     if not seen:
         # a sentence without words
         return found, [Derivation((), (), (), float(found.score[0]), 0.0)]
     [forest] = seen
-    weights = dense, sparse
     return found, [_derivation(decoder, forest, rank, weights, words) for rank in range(found.score.shape[0])]
 
 
 def _derivation(
-    decoder: Decoder,
-    forest: SentenceForest,
-    rank: int,
-    weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-    words: Sequence[str],
+    decoder: Decoder, forest: SentenceForest, rank: int, weights: WeightVectors, words: Sequence[str]
 ) -> Derivation:
     shard, best = decoder.shard, forest.best
     nodes: list[Node] = []
@@ -142,10 +129,7 @@ def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list
 
 
 def _largest(
-    decoder: Decoder,
-    forest: SentenceForest,
-    number: int,
-    weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+    decoder: Decoder, forest: SentenceForest, number: int, weights: WeightVectors
 ) -> tuple[tuple[str, float], ...]:
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
     dense = forest.rules.dense[number] * weights[0]

@@ -155,7 +155,7 @@ def _make_shard(
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
-    table = extract_rule_table(index, source.words, source.offset, own, limits)
+    table = extract_rule_table(index, source, own, limits)
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:
         table, bins = split_by_count(table)

@@ -41,6 +41,7 @@ from itersel.grammar.rule_kernels import (
     VARIANTS,
     VOTED_BEGIN,
     VOTED_END,
+    Corpus,
     Pairs,
     find_rows,
     group_rows,
@@ -54,16 +55,6 @@ RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)
 ROW_RULE, ROW_SENTENCE, ROW_SAMPLES, ROW_COUNT, ROW_SINGLETON = range(5)
 # instead of a pair: the pass-through rule of a word
 PASS = -1
-
-
-class Corpus(NamedTuple):
-    """The arrays of `index_kernels.IndexArrays` that extraction needs; with all, it takes 5 % longer."""
-
-    source: NDArray[np.int32]
-    suffix: NDArray[np.int32]
-    position: NDArray[np.int32]
-    link: NDArray[np.int32]
-    target: NDArray[np.int32]
 
 
 class Rules(NamedTuple):
@@ -104,13 +95,9 @@ def extract_pairs(
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
     symbols = lengths[0] + lengths[1] + lengths[2] + gaps
     edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
-    rows = find_rows(corpus.position, pairs.sample[:samples], lengths, limits, edges, pairs.row, pairs.seen)
-    write_targets(corpus.target, pairs.row, rows, pairs.symbol)
-    mask = 15
-    while mask < 2 * rows:
-        mask = 2 * mask + 1
-    count = group_rows(pairs.row, rows, pairs.symbol, pairs.pair, pairs.slot, mask)
-    ordered = 0
+    rows = find_rows(corpus, pairs, samples, lengths, limits, edges)
+    write_targets(corpus, pairs, rows)
+    count, ordered = group_rows(pairs, rows), 0
     for variant in range(VARIANTS):
         occurrences = 0
         for number in range(samples):
@@ -202,15 +189,6 @@ def append_rows(
     return new
 
 
-@leaf_kernel
-def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
-    """Return the end of a batch of pairs: at most `batch` occurrences, but at least one pair."""
-    end = pair + 1
-    while end < begin.shape[0] - 1 and begin[end + 1] - begin[pair] <= batch:
-        end += 1
-    return end
-
-
 @kernel
 def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules:
     """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
@@ -227,15 +205,10 @@ def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules
 
 @leaf_kernel
 def write_source(
-    corpus: Corpus,
-    blocks: Blocks,
-    block: NDArray[np.int32],
-    variant: int,
-    source: NDArray[np.int32],
-    end: int,
-) -> int:
-    """Write the source side of a rule to source[end:]; returns its end."""
-    gaps = 0
+    corpus: Corpus, blocks: Blocks, block: NDArray[np.int32], variant: int, rules: Rules
+) -> None:
+    """Append the source side of a rule."""
+    source, end, gaps = rules.source, rules.size[SOURCES], 0
     for i in range(3):
         if (i == 0 and variant & BEFORE) or (i > 0 and block[i] > 0):
             gaps += 1
@@ -245,41 +218,31 @@ def write_source(
             source[end, 0], end = corpus.source[p], end + 1
     if variant & AFTER:
         source[end, 0], end = -gaps - 1, end + 1
-    return end
+    rules.size[SOURCES] = end
 
 
 @kernel
 def append_rules(
-    corpus: Corpus,
-    blocks: Blocks,
-    block: NDArray[np.int32],
-    lengths: tuple[int, int, int],
-    new: int,
-    pairs: Pairs,
-    rules: Rules,
+    corpus: Corpus, blocks: Blocks, block: NDArray[np.int32], new: int, pairs: Pairs, rules: Rules
 ) -> None:
     """Append the rules of the first `new` pairs in Pairs.new; block: int32 (3), the pattern."""
-    size = rules.size
+    size, length = rules.size, blocks.length
+    lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
     point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
     for number in range(new):
         pair = pairs.new[number]
-        if pair == PASS:
-            variant = 0
-            size[SOURCES] = write_source(corpus, blocks, block, variant, rules.source, size[SOURCES])
+        row = -1 if pair == PASS else int(pairs.pair[pair, FIRST_ROW])
+        write_source(corpus, blocks, block, 0 if row < 0 else int(pairs.row[row, VARIANT]), rules)
+        if row < 0:
             rules.target[size[TARGETS], 0] = rules.source[size[SOURCES] - 1, 0]
             rules.point[size[POINTS], 0] = rules.point[size[POINTS], 1] = 0
             size[TARGETS] += 1
             size[POINTS] += 1
         else:
-            row = pairs.pair[pair, FIRST_ROW]
-            variant = int(pairs.row[row, VARIANT])
-            size[SOURCES] = write_source(corpus, blocks, block, variant, rules.source, size[SOURCES])
             for i in range(pairs.row[row, SYMBOL_BEGIN], pairs.row[row + 1, SYMBOL_BEGIN]):
                 rules.target[size[TARGETS], 0] = pairs.symbol[i]
                 size[TARGETS] += 1
-            point, vote, line = vote_alignment(
-                corpus.position, corpus.link, pairs.row, row, pairs.sample, lengths, point, vote
-            )
+            point, vote, line = vote_alignment(corpus, pairs, row, lengths, point, vote)
             for i in range(vote[line, VOTED_BEGIN], vote[line, VOTED_END]):
                 rules.point[size[POINTS], 0], rules.point[size[POINTS], 1] = point[i, 0], point[i, 1]
                 size[POINTS] += 1
@@ -290,13 +253,7 @@ def append_rules(
 
 @kernel
 def extract_rules(
-    corpus: Corpus,
-    patterns: Patterns,
-    blocks: Blocks,
-    limits: Limits,
-    batch: int,
-    pairs: Pairs,
-    rules: Rules,
+    corpus: Corpus, patterns: Patterns, blocks: Blocks, limits: Limits, batch: int, pairs: Pairs, rules: Rules
 ) -> Rules:
     """Extract the rules of all patterns; returns `rules`, grown as needed.
 
@@ -320,16 +277,13 @@ def extract_rules(
             pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
             pair += 1
             if pair == listed_end:
-                listed, listed_end, end = pair, batch_end(begin, pair, batch), pattern
+                listed, listed_end, end = pair, pair + 1, pattern
+                while listed_end < begin.shape[0] - 1 and begin[listed_end + 1] - begin[pair] <= batch:
+                    listed_end += 1
                 for _ in range(listed, listed_end):
                     end = run_end(block[:, 1], end, group_end)
                 seconds = match_seconds(
-                    blocks,
-                    limits,
-                    positions,
-                    distance,
-                    block[pattern:end, 1],
-                    begin[listed : listed_end + 1],
+                    blocks, limits, positions, distance, block[pattern:end, 1], begin[listed : listed_end + 1]
                 )
         if v == 0:
             first = second = third = corpus.suffix[blocks.low[u] : blocks.high[u]]
@@ -359,7 +313,7 @@ def extract_rules(
         if count > 0 or is_word:
             rules = make_room(rules, count, ends - begins, limits)
             new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules)
-            append_rules(corpus, blocks, block[pattern], lengths, new, pairs, rules)
+            append_rules(corpus, blocks, block[pattern], new, pairs, rules)
     return rules
 
 

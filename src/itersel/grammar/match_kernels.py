@@ -51,6 +51,19 @@ class Matches(NamedTuple):
 
 
 @leaf_kernel
+def find_bad_block(suffix: NDArray[np.int32], blocks: Blocks) -> int:
+    """Return the first block that crosses the end of a sentence, or -1.
+
+    With a sorted suffix array there is none, but checking that it is sorted would take longer.
+    """
+    for block in range(1, blocks.low.shape[0]):
+        for k in range(blocks.low[block], blocks.high[block]):
+            if blocks.room[suffix[k]] < blocks.length[block]:
+                return block
+    return -1
+
+
+@leaf_kernel
 def edge_place(edge: NDArray[np.int64], parent: int, word: int) -> int:
     """Return the slot of an edge in the hash table, or the empty slot where it belongs."""
     mask = edge.shape[0] - 1
@@ -171,35 +184,6 @@ def count_blocks(
                 end += 1
 
 
-@leaf_kernel
-def list_seconds(
-    blocks: Blocks,
-    limits: Limits,
-    positions: NDArray[np.int32],
-    distance: int,
-    place: NDArray[np.int64],
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-) -> None:
-    """List the occurrences of u X v for the wanted v; place: next free position of each v, updated.
-
-    positions: begins of u, ascending. distance: from the begin of u to the earliest second block.
-    """
-    slot = blocks.slot
-    for k in range(positions.shape[0]):
-        p = positions[k]
-        stop = p + min(limits.max_span, blocks.room[p])
-        for q in range(p + distance, stop):
-            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
-            while block > 0:
-                number = slot[block]
-                if number >= 0:
-                    first[place[number]], second[place[number]] = p, q
-                    place[number] += 1
-                block = next_block(blocks, block, end, stop)
-                end += 1
-
-
 @kernel
 def size_seconds(
     blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, seconds: NDArray[np.int32]
@@ -224,18 +208,27 @@ def match_seconds(
 ) -> Matches:
     """Return the occurrences of u X v for each distinct v in `seconds` (ascending).
 
+    positions: begins of u, ascending. distance: from the begin of u to the earliest second block.
     begin: the part of the result of `size_seconds` for `seconds`.
     """
-    fill_slots(blocks, seconds)
+    count = fill_slots(blocks, seconds)
     relative = begin - begin[0]
-    size = relative[relative.shape[0] - 1]
-    first, second = np.empty(size, np.int32), np.empty(size, np.int32)
-    list_seconds(blocks, limits, positions, distance, relative.copy(), first, second)
+    first, second = np.empty(relative[count], np.int32), np.empty(relative[count], np.int32)
+    last, place, slot = np.full(count, -1, np.int32), relative.copy(), blocks.slot
+    for k in range(positions.shape[0]):
+        p = positions[k]
+        stop = p + min(limits.max_span, blocks.room[p])
+        for q in range(p + distance, stop):
+            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+            while block > 0:
+                number = slot[block]
+                if number >= 0:
+                    first[place[number]], second[place[number]] = p, q
+                    place[number] += 1
+                    last[number] = p
+                block = next_block(blocks, block, end, stop)
+                end += 1
     clear_slots(blocks, seconds)
-    last = np.full(relative.shape[0] - 1, -1, np.int32)
-    for number in range(last.shape[0]):
-        if relative[number + 1] > relative[number]:
-            last[number] = first[relative[number + 1] - 1]
     return Matches(relative, first, second, second, last)
 
 
@@ -245,25 +238,29 @@ def sample_number(k: int, total: int, size: int) -> int:
     return k if total <= size else (2 * k * total + size) // (2 * size)
 
 
-@leaf_kernel
-def list_thirds(
+@kernel
+def match_thirds(
     blocks: Blocks,
     limits: Limits,
     first: NDArray[np.int32],
     second: NDArray[np.int32],
     distance: int,
-    count: NDArray[np.int64],
-    state: NDArray[np.int64],
-    found: NDArray[np.int32],
-    last: NDArray[np.int32],
-) -> None:
-    """List the samples of the count[number] occurrences of u X v X w for the wanted w.
+    thirds: NDArray[np.int32],
+) -> Matches:
+    """Return the sampled occurrences of u X v X w for each w in `thirds` (ascending, distinct).
 
-    state: int64 (wanted, 4), for each w: occurrences seen, samples taken, the index of the next sample, and
-    its position in `found` (3, any).
+    first, second: the occurrences of u X v. distance: from the second block to the earliest third block.
     """
-    slot = blocks.slot
-    for k in range(first.shape[0]):
+    wanted, slot = fill_slots(blocks, thirds), blocks.slot
+    count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
+    count_blocks(blocks, limits, first, second, distance, count)
+    # for each w: occurrences seen, samples taken, the index of the next sample, and its position in `found`
+    begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
+    for number in range(wanted):
+        begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
+        state[number, 3] = begin[number]
+    found = np.empty((3, begin[wanted]), np.int32)
+    for k in range(first.shape[0] if begin[wanted] > 0 else 0):
         p = first[k]
         stop = p + min(limits.max_span, blocks.room[p])
         for r in range(second[k] + distance, stop):
@@ -282,31 +279,6 @@ def list_thirds(
                     last[number] = p
                 block = next_block(blocks, block, end, stop)
                 end += 1
-
-
-@kernel
-def match_thirds(
-    blocks: Blocks,
-    limits: Limits,
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-    distance: int,
-    thirds: NDArray[np.int32],
-) -> Matches:
-    """Return the sampled occurrences of u X v X w for each w in `thirds` (ascending, distinct).
-
-    first, second: the occurrences of u X v. distance: from the second block to the earliest third block.
-    """
-    wanted = fill_slots(blocks, thirds)
-    count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
-    count_blocks(blocks, limits, first, second, distance, count)
-    begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
-    for number in range(wanted):
-        begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
-        state[number, 3] = begin[number]
-    found = np.empty((3, begin[wanted]), np.int32)
-    if begin[wanted] > 0:
-        list_thirds(blocks, limits, first, second, distance, count, state, found, last)
     clear_slots(blocks, thirds)
     return Matches(begin, found[0], found[1], found[2], last)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.compile.jit import leaf_kernel
+from itersel.grammar.index_kernels import IndexArrays
 
 # bits of a block number in the key of a pattern
 BLOCK_BITS = 21
@@ -30,15 +31,13 @@ class Limits(NamedTuple):
 
 
 @leaf_kernel
-def first_from(
-    source: NDArray[np.int32], suffix: NDArray[np.int32], low: int, high: int, depth: int, word: int
-) -> int:
+def first_from(index: IndexArrays, low: int, high: int, depth: int, word: int) -> int:
     """Return the first of some suffixes, alike in `depth` words, whose next word is at least `word`."""
     # The corpus ends with a sentence end, so only an unsorted suffix array could lead past it.
-    last = source.shape[0] - 1
+    last = index.source.shape[0] - 1
     while low < high:
         middle = (low + high) // 2
-        if source[min(suffix[middle] + depth, last)] < word:
+        if index.source[min(index.suffix[middle] + depth, last)] < word:
             low = middle + 1
         else:
             high = middle
@@ -47,52 +46,28 @@ def first_from(
 
 @leaf_kernel
 def find_blocks(
-    source: NDArray[np.int32],
-    suffix: NDArray[np.int32],
-    word_begin: NDArray[np.int64],
-    words: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
+    index: IndexArrays, words: NDArray[np.int32], offset: NDArray[np.int64], ranges: NDArray[np.int32]
 ) -> None:
-    """Fill low, high (n, K; preset to -1) with the ranges of words[i : i + k + 1].
+    """Fill ranges (2, n, K; preset to -1) with begin and end of words[i : i + k + 1] in the suffix array.
 
     words: int32 (n); words that are not in the corpus are V or greater. offset: int64 (N + 1).
     """
+    word_begin = index.word_begin
     for s in range(offset.shape[0] - 1):
         for i in range(offset[s], offset[s + 1]):
             begin, end = 0, 0
-            for k in range(min(low.shape[1], offset[s + 1] - i)):
+            for k in range(min(ranges.shape[2], offset[s + 1] - i)):
                 word = words[i + k]
                 if word >= word_begin.shape[0] - 1:
                     break
                 if k == 0:
                     begin, end = word_begin[word], word_begin[word + 1]
                 else:
-                    begin = first_from(source, suffix, begin, end, k, word)
-                    end = first_from(source, suffix, begin, end, k, word + 1)
+                    begin = first_from(index, begin, end, k, word)
+                    end = first_from(index, begin, end, k, word + 1)
                 if begin == end:
                     break
-                low[i, k], high[i, k] = begin, end
-
-
-@leaf_kernel
-def find_bad_block(
-    suffix: NDArray[np.int32],
-    room: NDArray[np.uint8],
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    length: NDArray[np.int32],
-) -> int:
-    """Return the first block (arrays of B + 1) that crosses the end of a sentence, or -1.
-
-    With a sorted suffix array there is none, but checking that it is sorted would take longer.
-    """
-    for block in range(1, low.shape[0]):
-        for k in range(low[block], high[block]):
-            if room[suffix[k]] < length[block]:
-                return block
-    return -1
+                ranges[0, i, k], ranges[1, i, k] = begin, end
 
 
 @leaf_kernel

@@ -7,21 +7,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.numbers import Side
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import (
     ROW_COUNT,
     ROW_RULE,
     ROW_SENTENCE,
-    Corpus,
     Own,
     Patterns,
     Rules,
     extract_rules,
 )
 from itersel.grammar.index_kernels import IndexArrays
-from itersel.grammar.match_kernels import Blocks, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_bad_block, find_blocks, list_patterns
-from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
+from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_blocks, list_patterns
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
 from itersel.grammar.sparse import count_bins
 from itersel.storage.strings import take_rows
 
@@ -51,24 +51,20 @@ class RuleTable(NamedTuple):
 
 
 def find_patterns(
-    index: IndexArrays,
-    words: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    own: Own,
-    limits: Limits,
+    index: IndexArrays, side: Side, own: Own, limits: Limits
 ) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
 
     Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
     """
-    low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
-    find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
-    block, blocks = _number_blocks(index, low, high)
+    ranges = np.full((2, side.words.shape[0], limits.max_symbols), -1, np.int32)
+    find_blocks(index, side.words, side.offset, ranges)
+    block, blocks = _number_blocks(index, *ranges)
     if own.span.shape[0]:
-        only_own = _occurrences(block, offset, own) == (blocks.high - blocks.low)[block]
+        only_own = _occurrences(block, side.offset, own) == (blocks.high - blocks.low)[block]
         # if a block occurs only in what is left out, so does everything that contains it
         block[np.logical_or.accumulate(only_own, axis=1)] = 0
-    distinct, begin, sentence = _sort_patterns(block, offset, limits)
+    distinct, begin, sentence = _sort_patterns(block, side.offset, limits)
     return Patterns(distinct, begin, sentence, own), blocks, block[:, 0] > 0
 
 
@@ -103,8 +99,6 @@ def _number_blocks(
     highs[block] = high
     parent[block[:, 1:]] = block[:, :-1]
     highs[0] = parent[0] = 0
-    if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
-        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     edges = 1 << (2 * lows.shape[0]).bit_length()
     blocks = Blocks(
         lows,
@@ -119,6 +113,8 @@ def _number_blocks(
         source=index.source,
         room=index.room,
     )
+    if find_bad_block(index.suffix, blocks) >= 0:
+        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     link_blocks(index.suffix, blocks)
     return block, blocks
 
@@ -145,23 +141,17 @@ def _sort_patterns(
 
 
 def extract_rule_table(
-    index: IndexArrays,
-    words: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    own: Own,
-    limits: Limits,
-    batch: int = BATCH,
+    index: IndexArrays, side: Side, own: Own, limits: Limits, batch: int = BATCH
 ) -> RuleTable:
-    """Extract the rules of sentences.
+    """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
-    words: int32 (n), numbers as in the index, and higher ones for unknown words; offset: int64 (N + 1).
     batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
-    patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
+    patterns, blocks, is_block = find_patterns(index, side, own, limits)
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     count, sources, targets, points, rows = rules.size
-    source_offset, target_offset, point_offset = map(_offsets, rules.end[:count].T)
+    source_offset, target_offset, point_offset = (np.append(0, end) for end in rules.end[:count].T)
     extracted = RuleTable(
         rules.source[:sources, 0],
         source_offset,
@@ -171,8 +161,8 @@ def extract_rule_table(
         point_offset,
         rules.row[:rows],
     )
-    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
-    return _pass_through(extracted, words[~is_block], sentence[~is_block])
+    sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
+    return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
 
 
 def _scratch(limits: Limits) -> Pairs:
@@ -202,10 +192,6 @@ def _glue_rules() -> Rules:
         point=np.empty((0, 2), np.int32),
         row=np.empty((0, 5), np.int32),
     )
-
-
-def _offsets(end: NDArray[np.int32]) -> NDArray[np.int64]:
-    return np.concatenate(([0], end)).astype(np.int64)
 
 
 def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[np.int64]) -> RuleTable:

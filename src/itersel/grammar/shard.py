@@ -200,18 +200,14 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     values = fields_of(Shard, arrays)
     with checked(path, "damaged: its attributes are not JSON; recreate the file"):
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
-    _check_names(names, values["grammar_dense"].shape[1], path)
-    _check_templates("templates", held, path)
-    _check_templates("computed", computed, path)
-    if not set(computed) <= set(held):
-        raise InputError("damaged: 'computed' has a template that 'templates' lacks; recreate the file", path)
-    shard = Shard(
-        **values,
-        dense_names=tuple(names),
-        templates=tuple(held),
-        computed=tuple(computed),
-        attributes=attributes,
-    )
+    lists = {"dense_names": names, "templates": held, "computed": computed}
+    _check_names(lists, path)
+    if len(names) != (columns := values["grammar_dense"].shape[1]):
+        raise InputError(
+            f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
+        )
+    values |= {name: tuple(value) for name, value in lists.items()}
+    shard = Shard(**values, attributes=attributes)
     if shard.has_references:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
@@ -279,28 +275,22 @@ def count_sentences(path: FilePath) -> int:
     return int(arrays["source_offset"].shape[0]) - 1
 
 
-def _check_names(names: Any, columns: int, path: FilePath) -> None:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("damaged: 'dense_names' is not a list of names; recreate the file", path)
-    wrong = [name for name in names if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES]
-    if wrong:
-        raise InputError(
-            f"damaged: {wrong[0]!r} cannot be a dense feature of a shard; recreate the file", path
-        )
-    if len(names) != columns or len(set(names)) != columns:
-        raise InputError(
-            f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
-        )
-
-
-def _check_templates(attribute: str, templates: Any, path: FilePath) -> None:
-    are_names = isinstance(templates, list) and all(isinstance(name, str) for name in templates)
-    if not are_names or len(set(templates)) != len(templates):
-        why = "is not a list of different names"
-        raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
-    if unknown := [name for name in templates if name not in TEMPLATES]:
+def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
+    """Check the dense features and the templates of a file, by the names of their attributes."""
+    for attribute, names in lists.items():
+        are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not are_names or len(set(names)) != len(names):
+            why = "is not a list of different names"
+            raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
+    for name in lists["dense_names"]:
+        if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES:
+            why = "cannot be a dense feature of a shard"
+            raise InputError(f"damaged: {name!r} {why}; recreate the file", path)
+    if unknown := [name for name in lists["templates"] if name not in TEMPLATES]:
         why = "install the package that adds it, or recreate the file"
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
+    if not set(lists["computed"]) <= set(lists["templates"]):
+        raise InputError("damaged: 'computed' has a template that 'templates' lacks; recreate the file", path)
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:

@@ -18,10 +18,6 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
     return _packed("<i8", size, into=into, shuffled=True, **more)
 
 
-def _counts(size: str) -> Array:
-    return _packed("<i4", size, least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True)
-
-
 # Sizes: V words, N sentences, M references, R rules, F listed features, G rules of all sentences, C dense
 # features, K categories.
 # Arrays that ascend, wholly or in runs, are byte-shuffled because they compress better; others would grow.
@@ -58,8 +54,8 @@ FORMAT = FileFormat(
         "rule_category": _packed("<u2", "R", 3, below="K", optional=True),
         "rule_bin": _packed("|u1", "R", most=MAX_BIN, is_extra=True),
         "rule_cost": numbers("<f4", "R", 2, packed=True, is_extra=True),
-        "grammar_samples": _counts("G"),
-        "grammar_count": _counts("G"),
+        "grammar_samples": _packed("<i4", "G", least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
+        "grammar_count": _packed("<i4", "G", least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
         "grammar_singleton": _packed("|u1", "G", most=1, is_extra=True),
     },
 )

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.corpus.text import check_line_counts, find_control, split_words
+from itersel.corpus.text import FIELD_SEPARATOR, check_line_counts, find_control, split_words
 from itersel.errors import InputError
 from itersel.grammar.build import Points, Rule, Symbol, make_shard
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
@@ -41,7 +41,6 @@ from itersel.plugins import TEMPLATES
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 
-SEPARATOR = "|||"
 LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
 # Matches categories of any length, so that the error for one that is too long says so.
 NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
@@ -143,8 +142,8 @@ def read_input(
         words = split_words(text)
         if found := find_control(text):
             raise InputError(found, path, number + 1)
-        if SEPARATOR in words:
-            raise InputError(f"'{SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
+        if FIELD_SEPARATOR in words:
+            raise InputError(f"'{FIELD_SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
         if grammar is not None:
             own = Path(grammar)
         elif "grammar" in attributes:
@@ -188,11 +187,11 @@ def parse_rule(line: str) -> Rule:
     """Parse one line; a ValueError says why it is not a rule."""
     if found := find_control(line):
         raise ValueError(found)
-    fields = line.split(SEPARATOR)
+    fields = line.split(FIELD_SEPARATOR)
     if not 4 <= len(fields) <= 5:
         raise ValueError(
-            f"{len(fields)} fields separated by {SEPARATOR}, expected "
-            f"'[X] {SEPARATOR} source {SEPARATOR} target {SEPARATOR} features' and maybe an alignment"
+            f"{len(fields)} fields separated by |||, expected "
+            "'[X] ||| source ||| target ||| features' and maybe an alignment"
         )
     left = LEFT_HAND_SIDE.fullmatch(fields[0].strip())
     if left is None:
@@ -294,7 +293,7 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
     """Yield the lines of the grammar of each sentence of a shard; see `export_grammars`."""
     words = shard.vocabulary.to_list()
     for word in words:
-        if SEPARATOR in word or NONTERMINAL.fullmatch(word):
+        if FIELD_SEPARATOR in word or NONTERMINAL.fullmatch(word):
             raise InputError(NO_WORD.format(word))
     categories = shard.category.to_list() or list(FIXED_CATEGORIES)
     names = shard.feature_name.to_list()
@@ -307,11 +306,13 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
         )
 
     def line(rule: int, dense: NDArray[np.float32]) -> str:
-        features = [f"{name}={_number(value)}" for name, value in zip(shard.dense_names, dense, strict=True)]
+        features = [
+            f"{name}={_number(value.tobytes())}" for name, value in zip(shard.dense_names, dense, strict=True)
+        ]
         row = slice(shard.rule_feature_offset[rule], shard.rule_feature_offset[rule + 1])
         for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
             if listed[feature]:
-                features.append(f"{names[feature]}={_number(value)}")
+                features.append(f"{names[feature]}={_number(value.tobytes())}")
         numbers = shard.rule_category[rule].tolist() if shard.rule_category.shape[0] else (0, 0, 0)
         used = [categories[number] for number in numbers]
         source = symbols(shard.rule_source, shard.rule_source_offset, rule, used)
@@ -323,18 +324,14 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
         points = slice(shard.rule_alignment_offset[rule], shard.rule_alignment_offset[rule + 1])
         if alignment := shard.rule_alignment[points].tolist():
             fields.append(" ".join(f"{i}-{j}" for i, j in alignment))
-        return f" {SEPARATOR} ".join(fields) + "\n"
+        return f" {FIELD_SEPARATOR} ".join(fields) + "\n"
 
     for begin, end in itertools.pairwise(shard.grammar_offset.tolist()):
         rows = zip(shard.grammar_rule[begin:end].tolist(), shard.dense(begin, end), strict=True)
         yield [line(rule, dense) for rule, dense in rows if shard.rule_kind[rule] == GRAMMAR_RULE]
 
 
-def _number(value: np.float32) -> str:
-    # The cache must distinguish 0 from -0, which compare as equal.
-    return _format(value, bool(np.signbit(value)))
-
-
 @lru_cache(maxsize=1 << 16)
-def _format(value: np.float32, _negative: bool) -> str:
-    return np.format_float_positional(value, unique=True, trim="-")
+def _number(value: bytes) -> str:
+    """Format a number given by its bytes: 0 and -0 differ only in these."""
+    return np.format_float_positional(np.frombuffer(value, np.float32)[0], unique=True, trim="-")

@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import find_control, split_words
+from itersel.corpus.numbers import WordNumbers
+from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.strings import StringTable, offsets_of, string_table, take_rows
 
-SEPARATOR = "|||"
 UNNAMED, SCORE = "F", "score"
 # File with the names of the dense features, the same for all shards.
 DENSE_NAMES = "dense.txt"
@@ -126,7 +126,7 @@ class Parser:
     """Collects translations in the order of the files."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = WordNumbers()
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
         self.clear()
@@ -154,41 +154,29 @@ class Parser:
             raise ValueError(found)
         if not 0 <= sentence < MAX_SENTENCES:
             raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
-        count = 0
+        features: dict[str, float] = {}
         for name, value in values:
+            names, numbers = [name], value if isinstance(value, list) else [value]
             if isinstance(value, list):
-                count += self._add_all(name, value)
-            else:
-                self._add(name, value)
-                count += 1
-        features = self._feature[len(self._feature) - count :]
-        if len(set(features)) < count:
-            names = list(self._numbers)
-            twice = next(names[one] for i, one in enumerate(features) if one in features[:i])
-            raise ValueError(f"the feature '{twice}' is given twice")
+                if self.sizes.setdefault(name, len(value)) != len(value):
+                    raise ValueError(f"'{name}' has {len(value)} values here, but {self.sizes[name]} before")
+                names = value_names(name, len(value))
+            for one, number in zip(names, numbers, strict=True):
+                if not abs(number) <= MAX_MAGNITUDE:  # NaN too
+                    why = f"it must be finite, up to {MAX_MAGNITUDE:g}"
+                    raise ValueError(f"the value of '{one}' is {number}; {why}")
+                if one not in self._numbers and (found := find_control(one)):
+                    raise ValueError(found)
+                if one in features:
+                    raise ValueError(f"the feature '{one}' is given twice")
+                features[one] = number
+        self._feature.extend(self._numbers[name] for name in features)
+        self._value.extend(features.values())
+        self._count.append(len(features))
         self._sentence.append(sentence)
         self._text.append(text)
         self._line.append(line)
-        self._count.append(count)
         return sentence
-
-    def _add_all(self, name: str, values: Sequence[float]) -> int:
-        """Add the values after ``name=``, and return their number."""
-        if self.sizes.setdefault(name, len(values)) != len(values):
-            raise ValueError(f"'{name}' has {len(values)} values here, but {self.sizes[name]} before")
-        for one, value in zip(value_names(name, len(values)), values, strict=True):
-            self._add(one, value)
-        return len(values)
-
-    def _add(self, name: str, value: float) -> None:
-        if not abs(value) <= MAX_MAGNITUDE:  # NaN too
-            raise ValueError(f"the value of '{name}' is {value}; it must be finite, up to {MAX_MAGNITUDE:g}")
-        if name not in self._numbers:
-            if found := find_control(name):
-                raise ValueError(found)
-            self._numbers[name] = len(self._numbers)
-        self._feature.append(self._numbers[name])
-        self._value.append(value)
 
     def columns(self, scores: Mapping[str, FilePath]) -> list[list[float]]:
         """Read further features of all translations, and number their names."""
@@ -273,7 +261,7 @@ _Parsed = tuple[int, str, _Values]
 
 def _parse_fields(line: str) -> _Parsed:
     """Parse a line with fields; raises a ValueError with a message for the user."""
-    fields = line.split(SEPARATOR)
+    fields = line.split(FIELD_SEPARATOR)
     if len(fields) < 3:
         raise ValueError("expected 'number ||| text ||| features ||| score', or a JSON object")
     number = fields[0].strip()
@@ -378,3 +366,12 @@ def read_numbers(path: FilePath, count: int) -> list[float]:
             raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, number)
         values.append(value)
     return values
+
+
+def read_quality(path: FilePath, count: int) -> NDArray[np.float64]:
+    """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count)."""
+    quality = np.array(read_numbers(path, count))
+    least, most = quality.min(), quality.max()
+    if least == most:
+        raise InputError("all numbers are equal; there is nothing to tune for", path)
+    return np.asarray((quality - least) / (most - least), np.float64)

@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import FilePath
-from itersel.nbest.lists import SEPARATOR, NBest, parse_object, read_nbest
+from itersel.nbest.lists import NBest, parse_object, read_nbest
 from itersel.nbest.weights import as_weights
 from itersel.storage.strings import sum_rows
 from itersel.vectors.features import feature_keys
@@ -72,8 +73,8 @@ def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Ite
 def _with_score(line: str, score: float) -> str:
     if line.startswith("{"):
         return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
-    fields = line.split(SEPARATOR)
+    fields = line.split(FIELD_SEPARATOR)
     end = " " if fields[4:] else ""
     fields[3:4] = [f" {score:.12g}{end}"]
     fields[2] = f"{fields[2].rstrip()} "
-    return SEPARATOR.join(fields)
+    return FIELD_SEPARATOR.join(fields)

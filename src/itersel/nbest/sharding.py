@@ -20,8 +20,14 @@ from itersel.corpus.sharding import new_folder
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
-from itersel.nbest.lists import DENSE_NAMES, Parser, check_present, translation_lines, value_names
-from itersel.nbest.quality import read_quality
+from itersel.nbest.lists import (
+    DENSE_NAMES,
+    Parser,
+    check_present,
+    read_quality,
+    translation_lines,
+    value_names,
+)
 from itersel.progress import count_up
 from itersel.storage.files import append_lines, read_lines, write_lines
 

@@ -13,7 +13,7 @@ from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
-from itersel.nbest.quality import read_quality
+from itersel.nbest.lists import read_quality
 from itersel.nbest.sharding import find_lists, summarise
 from itersel.plan.commands import Files
 from itersel.plan.texts import Shards, Texts

@@ -158,7 +158,7 @@ class Translator:
     ) -> list[dict[str, Any]]:
         trees: Sequence[Derivation] = ()
         if details.alignments or details.derivations:
-            found, trees = derive_all(decoder, sentence, *vectors, words, details.k_best)
+            found, trees = derive_all(decoder, sentence, vectors, words, details.k_best)
         else:
             found = decoder.decode(sentence, *vectors, k=details.k_best)
         lines = [text_of(found, rank, words) for rank in range(found.score.shape[0])]

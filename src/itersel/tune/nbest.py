@@ -15,9 +15,9 @@ from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import References, checked_references
-from itersel.nbest.lists import NBest, read_nbest, without_duplicates
-from itersel.nbest.quality import METRIC_QUALITIES, metric_quality, read_quality
+from itersel.evaluate.epochs import sign_of
+from itersel.evaluate.metrics import References, checked_references, make_metrics
+from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.rescore import score_lists
 from itersel.nbest.weights import as_weights
 from itersel.storage.formats import FilePath
@@ -31,6 +31,8 @@ from itersel.vectors.weights import Weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
+# Names of sentence-level scores, and of sacrebleu's metrics that compute them.
+METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
 
 
 class NBestLists(NamedTuple):
@@ -193,6 +195,23 @@ def tune_nbest(
         kept.sizes,
         sorted(others),
     )
+
+
+def metric_quality(lists: NBest, references: Sequence[References], name: str) -> NDArray[np.float64]:
+    """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
+
+    In the reference translations of the text, None stands where a sentence has fewer.
+    """
+    metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
+    quality = np.empty(len(lists.text))
+    sizes = np.diff(lists.offset)
+    for rank in range(int(sizes.max())):
+        # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
+        has_rank = rank < sizes
+        rows = np.where(has_rank, lists.offset[:-1] + rank, -1).tolist()
+        found = metric.scores(metric.counts([lists.text[row] if row >= 0 else "" for row in rows]))
+        quality[lists.offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
+    return quality
 
 
 def _read_pool(

@@ -86,7 +86,7 @@ def _explain(
             decoder = Decoder(shard, model, replace(search, features=features))
             vectors = decoder.weight_vectors(weights)
             for number in numbers:
-                _, [derivation] = derive_all(decoder, number, *vectors, words, 1)
+                _, [derivation] = derive_all(decoder, number, vectors, words, 1)
                 nodes = [node._asdict() for node in derivation.nodes]
                 rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
         found += rows.values()
