@@ -14,6 +14,7 @@ from dataclasses import fields
 from types import ModuleType
 from typing import Any, NoReturn
 
+from itersel.config.options import BOUNDS, split_optional, types_of
 from itersel.errors import InputError, suggest
 from itersel.limits import (
     LANGUAGE_PATTERN,
@@ -25,8 +26,6 @@ from itersel.limits import (
     is_test_set_name,
     parse_number,
 )
-
-MAX_NUMPY_SEED = 2**32 - 1
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,9 +78,7 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
 
 def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
-    decision = (
-        f"output of 'itersel report patience' after the previous epoch: if training has stopped, {otherwise}"
-    )
+    decision = f"'itersel report patience' of the previous epoch: if training has stopped, {otherwise}"
     add_options(parser, {"--patience FILE": decision})
     if passed_on:
         add_options(parser, {"--passed-on FILE": passed_on})
@@ -92,14 +89,14 @@ def refuse(text: str, wanted: str) -> NoReturn:
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
 
 
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers within bounds."""
-    limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
+    limit = f"from {minimum} to {maximum}" if maximum is not None else f"of {minimum} or more"
 
     def parse(text: str) -> int:
         # int() alone would accept '1_000' and digits of other scripts
         number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
-        if number is None or number < least or (most is not None and number > most):
+        if number is None or number < minimum or (maximum is not None and number > maximum):
             refuse(text, f"a whole number {limit}")
         return number
 
@@ -108,7 +105,8 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 positive = whole(1)
 not_negative = whole(0)
-seed = whole(0, MAX_NUMPY_SEED)
+# what numpy takes
+seed = whole(0, 2**32 - 1)
 
 
 def number(
@@ -148,22 +146,18 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    """Return a parser of different names, separated by commas; there may be none."""
+def different_names(known: Collection[str] | None) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of names separated by commas: of different known ones or none, or of any."""
 
     def parse(text: str) -> tuple[str, ...]:
         found = names(text)
-        if len(set(found)) != len(found) or not all(name in known for name in found):
+        if known is None and not all(text.split(",")):
+            refuse(text, "a comma-separated list of names")
+        if known is not None and (len({*found}) != len(found) or not all(name in known for name in found)):
             refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
         return found
 
     return parse
-
-
-def _no_empty_names(text: str) -> tuple[str, ...]:
-    if not all(text.split(",")):
-        refuse(text, "a comma-separated list of names")
-    return names(text)
 
 
 def language(text: str) -> str:
@@ -184,29 +178,26 @@ def add_section_arguments(
     parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
 ) -> None:
     """Add an option for each key of a section, or for those in `names`; true or false become flags."""
-    types = typing.get_type_hints(section)
     for item in fields(section):
         if names and item.name not in names:
             continue
-        kind, bounds = types[item.name], item.metadata
+        (kind, is_optional), bounds = split_optional(types_of(section)[item.name]), item.metadata
         chosen: Any = item.default
-        choices, explanation = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
+        choices, shown = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
         settings: dict[str, Any] = {"default": chosen}
-        shown = f"{explanation} (default: %(default)s)"
         if kind is bool:
-            settings, shown = {"action": "store_true"}, explanation
+            settings = {"action": "store_true"}
         elif typing.get_origin(kind) is tuple:
             known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
-            shown = f"{explanation}{known} Separate them with commas (default: {','.join(chosen) or none})."
-            settings["type"] = _no_empty_names if choices is None else different_names(choices)
-            settings["metavar"] = "NAMES"
-        elif choices is not None:
-            settings["choices"] = choices
+            shown += f"{known} Separate them with commas (default: {','.join(chosen) or none})."
+            settings |= {"type": different_names(choices), "metavar": "NAMES"}
         else:
-            limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
-            parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
-            settings["type"] = parse
-            settings["metavar"] = "N"
+            shown += "" if is_optional else " (default: %(default)s)"
+            limits = {name: bounds[name] for name in BOUNDS if name in bounds}
+            if choices is not None:
+                settings["choices"] = choices
+            else:
+                settings |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
         action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
         # what packages add to the choices is looked up only when help is shown
         action.known, action.help = choices, shown  # type: ignore[attr-defined]
@@ -225,7 +216,7 @@ def add_chosen_section(
     name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
-    if name is not None and name in choices:
+    if name in choices:
         try:
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
         except argparse.ArgumentError as error:
