@@ -78,7 +78,7 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
 
 def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
-    decision = f"'itersel report patience' of the previous epoch: if training has stopped, {otherwise}"
+    decision = f"output of 'itersel report patience' an epoch before: if training has stopped, {otherwise}"
     add_options(parser, {"--patience FILE": decision})
     if passed_on:
         add_options(parser, {"--passed-on FILE": passed_on})

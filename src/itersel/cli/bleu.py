@@ -93,16 +93,10 @@ def _table(found: MetricScores) -> Iterator[str]:
     from tabulate import tabulate
 
     rows = [
-        (
-            one.system,
-            f"{one.score:.2f}",
-            f"{one.interval.low:.2f} to {one.interval.high:.2f}",
-            "" if one.difference is None else f"{one.difference:+.2f}",
-            "" if one.p is None else f"{one.p:.4f}",
-        )
+        (one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference, one.p)
         for one in found.systems
     ]
     headers = ("system", found.name, "95 % interval", "difference", "p")
-    right = ("left", *["right"] * 4)
-    yield tabulate(rows, headers, tablefmt="simple", colalign=right, disable_numparse=True)
+    forms = {"floatfmt": ("", ".2f", "", "+.2f", ".4f"), "colalign": ("left", *["right"] * 4)}
+    yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0])
     yield found.signature

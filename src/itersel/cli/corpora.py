@@ -61,9 +61,7 @@ class _OfCorpus(argparse.Action):
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `corpora_of`."""
-    group = parser.add_argument_group(
-        "corpora", "Options with FILE may be repeated; files are joined in order."
-    )
+    group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
     corpus = "name, and by default task label, of a corpus of train that the following options describe"
     add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
@@ -92,9 +90,9 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
     corpora: Sequence[Corpus] = getattr(options, "corpora", ())
     if not corpora:
         raise InputError("give --source and --target, or --file")
-    if has_references and len(corpora) > 1:
-        raise InputError("only train may have several corpora; give one")
     if has_references:
+        if len(corpora) > 1:
+            raise InputError("only train may have several corpora; give one")
         corpora = [_with_references(corpora[0])]
     for corpus in corpora:
         _check(corpus)
@@ -123,23 +121,17 @@ def _with_references(corpus: Corpus) -> Corpus:
 
 
 def _check(corpus: Corpus) -> None:
-    if corpus.file:
-        for option in ("source", "target", "task", "alignment"):
-            if getattr(corpus, option):
-                raise InputError(f"--file replaces --{option}; give only one of them")
-        formats = list(map(format_of, corpus.file))
-        for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
-            given = getattr(corpus, option)
-            if given != default and not any(kind in kinds for kind in formats):
-                raise InputError(f"--{option} needs a file of {', '.join(kinds)}; {corpus.file[0]} is none")
-            if given.task and (path := other_than(corpus.file, kinds)):
-                raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
-        return
-    for option, default in (("columns", Columns()), ("fields", Fields())):
-        if getattr(corpus, option) != default:
-            raise InputError(f"--{option} needs --file")
-    for option in ("source", "target"):
-        if not getattr(corpus, option):
+    formats = {format_of(path) for path in corpus.file}
+    for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
+        given = getattr(corpus, option)
+        if given != default and formats.isdisjoint(kinds):
+            raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")
+        if given.task and (path := other_than(corpus.file, kinds)):
+            raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
+    for option in ("source", "target", "task", "alignment"):
+        if corpus.file and getattr(corpus, option):
+            raise InputError(f"--file replaces --{option}; give only one of them")
+        if not corpus.file and option in ("source", "target") and not getattr(corpus, option):
             raise InputError(f"--{option} is missing; give --source and --target, or --file")
     check_parts(corpus)
 
