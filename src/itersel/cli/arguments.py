@@ -234,33 +234,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
 
 
-def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> None:
-    """Add the options for n-best lists of other decoders."""
-    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
-    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=required)
-    scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
-    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
-
-
-def first_names(names: Sequence[str]) -> str:
-    """Return the first ten names, and how many more there are."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-
-
 def named_file(text: str) -> tuple[str, str]:
     """Parse ``NAME=FILE``."""
     name, _, path = text.partition("=")
     if not name or not path:
         refuse(text, "NAME=FILE")
     return name, path
-
-
-def scores_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return the files of --scores by name."""
-    found = dict(options.scores)
-    if len(found) < len(options.scores):
-        raise InputError("--scores gives a name twice; each needs a name of its own")
-    return found
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:

@@ -31,7 +31,7 @@ STEPS = {
     "report": ("report", "choose the best epochs and make tables of experiments"),
     "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
-    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
+    "rescore": ("tune", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
     # run by the workflow, seldom by hand
