@@ -23,7 +23,6 @@ from itersel.cli.arguments import (
     split,
 )
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
-from itersel.config.data import Data
 from itersel.errors import InputError
 from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, DEDUPLICATION, HELD_OUT, is_test_set_name
 
@@ -81,6 +80,8 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
+    from itersel.config.data import Data
+
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
