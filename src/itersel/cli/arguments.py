@@ -249,12 +249,10 @@ def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     add_text_output(parser)
 
 
-def add_text_output(
-    parser: argparse.ArgumentParser,
-    explanation: str = "file, plain or compressed, or - for standard output (default)",
-) -> None:
+def add_text_output(parser: argparse.ArgumentParser) -> None:
     """Add the option for text that is written to standard output by default."""
-    add_options(parser, {"--output": explanation}, type=output_file, default="-")
+    output = {"--output": "file, plain or compressed, or - for standard output (default)"}
+    add_options(parser, output, type=output_file, default="-")
 
 
 def add_reference(parser: argparse.ArgumentParser) -> None:

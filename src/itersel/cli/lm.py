@@ -63,7 +63,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--model": "compiled model"}, required=True)
     text = "tokenised text, one sentence per line (default: -)"
     add_options(parser, {"--input": text}, default=STANDARD_STREAM)
-    add_text_output(parser, "output file (default: -)")
+    add_text_output(parser)
 
 
 def _estimate(options: argparse.Namespace) -> None:

@@ -42,9 +42,8 @@ def options(**values: object) -> str:
 
 def options_of(section: Any) -> dict[str, Any]:
     """Return the values of a section by the name of their option; None where an empty list is the default."""
-    values = {item.name: getattr(section, item.name) for item in fields(section)}
-    empty = {item.name for item in fields(section) if item.default == ()}
-    return {name: None if name in empty and value == () else value for name, value in values.items()}
+    values = ((item, getattr(section, item.name)) for item in fields(section))
+    return {item.name: None if value == item.default == () else value for item, value in values}
 
 
 def no_option(path: str) -> str:
@@ -101,11 +100,6 @@ def search_options(search: Search, config: Config) -> str:
     if has_lists(config):
         values = {name: value for name, value in values.items() if name in ("features", "k_best")}
     return options(**values)
-
-
-def extract_options(config: Config) -> str:
-    """Return the options of `itersel grammar extract` that describe grammars."""
-    return options(**options_of(config.grammar))
 
 
 class Files:

@@ -24,10 +24,10 @@ from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import (
     Files,
-    extract_options,
     held_out_tuner,
     no_option,
     options,
+    options_of,
     search_of,
     search_options,
 )
@@ -180,8 +180,8 @@ class Tables:
     def resource_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report resources`."""
         features = self._config.experiments[wildcards.experiment].features
-        decoder = options(features=features, pop_limit=self._config.decoder.pop_limit)
-        return f"{decoder} {extract_options(self._config)}"
+        settings = {"pop_limit": self._config.decoder.pop_limit, **options_of(self._config.grammar)}
+        return options(features=features, **settings)
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
