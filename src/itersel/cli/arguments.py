@@ -282,10 +282,7 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
-    by = (
-        "score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
-        "translations and require the next three options"
-    )
+    by = "score that chooses the epoch (default: %(default)s); others, of plain text, need the next three"
     add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
     add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
     files = {
@@ -298,7 +295,7 @@ def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     add_tokenizer(parser)
 
 
-def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
+def add_randomization(parser: argparse.ArgumentParser) -> None:
     """Add the options of steps that test significance."""
     trials = {"--trials": "number of random trials (default: 10000)"}
     add_options(parser, trials, type=positive, default=10_000)

@@ -7,13 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import (
-    add_options,
-    add_randomization_arguments,
-    add_reference,
-    add_scoring,
-    different_names,
-)
+from itersel.cli.arguments import add_options, add_randomization, add_reference, add_scoring, different_names
 from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
 
@@ -31,23 +25,17 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
 
 
 def _bleu(options: argparse.Namespace) -> None:
-    from itersel.evaluate.metrics import (
-        make_bleu,
-        read_references,
-        read_translations,
-        score_corpus,
-        signature,
-    )
+    from itersel.evaluate import metrics
 
-    references = read_references(options.reference)
-    metric = make_bleu(references, options.tokenize)
-    systems = [read_translations(path, references, options.reference[0]) for path in options.systems]
+    references = metrics.read_references(options.reference)
+    metric = metrics.make_bleu(references, options.tokenize)
+    systems = [metrics.read_translations(path, references, options.reference[0]) for path in options.systems]
     print("BLEU\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
-        score = score_corpus(metric, translations)
+        score = metrics.score_corpus(metric, translations)
         precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
         print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
-    print(f"# {signature(metric)}")
+    print(f"# {metrics.signature(metric)}")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +50,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
     add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
     add_options(parser, {"--lowercase": "ignore case", "--json": "print JSON"}, action="store_true")
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
 

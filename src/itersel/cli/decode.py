@@ -1,10 +1,10 @@
-"""``itersel decode``, ``kbest``, ``forest`` and ``explain``: decode shards."""
+"""Shards: ``itersel decode``, ``kbest``, ``forest`` and ``explain`` decode them, ``lists`` makes some."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
@@ -13,6 +13,7 @@ from itersel.cli.arguments import (
     add_patience,
     add_section_arguments,
     add_text_output,
+    language,
     not_negative,
     positive,
     section_of,
@@ -89,7 +90,7 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
     parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
-    _add_lists(parser, "k-best lists, .h5", ListSettings)
+    _add_decoding(parser, "k-best lists, .h5", ListSettings)
 
 
 def _kbest(options: argparse.Namespace) -> None:
@@ -103,7 +104,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
     )
-    _add_lists(parser, "forests, .h5", ForestSettings)
+    _add_decoding(parser, "forests, .h5", ForestSettings)
 
 
 def _forest(options: argparse.Namespace) -> None:
@@ -112,7 +113,7 @@ def _forest(options: argparse.Namespace) -> None:
     _generate(options, ForestSettings, generate_forests)
 
 
-def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> None:
+def _add_decoding(parser: argparse.ArgumentParser, output: str, section: type) -> None:
     files = parser.add_argument_group("files")
     inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
     add_options(files, inputs, required=True)
@@ -180,3 +181,29 @@ def _explain(options: argparse.Namespace) -> None:
     shards = read_names(options.shards)
     found = explain(Path(options.results), shards, options.model, search, options.sentences)
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])
+
+
+def _add_lists(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel shard --nbest' "
+        "has cut. Equal translations of a sentence count once."
+    )
+    add_options(parser, {"--folder DIR": "output of 'itersel shard --nbest'"}, required=True)
+    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
+    tokenize = "tokenise and lowercase for BLEU by the rules of this language (default: words as they are)"
+    add_options(parser, {"--language CODE": tokenize}, type=language)
+    protect = "regular expression of text that is one token; may be repeated"
+    add_options(parser, {"--protect REGEX": protect}, action="append", default=[])
+    add_output(parser, "shard of lists, .h5")
+
+
+def _lists(options: argparse.Namespace) -> None:
+    from itersel.corpus.prepare import Preparation
+    from itersel.decode.lists import import_lists, write_list_shard
+
+    if options.protect and options.language is None:
+        raise InputError("--protect has no effect without --language; remove it")
+    words: Callable[[Sequence[str]], Sequence[str]] = list
+    if options.language is not None:
+        words = Preparation("", options.language, protected=tuple(options.protect)).target
+    write_list_shard(options.output, import_lists(options.folder, options.number, words))

@@ -50,9 +50,7 @@ def _fold(text: str) -> tuple[int, int]:
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Compile an ARPA file to memory-mapped arrays, of which all processes on a machine share one copy."
-    )
+    parser.description = "Compile an ARPA file to memory-mapped arrays, which processes on a machine share."
     add_options(parser, {"--input": "ARPA file, plain or compressed (- is standard input)"}, required=True)
     add_options(parser, {"--order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
     add_output(parser, "compiled model", "--output")

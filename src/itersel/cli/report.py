@@ -14,7 +14,7 @@ from itersel.cli.arguments import (
     add_devtest_scoring,
     add_options,
     add_output,
-    add_randomization_arguments,
+    add_randomization,
     add_scoring,
     add_section_arguments,
     add_tokenize,
@@ -115,7 +115,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         "--outputs in the same order; another table then scores all sentences together."
     )
     add_tokenize(parser)
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     several: dict[str, Any] = {"nargs": "+", "action": "append"}
     test_set = {"--test-set": "name of the test set and its reference translations, one sentence per line"}
     add_options(parser, test_set, required=True, metavar=("NAME", "REFERENCE"), **several)
@@ -142,7 +142,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
         "experiment; their scores are averaged. Sentences with other labels are left out."
     )
     add_scoring(parser)
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     _add_labels(parser)
     system = {"--system": "name of an experiment and its translations of the test set; may be repeated"}
     add_options(parser, system, nargs=2, action="append", required=True, metavar=("NAME", "FILE"))
@@ -150,9 +150,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
-    )
+    parser.description = "Take the translation of each sentence by the model of its task; others are empty."
     _add_labels(parser)
     translations = "translations of the whole text by the model of each task, in the order of --tasks"
     add_options(parser, {"--translations FILE": translations}, nargs="+", required=True)
@@ -223,7 +221,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     _add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
 
 
@@ -268,16 +266,15 @@ def _score_devtest(
 
     if (options.labels is None) != (options.task is None):
         raise InputError("--labels and --task need each other; give both, or neither to score all sentences")
-    scores, signature = score_epochs(
-        options.reference, translations, options.tokenize, options.labels, options.task
-    )
+    where = options.labels, options.task
+    scores, signature = score_epochs(options.reference, translations, options.tokenize, *where)
     chosen_by = tuple(score.bleu for score in scores)
     if options.by != TOKENIZED_BLEU:
         files = options.raw_references, options.preparation, options.recaser
         if None in files:
             raise InputError(f"--by {options.by} needs --raw-references, --preparation and --recaser")
         text = AsText(options.by, *files, options.tokenizer)
-        chosen_by = score_epochs_as_text(text, translations, options.labels, options.task)
+        chosen_by = score_epochs_as_text(text, translations, *where)
     return scores, signature, chosen_by
 
 
@@ -301,20 +298,17 @@ def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare, read_test_set
     from itersel.report.table import text_table, tsv_table
 
-    if not len(options.test_set) == len(options.systems) == len(options.translations):
-        raise InputError(
-            f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
-            f"{len(options.translations)} --translations; give one of each per test set"
-        )
+    count, systems, translations = map(len, (options.test_set, options.systems, options.translations))
+    if not count == systems == translations:
+        given = f"{count} --test-set, {systems} --systems and {translations} --translations"
+        raise InputError(f"{given}; give one of each per test set")
     for name in ("counts", "outputs"):
-        given = len(getattr(options, name))
-        if given not in (0, len(options.test_set)):
-            raise InputError(
-                f"{given} --{name} for {len(options.test_set)} test sets; give them for all test sets or none"
-            )
+        if len(getattr(options, name)) not in (0, count):
+            given = f"{len(getattr(options, name))} --{name} for {count} test sets"
+            raise InputError(f"{given}; give them for all test sets or none")
     if (options.preparation is None) != (not options.outputs):
         raise InputError("--outputs and --preparation need each other; give both or neither")
-    counts, outputs = (given or [[]] * len(options.test_set) for given in (options.counts, options.outputs))
+    counts, outputs = (found or [[]] * count for found in (options.counts, options.outputs))
     groups = zip(options.test_set, options.systems, options.translations, counts, outputs, strict=True)
     test_sets = [read_test_set(*group, options.preparation) for group in groups]
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}

@@ -68,13 +68,8 @@ def _train(options: argparse.Namespace) -> None:
     learner = section_of(LEARNERS[options.learner], options)
     if conflict := find_conflict(learner):
         raise InputError(f"--{conflict[0]} {conflict[1]}")
-    settings = TrainSettings(
-        **asdict(section_of(ListSettings, options)),
-        learner=learner,
-        seed=options.seed,
-        epoch=options.epoch,
-        shard=options.shard_number,
-    )
+    place = {"seed": options.seed, "epoch": options.epoch, "shard": options.shard_number}
+    settings = TrainSettings(**asdict(section_of(ListSettings, options)), learner=learner, **place)
     follows_path = options.measure_loss and options.epoch > 1 and options.weights
     if training_has_stopped(options.patience) or (follows_path and has_stopped(options.weights)):
         if options.weights is None:

@@ -22,9 +22,7 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
     keep_tokens = "write what the decoder writes: lowercased words with spaces between them"
     add_options(parser, {"--keep-tokens": keep_tokens}, action="store_true")
     add_jobs(parser)
-    details = parser.add_argument_group(
-        "details", "Each of these options writes a JSON object per sentence instead of its translation."
-    )
+    details = parser.add_argument_group("details", "Each writes JSON objects instead of translations.")
     k_best = "the K best different translations of each sentence, with their scores"
     add_options(details, {"--k-best K": k_best}, type=whole(1, MAX_K_BEST))
     flags = {
