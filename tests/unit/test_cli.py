@@ -231,9 +231,8 @@ def test_processes_of_a_warm_up(tmp_path):
 
 
 def test_a_failed_warm_up_is_one_line(tmp_path):
-    lm = ("lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa"))
     with pytest.raises(InputError, match=r"could not be compiled: itersel lm: .*no such file"):
-        warm_up._itersel(main, *lm)
+        warm_up._run_steps("lm estimate --order 2 --input none --output %arpa", tmp_path, main)
 
 
 @pytest.fixture(scope="module")

@@ -34,10 +34,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
         "--reverse FILE": "alignment that links each source word at most once",
     }
     add_options(parser, texts)
-    direction = (
-        "write only the alignment that links each target word (forward) or each source word (reverse) "
-        "at most once"
-    )
+    direction = "write only the alignment that links a target (forward) or source word (reverse) at most once"
     add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
     add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
     model = "align with the model of one direction, or with those of both; they do not learn from the text"

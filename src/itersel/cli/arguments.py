@@ -6,12 +6,12 @@ import argparse
 import importlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.config.command_line import refuse, whole
-from itersel.errors import InputError, suggest
+from itersel.errors import suggest
 from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_PROCESSES,
@@ -21,8 +21,6 @@ from itersel.limits import (
     TOKENIZERS,
     is_test_set_name,
 )
-
-MAX_NUMPY_SEED = 2**32 - 1
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,9 +73,7 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
 
 def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
-    decision = (
-        f"output of 'itersel report patience' after the previous epoch: if training has stopped, {otherwise}"
-    )
+    decision = f"output of 'itersel report patience' an epoch before: if training has stopped, {otherwise}"
     add_options(parser, {"--patience FILE": decision})
     if passed_on:
         add_options(parser, {"--passed-on FILE": passed_on})
@@ -85,7 +81,8 @@ def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
 
 positive = whole(1)
 not_negative = whole(0)
-seed = whole(0, MAX_NUMPY_SEED)
+# what numpy takes
+seed = whole(0, 2**32 - 1)
 
 
 def split(text: str) -> str:
@@ -117,33 +114,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
 
 
-def add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> None:
-    """Add the options for n-best lists of other decoders."""
-    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
-    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=required)
-    scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
-    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
-
-
-def first_names(names: Sequence[str]) -> str:
-    """Return the first ten names, and how many more there are."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-
-
 def named_file(text: str) -> tuple[str, str]:
     """Parse ``NAME=FILE``."""
     name, _, path = text.partition("=")
     if not name or not path:
         refuse(text, "NAME=FILE")
     return name, path
-
-
-def scores_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return the files of --scores by name."""
-    found = dict(options.scores)
-    if len(found) < len(options.scores):
-        raise InputError("--scores gives a name twice; each needs a name of its own")
-    return found
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
@@ -153,12 +129,10 @@ def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     add_text_output(parser)
 
 
-def add_text_output(
-    parser: argparse.ArgumentParser,
-    explanation: str = "file, plain or compressed, or - for standard output (default)",
-) -> None:
+def add_text_output(parser: argparse.ArgumentParser) -> None:
     """Add the option for text that is written to standard output by default."""
-    add_options(parser, {"--output": explanation}, type=output_file, default="-")
+    output = {"--output": "file, plain or compressed, or - for standard output (default)"}
+    add_options(parser, output, type=output_file, default="-")
 
 
 def add_reference(parser: argparse.ArgumentParser) -> None:
@@ -188,10 +162,7 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
-    by = (
-        "score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
-        "translations and require the next three options"
-    )
+    by = "score that chooses the epoch (default: %(default)s); others, of plain text, need the next three"
     add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
     add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
     files = {
@@ -204,7 +175,7 @@ def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     add_tokenizer(parser)
 
 
-def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
+def add_randomization(parser: argparse.ArgumentParser) -> None:
     """Add the options of steps that test significance."""
     trials = {"--trials": "number of random trials (default: 10000)"}
     add_options(parser, trials, type=positive, default=10_000)

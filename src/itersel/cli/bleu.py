@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, add_randomization_arguments, add_reference, add_scoring
+from itersel.cli.arguments import add_options, add_randomization, add_reference, add_scoring
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
@@ -26,23 +26,17 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
 
 
 def _bleu(options: argparse.Namespace) -> None:
-    from itersel.evaluate.metrics import (
-        make_bleu,
-        read_references,
-        read_translations,
-        score_corpus,
-        signature,
-    )
+    from itersel.evaluate import metrics
 
-    references = read_references(options.reference)
-    metric = make_bleu(references, options.tokenize)
-    systems = [read_translations(path, references, options.reference[0]) for path in options.systems]
+    references = metrics.read_references(options.reference)
+    metric = metrics.make_bleu(references, options.tokenize)
+    systems = [metrics.read_translations(path, references, options.reference[0]) for path in options.systems]
     print("BLEU\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
-        score = score_corpus(metric, translations)
+        score = metrics.score_corpus(metric, translations)
         precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
         print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
-    print(f"# {signature(metric)}")
+    print(f"# {metrics.signature(metric)}")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +51,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
     add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
     add_options(parser, {"--lowercase": "ignore case", "--json": "print JSON"}, action="store_true")
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
 
@@ -88,16 +82,10 @@ def _table(found: MetricScores) -> Iterator[str]:
     from tabulate import tabulate
 
     rows = [
-        (
-            one.system,
-            f"{one.score:.2f}",
-            f"{one.interval.low:.2f} to {one.interval.high:.2f}",
-            "" if one.difference is None else f"{one.difference:+.2f}",
-            "" if one.p is None else f"{one.p:.4f}",
-        )
+        (one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference, one.p)
         for one in found.systems
     ]
     headers = ("system", found.name, "95 % interval", "difference", "p")
-    right = ("left", *["right"] * 4)
-    yield tabulate(rows, headers, tablefmt="simple", colalign=right, disable_numparse=True)
+    forms = {"floatfmt": ("", ".2f", "", "+.2f", ".4f"), "colalign": ("left", *["right"] * 4)}
+    yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0])
     yield found.signature

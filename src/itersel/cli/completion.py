@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from itersel.cli.arguments import add_step
 
 SHELLS = ("bash", "zsh", "fish")
 # Options that decide which further options a step has.
-_CHOOSING = ("--learner", "--tuner")
+_CHOOSING = {"--learner", "--tuner"}
 
 
 class PrintCompletion(argparse.Action):
@@ -39,28 +39,15 @@ def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> 
         # learners share options
         step.conflict_handler = "resolve"
         command = add_step(step, name, modules[name])
-        for option, choice in _choices(step):
-            command.add_chosen_arguments(step, [option, choice])
-        for action in _all_actions(step):
-            if action.choices is None and action.nargs != 0:
-                # which of the others are files, argparse does not know
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        for action in [one for one in step._actions if _CHOOSING & {*one.option_strings}]:
+            for choice in action.choices or ():
+                command.add_chosen_arguments(step, [action.option_strings[0], choice])
+        parsers = [step]
+        for one in parsers:
+            for action in one._actions:
+                if isinstance(action, argparse._SubParsersAction):
+                    parsers += action.choices.values()
+                elif action.choices is None and action.nargs != 0:
+                    # which of them are files, argparse does not know
+                    action.complete = shtab.FILE
     return parser
-
-
-def _choices(parser: argparse.ArgumentParser) -> list[tuple[str, str]]:
-    return [
-        (option, choice)
-        for action in parser._actions
-        for option in action.option_strings
-        if option in _CHOOSING
-        for choice in action.choices or ()
-    ]
-
-
-def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for step in action.choices.values():
-                yield from _all_actions(step)
-        yield action

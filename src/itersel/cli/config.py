@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 
 from itersel.cli.arguments import add_options, add_text_output
 from itersel.errors import located
 from itersel.project import SCHEMA
-from itersel.storage.files import open_output
+from itersel.storage.files import write_lines
 
 SUBSTEPS = {
     "config": {
@@ -49,15 +50,17 @@ def _check(options: argparse.Namespace) -> None:
 
     name = ", ".join(options.config)
     config = load_config(*options.config)
-    for warning in warnings(config):
-        print(f"{name}: warning: {warning}", file=sys.stderr)
+
+    def warn(problems: Iterable[str]) -> None:
+        for problem in problems:
+            print(f"{name}: warning: {problem}", file=sys.stderr)
+
+    warn(warnings(config))
     with located(name):
-        for warning in check_files_exist(config):
-            print(f"{name}: warning: {warning}", file=sys.stderr)
+        warn(check_files_exist(config))
         is_read = not (options.no_text or has_lists(config))
         sizes, suspicious = read_texts(config) if is_read else ({}, [])
-        for warning in suspicious:
-            print(f"{name}: warning: {warning}", file=sys.stderr)
+        warn(suspicious)
         check_sizes(sizes)
         lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
@@ -85,21 +88,16 @@ def _template(options: argparse.Namespace) -> None:
     from itersel.config.reading import load_config
     from itersel.config.rendering import commented_yaml
 
-    _write(options.output, commented_yaml(load_config(options.config), options.schema))
+    write_lines(options.output, [commented_yaml(load_config(options.config), options.schema).rstrip()])
 
 
 def _schema(options: argparse.Namespace) -> None:
     from itersel.config.rendering import schema_text
 
-    _write(options.output, schema_text())
+    write_lines(options.output, [schema_text().rstrip()])
 
 
 def _documentation(options: argparse.Namespace) -> None:
     from itersel.config.rendering import documentation
 
-    _write(options.output, documentation())
-
-
-def _write(output: str, text: str) -> None:
-    with open_output(output) as stream:
-        stream.write(text)
+    write_lines(options.output, [documentation().rstrip()])

@@ -62,18 +62,11 @@ class _OfCorpus(argparse.Action):
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `corpora_of`."""
-    group = parser.add_argument_group(
-        "corpora", "Options with FILE may be repeated; files of a kind are joined in order."
-    )
+    group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
-    corpus = (
-        "name of the corpus that the following options describe, and task label of its pairs if it has no "
-        "others; train may have several corpora"
-    )
+    corpus = "name, and by default task label, of a corpus of train that the following options describe"
     add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
-    held_out = (
-        "with train: the following options describe this held-out set; its pairs are dropped from train"
-    )
+    held_out = "with train: the next options describe this held-out set, whose pairs are dropped from train"
     add_options(group, {"--held-out SPLIT": held_out}, type=split, **common)
     files = {
         "--source FILE": "source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
@@ -84,15 +77,9 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
     }
     add_options(group, files, **common)
-    columns = (
-        "columns of source, target and task label in TSV files, and in CSV files without a header "
-        "(default: 1,2)"
-    )
+    columns = "of source, target and task label in TSV files, and CSV files without a header (default: 1,2)"
     add_options(group, {"--columns S,T[,L]": columns}, type=_columns, **common)
-    fields = (
-        "fields of source, target and task label in CSV files with a header, JSON lines and Parquet "
-        "(default: source,target)"
-    )
+    fields = "the same in CSV files with a header, JSON lines and Parquet (default: source,target)"
     add_options(group, {"--fields S,T[,L]": fields}, type=_fields, **common)
 
 
@@ -104,9 +91,9 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
     corpora: Sequence[Corpus] = getattr(options, "corpora", ())
     if not corpora:
         raise InputError("give --source and --target, or --file")
-    if has_references and len(corpora) > 1:
-        raise InputError("only train may have several corpora; give one")
     if has_references:
+        if len(corpora) > 1:
+            raise InputError("only train may have several corpora; give one")
         corpora = [_with_references(corpora[0])]
     for corpus in corpora:
         _check(corpus)
@@ -135,23 +122,17 @@ def _with_references(corpus: Corpus) -> Corpus:
 
 
 def _check(corpus: Corpus) -> None:
-    if corpus.file:
-        for option in ("source", "target", "task", "alignment"):
-            if getattr(corpus, option):
-                raise InputError(f"--file replaces --{option}; give only one of them")
-        formats = list(map(format_of, corpus.file))
-        for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
-            given = getattr(corpus, option)
-            if given != default and not any(kind in kinds for kind in formats):
-                raise InputError(f"--{option} needs a file of {', '.join(kinds)}; {corpus.file[0]} is none")
-            if given.task and (path := other_than(corpus.file, kinds)):
-                raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
-        return
-    for option, default in (("columns", Columns()), ("fields", Fields())):
-        if getattr(corpus, option) != default:
-            raise InputError(f"--{option} needs --file")
-    for option in ("source", "target"):
-        if not getattr(corpus, option):
+    formats = {format_of(path) for path in corpus.file}
+    for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
+        given = getattr(corpus, option)
+        if given != default and formats.isdisjoint(kinds):
+            raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")
+        if given.task and (path := other_than(corpus.file, kinds)):
+            raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
+    for option in ("source", "target", "task", "alignment"):
+        if corpus.file and getattr(corpus, option):
+            raise InputError(f"--file replaces --{option}; give only one of them")
+        if not corpus.file and option in ("source", "target") and not getattr(corpus, option):
             raise InputError(f"--{option} is missing; give --source and --target, or --file")
     check_parts(corpus)
 
@@ -171,11 +152,8 @@ def _fields(text: str) -> Fields:
 
 def _columns(text: str) -> Columns:
     fields = text.split(",")
-    if not 2 <= len(fields) <= 3 or not all(re.fullmatch("[1-9][0-9]{0,3}", field) for field in fields):
-        refuse(text, "numbers of columns, such as 1,2")
-    columns = Columns(*map(int, fields))
-    if columns.source == columns.target:
-        refuse(text, "different columns for source and target")
-    if max(map(int, fields)) > MAX_COLUMNS:
-        refuse(text, f"numbers of columns up to {MAX_COLUMNS}")
-    return columns
+    columns = [int(field) if re.fullmatch("[1-9][0-9]{0,3}", field) else 0 for field in fields]
+    is_known = all(1 <= column <= MAX_COLUMNS for column in columns)
+    if not is_known or not 2 <= len(columns) <= 3 or columns[0] == columns[1]:
+        refuse(text, f"different columns from 1 to {MAX_COLUMNS}, such as 1,2")
+    return Columns(*columns)

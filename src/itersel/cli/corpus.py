@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,21 +18,11 @@ from itersel.cli.arguments import (
     split,
 )
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
-from itersel.config.command_line import names, number, refuse, whole
+from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.errors import InputError
-from itersel.limits import (
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEDUPLICATION,
-    DEFAULT_LINE_BYTES,
-    HELD_OUT,
-    MAX_RAW_LINE_BYTES,
-    MIN_RAW_LINE_BYTES,
-    is_test_set_name,
-)
+from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE, DEDUPLICATION, HELD_OUT, is_test_set_name
 
 if TYPE_CHECKING:
-    from itersel.corpus.corpora import Corpus
     from itersel.corpus.prepare import Preparation
 
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
@@ -56,9 +44,7 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --from names their folder."
     )
-    _add_languages(
-        parser, "as in Debian's package names, such as de", "as in Debian's package names, such as en-us"
-    )
+    _add_languages(parser)
     folder = "folder with the unpacked help or the two .deb files"
     add_options(parser, {"--from FOLDER": folder}, dest="folder", type=Path)
     add_options(parser, {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}, default=DEBIAN_MIRROR)
@@ -66,10 +52,9 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
 
 
-def _add_languages(
-    parser: argparse.ArgumentParser, source: str, target: str, is_required: bool = True
-) -> None:
-    languages = {"--source-language CODE": source, "--target-language CODE": target}
+def _add_languages(parser: argparse.ArgumentParser, is_required: bool = True) -> None:
+    codes = "language code, as in Debian's package names, such as"
+    languages = {"--source-language CODE": f"{codes} de", "--target-language CODE": f"{codes} en-us"}
     add_options(parser, languages, required=is_required, type=language)
 
 
@@ -86,11 +71,13 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
     mtdata = "dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated"
     add_options(package, {"--mtdata ID": mtdata}, action="append")
     add_options(package, {"--sacrebleu NAME": "test set of sacrebleu, such as wmt11"})
-    _add_languages(parser, "such as de", "such as en")
+    _add_languages(parser)
     _add_folder(parser)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
+    from itersel.config.data import Data
+
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
@@ -100,62 +87,29 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_corpora(parser)
     monolingual = "additional target text for the language model; may be repeated"
     add_options(parser, {"--monolingual FILE": monolingual}, action="append", default=[])
-    rules = "selects the tokenisation rules, such as"
-    _add_languages(parser, f"{rules} de", f"{rules} en", is_required=False)
+    _add_languages(parser, is_required=False)
     flags = {
         "--tokenized": "the text is already tokenised, separated by spaces",
         "--split-compounds": "split source compounds, as learned from train",
     }
     add_options(parser, flags, action="store_true")
-    protect = (
-        "text that is one token, besides addresses, paths, placeholders, tags and the like; may be repeated"
-    )
+    protect = "text that is one token, besides addresses, paths, placeholders, tags ...; may be repeated"
     add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
-    preparation = (
-        "preparation.json of the training corpus: prepare in the same way (replaces the five options above)"
-    )
+    preparation = "preparation.json of the training corpus, in the place of the five options above"
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
-    _add_filters(parser)
-    add_jobs(parser)
-    _add_folder(parser)
-
-
-def _add_filters(parser: argparse.ArgumentParser) -> None:
-    splits = (
-        "split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME for a "
-        "named test set; hash: a hash of the source decides for each unique pair (default)"
-    )
+    splits = "train, dev, devtest, test, test.NAME or devtest.NAME; hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
-    length = {"--max-length N": "maximum number of tokens per side in train (default: 80)"}
-    add_options(parser, length, type=positive, default=80)
-    ratio = {"--max-ratio R": "maximum length ratio in train (default: 9)"}
-    add_options(parser, ratio, type=number(above=0), default=9.0)
-    max_line_bytes = "reject text that has a line of more bytes than this (default: %(default)s)"
-    add_options(
-        parser,
-        {"--max-line-bytes N": max_line_bytes},
-        type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
-        default=DEFAULT_LINE_BYTES,
-    )
-    drop_invalid = (
-        "drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)"
-    )
+    add_section_arguments(parser, Data, ("max_length", "max_ratio", "max_line_bytes"))
+    drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
     add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
     labels = {
         "--modules A,B,..": "keep only pairs with these task labels",
-        "--held-out-modules A,B,..": "with --split hash: write all pairs with these task labels to separate "
-        "test sets, test.LABEL",
+        "--held-out-modules A,B,..": "with --split hash: make a test set, test.LABEL, of each of these tasks",
     }
     add_options(parser, labels, type=names, default=())
-    deduplicate = (
-        "with --split train: duplicates to drop, those with the same source and target, or the same "
-        "source (default: %(default)s)"
-    )
+    deduplicate = "--split train: drop pairs that repeat source and target, or the source (default: pairs)"
     add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
-    cut = (
-        "with --split train: cut N sentences from it for dev, devtest or test, those with the smallest "
-        "hashes of their sources; may be repeated"
-    )
+    cut = "--split train: cut N sentences with the smallest hashes for dev, devtest or test; may be repeated"
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
     keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
     add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")
@@ -164,6 +118,8 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         "--max-held-out N": "the same for each of the other splits",
     }
     add_options(parser, sizes, type=positive, default=0)
+    add_jobs(parser)
+    _add_folder(parser)
 
 
 def _add_references(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +131,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
     add_options(parser, target, action="append", default=[])
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
-    _add_languages(parser, "of the source", "of the translations")
+    _add_languages(parser)
     _add_folder(parser)
 
 
@@ -201,12 +157,9 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 def _fetch(options: argparse.Namespace) -> None:
     from itersel.corpus.fetch import fetch_mtdata, fetch_sacrebleu
 
-    languages = options.source_language, options.target_language
-    if options.mtdata is not None:
-        count = fetch_mtdata(options.mtdata, *languages, options.output)
-    else:
-        count = fetch_sacrebleu(options.sacrebleu, *languages, options.output)
-    print(f"{count:,} pairs")
+    place = options.source_language, options.target_language, options.output
+    fetch, given = (fetch_mtdata, options.mtdata) if options.mtdata else (fetch_sacrebleu, options.sacrebleu)
+    print(f"{fetch(given, *place):,} pairs")
 
 
 def _prepare(options: argparse.Namespace) -> None:
@@ -221,7 +174,11 @@ def _prepare(options: argparse.Namespace) -> None:
     corpora = corpora_of(options, has_references=not has_train)
     held_out = held_out_of(options)
     preparation = _preparation(options)
-    _check_alignment(corpora, options, preparation)
+    aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
+    has_compounds = options.split_compounds or preparation.compounds
+    if aligned is not None and (not preparation.tokenized or has_compounds):
+        message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
+        raise InputError(message, aligned)
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
     if options.cut and options.split != "train":
@@ -233,7 +190,7 @@ def _prepare(options: argparse.Namespace) -> None:
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
     refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
-    settings = Settings(**{item.name: getattr(options, item.name) for item in fields(Settings)})
+    settings = section_of(Settings, options)
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)
@@ -274,30 +231,16 @@ def _cut(text: str) -> tuple[str, int]:
 def _preparation(options: argparse.Namespace) -> Preparation:
     from itersel.corpus.prepare import Preparation, read_preparation
 
-    own = options.source_language or options.target_language or options.tokenized or options.split_compounds
-    own = own or options.protect
+    languages = options.source_language, options.target_language
     if options.preparation is not None:
-        if own:
+        if any((*languages, options.tokenized, options.split_compounds, options.protect)):
             raise InputError("--preparation replaces languages, --tokenized, --split-compounds and --protect")
-        preparation = read_preparation(options.preparation)
-    elif options.source_language and options.target_language:
-        languages = options.source_language, options.target_language
-        preparation = Preparation(*languages, options.tokenized, protected=tuple(options.protect))
-    else:
+        return read_preparation(options.preparation)
+    if not all(languages):
         raise InputError("give --source-language and --target-language, or --preparation")
     if options.split_compounds and options.split not in ("train", "hash"):
         raise InputError("compounds are learned from train: give --preparation of the training corpus")
-    return preparation
-
-
-def _check_alignment(
-    corpora: Sequence[Corpus], options: argparse.Namespace, preparation: Preparation
-) -> None:
-    aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
-    has_compounds = options.split_compounds or preparation.compounds
-    if aligned is not None and (not preparation.tokenized or has_compounds):
-        message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
-        raise InputError(message, aligned)
+    return Preparation(*languages, options.tokenized, protected=tuple(options.protect))
 
 
 def _statistics(options: argparse.Namespace) -> None:

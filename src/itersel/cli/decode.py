@@ -1,17 +1,18 @@
-"""``itersel decode``, ``kbest``, ``forest`` and ``explain``: decode shards."""
+"""Shards: ``itersel decode``, ``kbest``, ``forest`` and ``explain`` decode them, ``lists`` makes some."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
     add_options,
     add_output,
     add_patience,
     add_text_output,
+    language,
     not_negative,
     positive,
 )
@@ -33,10 +34,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files, required=True)
     add_options(parser, MODEL)
-    k_best = (
-        "write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
-        "instead of one best translation per line"
-    )
+    k_best = "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation a line"
     add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
     add_section_arguments(parser, Search)
     add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
@@ -44,38 +42,35 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
-    from itersel.storage.files import open_output, read_lines
+    from itersel.storage.files import write_lines
 
-    with open_output(options.output) as stream:
-        if training_has_stopped(options.patience):
-            if options.passed_on is None:
-                raise InputError(
-                    "training has stopped; give the translations of the previous epoch with --passed-on"
-                )
-            stream.writelines(line + "\n" for line in read_lines(options.passed_on))
-            return
-        with located(options.shard):
-            _write_translations(stream, options)
+    with located(options.shard):
+        write_lines(options.output, _translations(options))
 
 
-def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
-    """Write the best translation of each sentence of a shard, one per line, or k-best lists."""
+def _translations(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.lists import best_texts, read_list_shard
     from itersel.decode.output import kbest_lines, text_of
+    from itersel.evaluate.epochs import training_has_stopped
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
+    from itersel.storage.files import read_lines
     from itersel.vectors.weights import read_weights
 
+    if training_has_stopped(options.patience):
+        if options.passed_on is None:
+            raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
+        yield from read_lines(options.passed_on)
+        return
     weights = read_weights(options.weights)
     search = section_of(Search, options)
     if options.model is None:
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        lists = read_list_shard(options.shard, search.features, has_text=True)
-        stream.writelines(line + "\n" for line in best_texts(lists, weights))
+        yield from best_texts(read_list_shard(options.shard, search.features, has_text=True), weights)
         return
     sentences = read_shard(options.shard, search.templates, search.features)
     decoder = Decoder(sentences, load_model(options.model), search)
@@ -84,17 +79,14 @@ def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
     for sentence in progress(range(sentences.sentence_count), "decode"):
         found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
         if options.k_best:
-            lines = kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
+            yield from kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:
-            lines = iter([text_of(found, 0, words)])
-        stream.writelines(line + "\n" for line in lines)
+            yield text_of(found, 0, words)
 
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Decode a shard and write the n-gram matches, the length and the features of each translation."
-    )
-    _add_lists(parser, "k-best lists, .h5", ListSettings)
+    parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
+    _add_decoding(parser, "k-best lists, .h5", ListSettings)
 
 
 def _kbest(options: argparse.Namespace) -> None:
@@ -108,7 +100,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
     )
-    _add_lists(parser, "forests, .h5", ForestSettings)
+    _add_decoding(parser, "forests, .h5", ForestSettings)
 
 
 def _forest(options: argparse.Namespace) -> None:
@@ -117,7 +109,7 @@ def _forest(options: argparse.Namespace) -> None:
     _generate(options, ForestSettings, generate_forests)
 
 
-def _add_lists(parser: argparse.ArgumentParser, output: str, section: type) -> None:
+def _add_decoding(parser: argparse.ArgumentParser, output: str, section: type) -> None:
     files = parser.add_argument_group("files")
     inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
     add_options(files, inputs, required=True)
@@ -182,7 +174,32 @@ def _explain(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_names, write_lines
 
     search = Search(pop_limit=options.pop_limit, max_span=options.max_span)
-    found = explain(
-        Path(options.results), read_names(options.shards), options.model, search, options.sentences
-    )
+    shards = read_names(options.shards)
+    found = explain(Path(options.results), shards, options.model, search, options.sentences)
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])
+
+
+def _add_lists(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel shard --nbest' "
+        "has cut. Equal translations of a sentence count once."
+    )
+    add_options(parser, {"--folder DIR": "output of 'itersel shard --nbest'"}, required=True)
+    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
+    tokenize = "tokenise and lowercase for BLEU by the rules of this language (default: words as they are)"
+    add_options(parser, {"--language CODE": tokenize}, type=language)
+    protect = "regular expression of text that is one token; may be repeated"
+    add_options(parser, {"--protect REGEX": protect}, action="append", default=[])
+    add_output(parser, "shard of lists, .h5")
+
+
+def _lists(options: argparse.Namespace) -> None:
+    from itersel.corpus.prepare import Preparation
+    from itersel.decode.lists import import_lists, write_list_shard
+
+    if options.protect and options.language is None:
+        raise InputError("--protect has no effect without --language; remove it")
+    words: Callable[[Sequence[str]], Sequence[str]] = list
+    if options.language is not None:
+        words = Preparation("", options.language, protected=tuple(options.protect)).target
+    write_list_shard(options.output, import_lists(options.folder, options.number, words))

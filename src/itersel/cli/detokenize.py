@@ -21,8 +21,8 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files)
     add_text_files(parser, "translations")
-    references = "original references, to count against"
-    add_options(parser, {"--references FILE": references}, nargs="+", action="extend")
+    references = {"--references FILE": "original references, to count against"}
+    add_options(parser, references, nargs="+", action="extend")
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)
     # no default, so that --tokenizer without --counts can be rejected
@@ -40,14 +40,13 @@ def _detokenize(options: argparse.Namespace) -> None:
         raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
-    is_plain = options.preparation is None and options.recaser is None and options.counts is not None
-    if not is_plain and None in (options.preparation, options.recaser):
+    made = (options.preparation, options.recaser)
+    is_plain = made == (None, None) and options.counts is not None
+    if not is_plain and None in made:
         raise InputError("give --preparation and --recaser; only with --counts may both be left out")
 
     def restored(lines: list[str]) -> list[str]:
-        if is_plain:
-            return lines
-        return restore(lines, read_preparation(options.preparation), read_recaser(options.recaser))
+        return lines if is_plain else restore(lines, read_preparation(made[0]), read_recaser(made[1]))
 
     if options.counts is None:
         write_lines(options.output, restored(read_lines(options.input)))

@@ -30,14 +30,12 @@ def _add_index(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_extract(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Extract the hierarchical rules (Chiang 2007) that apply to each sentence, with their features."
-    )
+    parser.description = "Extract the hierarchical rules (Chiang 2007) of each sentence, with their features."
     files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
     leave_one_out = (
-        "line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
-        "those of its copies, without which the sentence's grammar is extracted"
+        "a line for each sentence: its number in the indexed corpus, from 0, and those of its copies; its "
+        "grammar is extracted without these"
     )
     add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
@@ -45,18 +43,13 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
-    references = (
-        "one reference a line; needed for training. Repeat it for further references; an empty line "
-        "means that the sentence has no such reference"
-    )
+    references = "for training: a reference a line, empty if a sentence has none; repeated for further ones"
     add_options(parser, {"--references TEXT": references}, action="append", default=[])
     add_output(parser, "shard", "--output SHARD")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Write grammar.0.gz, grammar.1.gz ... in cdec's text format, without glue and pass-through rules."
-    )
+    parser.description = "Write grammar.0.gz, grammar.1.gz ... for cdec, without glue and pass-through rules."
     add_options(parser, {"--shard": "shard", "--output DIR": "folder for the grammars"}, required=True)
 
 
@@ -69,10 +62,8 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     sentences = 'tokenised sentences, one per line, or lines <seg grammar="FILE" id="N"> text </seg>'
     add_options(parser, {"--input TEXT": sentences}, required=True)
     grammars = {
-        "--grammars DIR": "folder of grammar.0.gz, grammar.1.gz ... (or plain files); required if the input "
-        "names no grammars",
-        "--grammar FILE": "one grammar for all sentences, whatever the input names; each sentence gets the "
-        "rules whose words it contains",
+        "--grammars DIR": "folder of grammar.0.gz, ... or plain files; required if the input names none",
+        "--grammar FILE": "one for all sentences, which get the rules whose words they contain",
     }
     add_options(parser.add_mutually_exclusive_group(), grammars)
     _add_shard(parser)
@@ -88,10 +79,8 @@ def _index(options: argparse.Namespace) -> None:
 def _extract(options: argparse.Namespace) -> None:
     from itersel.grammar.extract import extract_shard
 
-    settings = section_of(Grammar, options)
-    extract_shard(
-        options.index, options.input, options.output, options.leave_one_out, options.references, settings
-    )
+    files = options.index, options.input, options.output, options.leave_one_out, options.references
+    extract_shard(*files, section_of(Grammar, options))
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -103,11 +92,5 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     from itersel.grammar.text import import_grammars
 
-    import_grammars(
-        options.input,
-        options.grammars,
-        options.output,
-        options.references,
-        options.grammar,
-        options.templates,
-    )
+    files = options.input, options.grammars, options.output, options.references, options.grammar
+    import_grammars(*files, options.templates)

@@ -26,27 +26,18 @@ SUBSTEPS = {
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Interpolated modified Kneser-Ney estimation without pruning; gives the same numbers as KenLM's "
-        "lmplz."
-    )
+    parser.description = "Interpolated modified Kneser-Ney estimation without pruning, as by KenLM's lmplz."
     add_options(parser, {"--order": "length of the longest n-grams"}, type=whole(1, MAX_ORDER), required=True)
-    text = (
-        "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
-    )
+    text = "tokenised text, one sentence per line; several are joined; - is standard input"
     add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
     further = {
-        "--vocabulary TEXT": "replace words that do not occur in this text by <unk> before estimation (open "
-        "vocabulary)",
+        "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
         "--leave-out SHARDS": "folder that 'itersel shard' made from the first text; its shards F, F + N, "
         "... are left out, with all copies of their lines",
     }
     add_options(parser, further)
     add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)
-    model = (
-        "ARPA file (compressed by name; - is standard output), or a compiled model, which needs memory for "
-        f"all n-grams: NAME{COMPILED}"
-    )
+    model = f"ARPA file (- is standard output), or NAME{COMPILED}: compiled, with all n-grams in memory"
     add_output(parser, model, "--output")
 
 
@@ -60,23 +51,18 @@ def _fold(text: str) -> tuple[int, int]:
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Compile an ARPA file to memory-mapped arrays, of which all processes on a machine share one copy."
-    )
+    parser.description = "Compile an ARPA file to memory-mapped arrays, which processes on a machine share."
     add_options(parser, {"--input": "ARPA file, plain or compressed (- is standard input)"}, required=True)
     add_options(parser, {"--order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
     add_output(parser, "compiled model", "--output")
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "For each line, print the log10 of its probability including </s>, a tab, and the number of unknown "
-        "words."
-    )
+    parser.description = "Print the log10 probability of each line with </s>, a tab, and its unknown words."
     add_options(parser, {"--model": "compiled model"}, required=True)
     text = "tokenised text, one sentence per line (default: -)"
     add_options(parser, {"--input": text}, default=STANDARD_STREAM)
-    add_text_output(parser, "output file (default: -)")
+    add_text_output(parser)
 
 
 def _estimate(options: argparse.Namespace) -> None:
@@ -96,12 +82,9 @@ def _estimate(options: argparse.Namespace) -> None:
     folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
     model = estimate(read_text(options.input, options.vocabulary, left_out, folder), options.order)
     if model.fallback:
-        orders = ", ".join(map(str, model.fallback))
-        used = ", ".join(map(str, FALLBACK_DISCOUNTS))
-        print(
-            f"itersel lm: warning: too little text for the discounts of order {orders}; using {used}",
-            file=sys.stderr,
-        )
+        orders, used = (", ".join(map(str, numbers)) for numbers in (model.fallback, FALLBACK_DISCOUNTS))
+        problem = f"too little text for the discounts of order {orders}; using {used}"
+        print(f"itersel lm: warning: {problem}", file=sys.stderr)
     if options.output.endswith(COMPILED):
         compile_estimate(model, options.output)
     else:
@@ -117,8 +100,6 @@ def _compile(options: argparse.Namespace) -> None:
 def _score(options: argparse.Namespace) -> None:
     from itersel.lm.binary import load_model, score_lines
 
-    log10_probability, unknown = score_lines(load_model(options.model), read_lines(options.input))
-    write_lines(
-        options.output,
-        (f"{p:.6f}\t{n}" for p, n in zip(log10_probability.tolist(), unknown.tolist(), strict=True)),
-    )
+    scores = score_lines(load_model(options.model), read_lines(options.input))
+    rows = zip(*(numbers.tolist() for numbers in scores), strict=True)
+    write_lines(options.output, (f"{probability:.6f}\t{unknown}" for probability, unknown in rows))

@@ -31,7 +31,7 @@ STEPS = {
     "report": ("report", "choose the best epochs and make tables of experiments"),
     "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
-    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
+    "rescore": ("tune", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
     # run by the workflow, seldom by hand
@@ -40,7 +40,7 @@ STEPS = {
     "lm": ("lm", "estimate, compile and query language models"),
     "grammar": ("grammar", "index a corpus; extract, import and export grammars"),
     "shard": ("shard", "shuffle a corpus and cut it into balanced shards"),
-    "lists": ("lists", "make a shard to learn from of n-best lists of another decoder"),
+    "lists": ("decode", "make a shard to learn from of n-best lists of another decoder"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
@@ -114,20 +114,16 @@ def _run(arguments: list[str]) -> int:
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
     from itersel import __version__
-    from itersel.cli.arguments import Parser, add_step
+    from itersel.cli.arguments import Parser, add_options, add_step
     from itersel.cli.completion import SHELLS, PrintCompletion
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
-    parser.add_argument(
-        "--print-completion",
-        action=PrintCompletion,
-        const={name: module for name, (module, _) in STEPS.items()},
-        choices=SHELLS,
-        metavar="SHELL",
-        help=f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit",
-    )
+    modules = {name: module for name, (module, _) in STEPS.items()}
+    script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
+    shells = {"--print-completion SHELL": script}
+    add_options(parser, shells, action=PrintCompletion, const=modules, choices=SHELLS)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     # listed in two groups instead
     parser._positionals._group_actions.remove(steps)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
     add_devtest_scoring,
     add_options,
     add_output,
-    add_randomization_arguments,
+    add_randomization,
     add_scoring,
     add_tokenize,
     named_file,
     output_file,
     positive,
 )
-from itersel.cli.tables import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write_forms, write_table
-from itersel.config.command_line import add_section_arguments, section_of, whole
-from itersel.config.search import Grammar
+from itersel.config.command_line import add_section_arguments, section_of
+from itersel.config.search import Grammar, Search
 from itersel.errors import InputError
-from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.
 INDEX, PROGRESS = "report/index.html", "report/progress.html"
+
+# How the names of output files end, which determines their formats; and what returns the lines of a format.
+TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
+Form = Callable[[Any], list[str]]
 
 SUBSTEPS = {
     "report": {
@@ -97,9 +101,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
         "--recaser": "recaser.json of 'itersel corpus prepare'",
     }
     add_options(parser, files, required=True)
-    pop_limit = {"--pop-limit": "pop limit of the decoder"}
-    add_options(parser, pop_limit, type=whole(1, MAX_POP_LIMIT), required=True)
-    add_options(parser, {"--features": "features of the decoder"}, choices=FEATURE_SETS, required=True)
+    add_section_arguments(parser, Search, ("features", "pop_limit"))
     add_section_arguments(parser, Grammar)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
@@ -112,39 +114,24 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         "--outputs in the same order; another table then scores all sentences together."
     )
     add_tokenize(parser)
-    add_randomization_arguments(parser)
-    test_set = "name of the test set and its reference translations, one sentence per line"
-    add_options(
-        parser,
-        {"--test-set": test_set},
-        nargs="+",
-        action="append",
-        required=True,
-        metavar=("NAME", "REFERENCE"),
-    )
+    add_randomization(parser)
+    several: dict[str, Any] = {"nargs": "+", "action": "append"}
+    test_set = {"--test-set": "name of the test set and its reference translations, one sentence per line"}
+    add_options(parser, test_set, required=True, metavar=("NAME", "REFERENCE"), **several)
     files = {
         "--systems FILE": "descriptions made by 'itersel report choose'",
         "--translations FILE": "translations of the test set, in the order of --systems",
     }
-    add_options(parser, files, nargs="+", action="append", required=True)
-    counts = (
-        "output of 'itersel detokenize --counts' for each system, in the order of --systems and then of "
-        "--outputs, for scores of detokenised text"
-    )
-    add_options(parser, {"--counts FILE": counts}, nargs="+", action="append", default=[])
-    parser.add_argument(
-        "--text",
-        choices=("detokenized", "tokenized", "listed"),
-        default="detokenized",
-        help="what the counted text is: detokenised, tokenised because the corpus was given so, or "
-        "translations as they stand in n-best lists (default: detokenized)",
-    )
+    add_options(parser, files, required=True, **several)
+    counts = "output of 'itersel detokenize --counts' for all --systems and then all --outputs"
+    add_options(parser, {"--counts FILE": counts}, default=[], **several)
+    text = "what was counted: tokenized like the corpus, or as listed by a decoder (default: detokenized)"
+    kinds = ("detokenized", "tokenized", "listed")
+    add_options(parser, {"--text": text}, choices=kinds, default="detokenized")
     outputs = "translations by other systems, plain text; require --preparation"
-    add_options(
-        parser, {"--outputs NAME=FILE": outputs}, nargs="+", type=named_file, action="append", default=[]
-    )
+    add_options(parser, {"--outputs NAME=FILE": outputs}, type=named_file, default=[], **several)
     add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"})
-    add_outputs(parser, TABLES)
+    _add_outputs(parser, TABLES)
 
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
@@ -154,19 +141,15 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
         "experiment; their scores are averaged. Sentences with other labels are left out."
     )
     add_scoring(parser)
-    add_randomization_arguments(parser)
+    add_randomization(parser)
     _add_labels(parser)
-    system = "name of an experiment and its translations of the test set; may be repeated"
-    add_options(
-        parser, {"--system": system}, nargs=2, action="append", required=True, metavar=("NAME", "FILE")
-    )
-    add_outputs(parser, TABLES)
+    system = {"--system": "name of an experiment and its translations of the test set; may be repeated"}
+    add_options(parser, system, nargs=2, action="append", required=True, metavar=("NAME", "FILE"))
+    _add_outputs(parser, TABLES)
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
-    )
+    parser.description = "Take the translation of each sentence by the model of its task; others are empty."
     _add_labels(parser)
     translations = "translations of the whole text by the model of each task, in the order of --tasks"
     add_options(parser, {"--translations FILE": translations}, nargs="+", required=True)
@@ -184,7 +167,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "been selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
-    add_outputs(parser, TABLES)
+    _add_outputs(parser, TABLES)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
@@ -199,12 +182,12 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--collection FILE": "statistics.json of 'itersel corpus libreoffice-help'"})
     rules = "output of 'itersel report rules' for a split; may be repeated"
     add_options(parser, {"--rules": rules}, nargs=2, action="append", default=[], metavar=("SPLIT", "FILE"))
-    add_outputs(parser, TABLES)
+    _add_outputs(parser, TABLES)
 
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--table FILE": "table.json of 'itersel report table'"}, required=True)
-    add_outputs(parser, PAPERS)
+    _add_outputs(parser, PAPERS)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -233,15 +216,12 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     runs = "folder of a run: <output>/<name> of its config"
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
-    baseline = (
-        "experiment to compare the others with; if given several times, the baseline of each run is the "
-        "experiment among these that is best on its devtest"
-    )
+    baseline = "experiment to compare the others with; of several, the best one on the devtest of a run"
     add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
-    add_randomization_arguments(parser)
-    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
+    add_randomization(parser)
+    _add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
@@ -256,11 +236,9 @@ def _choose(options: argparse.Namespace) -> None:
     from itersel.report.system import System, keep_weights, write_system
     from itersel.vectors.weights import has_stopped
 
-    if len(options.translations) != len(options.weights):
-        raise InputError(
-            f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
-            "per epoch"
-        )
+    count, given = len(options.translations), len(options.weights)
+    if count != given:
+        raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
     scores, signature, chosen_by = _score_devtest(options, options.translations)
     epoch = choose_epoch(chosen_by, options.by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
@@ -291,7 +269,8 @@ def _score_devtest(
     scores, signature = score_epochs(options.reference, translations, options.tokenize, *task)
     chosen_by = tuple(score.bleu for score in scores)
     if options.by != TOKENIZED_BLEU:
-        if None in (options.raw_references, options.preparation, options.recaser):
+        files = options.raw_references, options.preparation, options.recaser
+        if None in files:
             raise InputError(f"--by {options.by} needs --raw-references, --preparation and --recaser")
         detokenizer = options.preparation, options.recaser
         chosen_by = score_epochs_as_text(
@@ -320,29 +299,22 @@ def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare, read_test_set
     from itersel.report.table import text_table, tsv_table
 
-    if not len(options.test_set) == len(options.systems) == len(options.translations):
-        raise InputError(
-            f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
-            f"{len(options.translations)} --translations; give one of each per test set"
-        )
+    count, systems, translations = map(len, (options.test_set, options.systems, options.translations))
+    if not count == systems == translations:
+        given = f"{count} --test-set, {systems} --systems and {translations} --translations"
+        raise InputError(f"{given}; give one of each per test set")
     for name in ("counts", "outputs"):
-        given = len(getattr(options, name))
-        if given not in (0, len(options.test_set)):
-            raise InputError(
-                f"{given} --{name} for {len(options.test_set)} test sets; give them for all test sets or none"
-            )
+        if len(getattr(options, name)) not in (0, count):
+            given = f"{len(getattr(options, name))} --{name} for {count} test sets"
+            raise InputError(f"{given}; give them for all test sets or none")
     if (options.preparation is None) != (not options.outputs):
         raise InputError("--outputs and --preparation need each other; give both or neither")
-    counts, outputs = (given or [[]] * len(options.test_set) for given in (options.counts, options.outputs))
+    counts, outputs = (found or [[]] * count for found in (options.counts, options.outputs))
     groups = zip(options.test_set, options.systems, options.translations, counts, outputs, strict=True)
-    test_sets = [
-        read_test_set(named, systems, translations, counted, others, options.preparation)
-        for named, systems, translations, counted, others in groups
-    ]
+    test_sets = [read_test_set(*group, options.preparation) for group in groups]
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare(test_sets, **how)
-    text = partial(text_table, text=options.text)
-    write_table(options.output, table, text, tsv_table)
+    _write_table(options.output, table, partial(text_table, text=options.text), tsv_table)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -361,7 +333,7 @@ def _tasks(options: argparse.Namespace) -> None:
         texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare_tasks(texts, references, labels, options.tasks, **how)
-    write_table(options.output, table, text_table, tsv_table)
+    _write_table(options.output, table, text_table, tsv_table)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -374,7 +346,7 @@ def _join(options: argparse.Namespace) -> None:
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, text_table, tsv_table
 
-    write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
+    _write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -388,7 +360,7 @@ def _corpus(options: argparse.Namespace) -> None:
     from itersel.report.corpus import describe_corpus, text_table, tsv_table
 
     corpus = describe_corpus(options.preparation, dict(options.rules), options.collection)
-    write_table(options.output, corpus, text_table, tsv_table)
+    _write_table(options.output, corpus, text_table, tsv_table)
 
 
 def _paper(options: argparse.Namespace) -> None:
@@ -397,7 +369,7 @@ def _paper(options: argparse.Namespace) -> None:
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    write_forms(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
+    _write_forms(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -418,17 +390,38 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs import compare_runs, read_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
-    forms: dict[str, Form] = {
-        ".txt": text_table,
-        ".tsv": tsv_table,
-        ".json": as_json,
-        ".tex": latex,
-        ".md": markdown,
-        PAGE: lambda content: [render_runs(content)],
-    }
+    made = (text_table, tsv_table, _as_json, latex, markdown, lambda content: [render_runs(content)])
+    forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baseline, options.metric, **how)
-    write_forms(options.output, content, forms)
+    _write_forms(options.output, content, forms)
     if not options.output:
         print(*text_table(content), sep="\n")
+
+
+def _add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...], required: bool = True) -> None:
+    files = {"--output": f"output files; the name determines the format: {', '.join(suffixes)}"}
+    add_options(parser, files, nargs="+", type=output_file, required=required, default=[])
+
+
+def _write_forms(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
+    """Write lines in the formats that the names of the files end in; if one has none, no file is written."""
+    from itersel.storage.files import write_lines
+
+    chosen: dict[str, Form] = {}
+    for path in paths:
+        suffix = next((suffix for suffix in forms if path.endswith(suffix)), None)
+        if suffix is None:
+            raise InputError(f"the name must end in {', '.join(forms)}", path)
+        chosen[path] = forms[suffix]
+    for path, form in chosen.items():
+        write_lines(path, form(content))
+
+
+def _write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
+    _write_forms(paths, table, dict(zip(TABLES, (text, tsv, _as_json), strict=True)))
+
+
+def _as_json(table: object) -> list[str]:
+    return [json.dumps(table, indent=2, ensure_ascii=False)]

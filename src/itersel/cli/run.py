@@ -20,10 +20,7 @@ def _add_init(parser: argparse.ArgumentParser) -> None:
         "of the installed itersel. Existing files are never replaced."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
-    experiment = (
-        "write the config of one of itersel's own experiments, such as whole-corpus or language-pairs/fr, "
-        "instead of config.yaml, which explains every key"
-    )
+    experiment = "write the config of an experiment of itersel, such as whole-corpus, instead of config.yaml"
     parser.add_argument("--experiment", metavar="NAME", help=experiment)
 
 

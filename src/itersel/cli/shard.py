@@ -26,22 +26,15 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
     add_options(parser, {"--source FILE": "source text, one sentence per line"})
-    target = (
-        "its translation, or with --nbest a reference, one sentence per line; repeat for more references "
-        "(DIR/z.target.1.gz)"
-    )
+    target = "its translation, or a reference; repeated ones are more references (DIR/z.target.1.gz)"
     add_options(parser, {"--target FILE": target}, action="append", default=[])
     lists = {
-        "--nbest FILE": "n-best lists of any decoder instead of --source, or folders of them, plain or "
-        "compressed",
+        "--nbest FILE": "n-best lists of any decoder, or folders of them, instead of --source",
         "--dense NAME": "names of the dense features; all others are sparse (default: those written "
         "'Name= value'; in lists without any, itersel's, and words that may end in a number, such as TM_1)",
     }
     add_options(parser, lists, nargs="+", action="extend", default=[])
-    quality = (
-        "with --nbest: a number for each translation, higher is better, to learn from instead of the "
-        "references (DIR/z.quality.gz)"
-    )
+    quality = "a number for each translation, higher is better, instead of references (DIR/z.quality.gz)"
     add_options(parser, {"--quality FILE": quality})
     add_options(parser, {"--shards Z": "number of shards"}, type=positive)
     kind = parser.add_mutually_exclusive_group()
@@ -51,14 +44,10 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     add_options(kind, {"--pool LABEL": pool}, nargs="+")
     files = {
         "--task FILE": "task label of each line",
-        "--scored FILE": "with --labels: labels of the text on which epochs are chosen by task; it must have "
-        "all of them",
+        "--scored FILE": "labels of the text on which epochs are chosen by task; it must have all --labels",
     }
     add_options(parser, files)
-    size = (
-        "with --pool: use all sentences, or as many as one task has on average, with the same number "
-        "from each task (default: all)"
-    )
+    size = "--pool: all sentences (default), or as many as one task has on average, evenly from each task"
     add_options(parser, {"--size": size}, choices=("all", "one"), default="all")
     others = "sentences with other labels: drop them, or join them in an additional shard (default: drop)"
     add_options(parser, {"--others": others}, choices=("drop", "join"), default="drop")
@@ -115,33 +104,27 @@ def _cut(options: argparse.Namespace, text: str, sentences: int) -> list[NDArray
 def _check(options: argparse.Namespace) -> None:
     from itersel.corpus.columns import refuse_repeats
 
-    if options.nbest:
-        if options.source is not None:
-            raise InputError("--source cannot be combined with --nbest")
-        if not options.target and options.quality is None:
-            raise InputError("--nbest needs references (--target) or --quality")
-    else:
-        for name in ("quality", "dense"):
-            if getattr(options, name):
-                raise InputError(f"--{name} needs --nbest")
-        if options.source is None or not options.target:
-            raise InputError("missing: --source and --target (or --nbest)")
+    has_lists, has_target, has_shards = options.nbest, options.target, options.shards is not None
     has_labels, has_pool = options.labels is not None, options.pool is not None
-    if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored is not None):
-        raise InputError("--others, --minimum and --scored need --labels")
-    if options.size != "all" and not has_pool:
-        raise InputError("--size needs --pool")
-    if options.task is not None and not (has_labels or has_pool):
-        raise InputError("--task needs --labels or --pool")
-    if has_labels and options.shards is not None:
-        raise InputError("--labels excludes --shards: it gives the number of shards of each task")
-    if not has_labels and options.shards is None:
-        raise InputError("--pool needs --shards" if has_pool else "either --shards or --labels is needed")
-    if not (has_labels or has_pool):
-        return
-    option = "--labels" if has_labels else "--pool"
-    if options.task is None:
-        raise InputError(f"{option} needs --task, the file with the label of each line")
-    if options.keep_order:
-        raise InputError(f"{option} excludes --keep-order")
-    refuse_repeats([name for name, _ in options.labels] if has_labels else options.pool)
+    has_tasks, option = has_labels or has_pool, "--labels" if has_labels else "--pool"
+    of_labels = options.others != "drop" or options.minimum != 1 or options.scored is not None
+    conflicts = {
+        "--source cannot be combined with --nbest": has_lists and options.source is not None,
+        "--nbest needs references (--target) or --quality": has_lists and not (has_target or options.quality),
+        "--quality needs --nbest": options.quality and not has_lists,
+        "--dense needs --nbest": options.dense and not has_lists,
+        "missing: --source and --target (or --nbest)": not (has_lists or (options.source and has_target)),
+        "--others, --minimum and --scored need --labels": of_labels and not has_labels,
+        "--size needs --pool": options.size != "all" and not has_pool,
+        "--task needs --labels or --pool": options.task is not None and not has_tasks,
+        "--labels excludes --shards: it gives the number of shards of each task": has_labels and has_shards,
+        "--pool needs --shards": has_pool and not has_shards,
+        "either --shards or --labels is needed": not has_labels and not has_shards,
+        f"{option} needs --task, the file with the label of each line": has_tasks and options.task is None,
+        f"{option} excludes --keep-order": has_tasks and options.keep_order,
+    }
+    for message, is_wrong in conflicts.items():
+        if is_wrong:
+            raise InputError(message)
+    if has_tasks:
+        refuse_repeats([name for name, _ in options.labels] if has_labels else options.pool)

@@ -22,10 +22,7 @@ from itersel.errors import InputError
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("files")
-    shard = (
-        "shard.h5 with references, or with lists of another decoder; several files are used for "
-        "training in this order"
-    )
+    shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
     add_options(files, {"--shard FILE": shard}, required=True, nargs="+")
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_options(files, {"--model FILE": model}, nargs="+")
@@ -34,32 +31,21 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_output(files, "output file for all nonzero weights, .h5 or text")
     search = parser.add_argument_group("decoding")
     add_section_arguments(search, ListSettings)
-    threads = (
-        "number of sentences decoded at the same time, at most the learner's delay; does not change any "
-        "result (default: 1)"
-    )
+    threads = "sentences decoded at once, at most the learner's delay; changes no result (default: 1)"
     add_options(search, {"--threads N": threads}, type=positive, default=1)
     learning = parser.add_argument_group("learning")
-    learner = (
-        "%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows the options of one"
-    )
+    learner = "%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows its options"
     add_options(learning, {"--learner NAME": learner}, choices=LEARNERS, default="perceptron")
     measure_loss = (
-        "first decode all sentences with the initial weights and record their loss, for 'itersel mix "
-        "--mixing path-following'; if the path has ended, pass its weights on without training"
+        "for path-following: first decode all sentences with the initial weights, and record their loss; if "
+        "the path has ended, pass its weights on without training"
     )
     add_options(learning, {"--measure-loss": measure_loss}, action="store_true")
     add_options(learning, {"--seed N": "random seed for --pairs pro (default: 1)"}, type=seed, default=1)
-    epoch = {
-        "--epoch T": "number of the epoch: recorded, part of the seed of --pairs pro, and the position in "
-        "schedules (default: 1)"
-    }
-    add_options(learning, epoch, type=positive, default=1)
-    number = {
-        "--shard-number Z": "number of the shard, from 0: recorded, and part of the seed of --pairs pro "
-        "(default: 0)"
-    }
-    add_options(learning, number, type=not_negative, default=0)
+    epoch = "number of the epoch: recorded, part of that seed, and the position in schedules (default: 1)"
+    add_options(learning, {"--epoch T": epoch}, type=positive, default=1)
+    number = "number of the shard, from 0: recorded, and part of that seed (default: 0)"
+    add_options(learning, {"--shard-number Z": number}, type=not_negative, default=0)
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -73,36 +59,24 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.train import TrainSettings, shard_file, train_parts
     from itersel.vectors.weights import has_stopped, read_weights, write_weights
 
-    models = options.model or [None]
-    if len(models) not in (1, len(options.shard)):
-        raise InputError(
-            f"--model names {len(models)} files, --shard {len(options.shard)}; name one model for all "
-            "files of the shard, or one per file"
-        )
+    models, count = options.model or [None], len(options.shard)
+    if len(models) not in (1, count):
+        named = f"--model names {len(models)} files, --shard {count}"
+        raise InputError(f"{named}; name one model for all files of the shard, or one per file")
     learner = section_of(LEARNERS[options.learner], options)
     if conflict := find_conflict(learner):
         raise InputError(f"--{conflict[0]} {conflict[1]}")
-    settings = TrainSettings(
-        **asdict(section_of(ListSettings, options)),
-        learner=learner,
-        seed=options.seed,
-        epoch=options.epoch,
-        shard=options.shard_number,
-    )
-    has_ended = (
-        options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights)
-    )
-    if training_has_stopped(options.patience) or has_ended:
+    place = {"seed": options.seed, "epoch": options.epoch, "shard": options.shard_number}
+    settings = TrainSettings(**asdict(section_of(ListSettings, options)), learner=learner, **place)
+    follows_path = options.measure_loss and options.epoch > 1 and options.weights
+    if training_has_stopped(options.patience) or (follows_path and has_stopped(options.weights)):
         if options.weights is None:
             raise InputError("training has stopped, but there are no weights to pass on; give --weights")
         attributes = {**provenance(settings), "stopped": 1}
         write_weights(options.output, read_weights(options.weights), attributes)
         return
     start = None if options.weights is None else read_start(options.weights)
-    models *= len(options.shard) // len(models)
-    parts = [
-        shard_file(shard, model, options.weights, settings, options.threads)
-        for shard, model in zip(options.shard, models, strict=True)
-    ]
+    files = zip(options.shard, models * (count // len(models)), strict=True)
+    parts = [shard_file(*pair, options.weights, settings, options.threads) for pair in files]
     result = train_parts(parts, start, settings, options.measure_loss)
     write_training(options.output, result, settings)

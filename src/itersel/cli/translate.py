@@ -23,9 +23,7 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
     keep_tokens = "write what the decoder writes: lowercased words with spaces between them"
     add_options(parser, {"--keep-tokens": keep_tokens}, action="store_true")
     add_jobs(parser)
-    details = parser.add_argument_group(
-        "details", "Each of these options writes a JSON object per sentence instead of its translation."
-    )
+    details = parser.add_argument_group("details", "Each writes JSON objects instead of translations.")
     k_best = "the K best different translations of each sentence, with their scores"
     add_options(details, {"--k-best K": k_best}, type=whole(1, MAX_K_BEST))
     flags = {
@@ -44,23 +42,13 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
 def _translate(options: argparse.Namespace) -> None:
     from itersel.progress import count_up
     from itersel.storage.files import STANDARD_STREAM, open_output
-    from itersel.translate.translator import (
-        BLOCK_SENTENCES,
-        LEAST_BLOCK,
-        Details,
-        read_blocks,
-        translate_blocks,
-    )
+    from itersel.translate.translator import Details, translate_text
 
-    # smaller blocks keep more processes busy to the end
-    size = max(LEAST_BLOCK, BLOCK_SENTENCES // options.jobs)
-    blocks = read_blocks(options.input, size)
     wanted = (options.feature_values, options.alignments, options.derivations)
     is_plain = options.k_best is None and not any(wanted)
     details = None if is_plain else Details(options.k_best or 1, *wanted)
-    translations = translate_blocks(
-        blocks, options.system, options.input, options.keep_tokens, details, options.jobs
-    )
+    files = options.input, options.system
+    translations = translate_text(*files, options.keep_tokens, details, options.jobs)
     is_stream = options.output == STANDARD_STREAM
     if not (is_stream and sys.stdout.isatty()):
         translations = count_up(translations, "sentences translated", len)
@@ -78,7 +66,7 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
         "nothing else from the run."
     )
     add_options(parser, {"system SYSTEM": "folder of a system, such as experiments/NAME/best in a run"})
-    parser.add_argument("output", type=output_file, metavar="OUTPUT", help="bundle to write")
+    add_options(parser, {"output OUTPUT": "bundle to write"}, type=output_file)
 
 
 def _bundle(options: argparse.Namespace) -> None:
@@ -98,10 +86,7 @@ def _add_cdec(parser: argparse.ArgumentParser) -> None:
         "--output FOLDER": "folder to write, new or empty",
     }
     add_options(parser, files, required=True)
-    arpa = (
-        "ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
-        "config named an ARPA file"
-    )
+    arpa = "ARPA file (default: that of the run); needed for bundles, and if the config named an ARPA file"
     add_options(parser, {"--arpa FILE": arpa})
 
 

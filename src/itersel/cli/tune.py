@@ -1,4 +1,4 @@
-"""``itersel tune``: tune weights on k-best lists or forests, or on the n-best lists of another decoder."""
+"""``itersel tune`` and ``rescore``: weights tuned on lists of any decoder, and lists reordered by weights."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from itersel.cli.arguments import (
-    add_nbest,
     add_options,
     add_output,
     add_patience,
-    first_names,
+    add_text_output,
+    named_file,
     positive,
-    scores_of,
     seed,
 )
 from itersel.config.command_line import add_chosen_section, section_of
@@ -31,53 +30,57 @@ CHOICES = {**TUNERS, "line-search": LineSearch}
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Tune weights on the k-best lists or forests of all shards and all iterations so far (--lists), or "
-        "on the n-best lists of another decoder (--nbest): those of Moses, Marian, cdec or Joshua, "
-        "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
-        "once."
+        "Tune weights on the k-best lists or forests of all shards and iterations so far (--lists), or the "
+        "n-best lists (--nbest) of Moses, Marian, cdec or Joshua, 'number ||| text ||| features ||| score', "
+        "or JSON lines. Equal translations of a sentence count once."
     )
-    tuner = (
-        "tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
-        "'itersel forest', the others from 'itersel kbest'"
-    )
+    tuner = "forest-mert reads forests, others read lists; 'itersel tune --tuner NAME --help' shows its keys"
     add_options(parser, {"--tuner": tuner}, required=True, choices=CHOICES)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights, .h5 or text; with --nbest also .json or .ini (Moses)")
     own = parser.add_argument_group("lists of itersel")
-    lists = (
-        "text file that lists one file of k-best lists (or forests) per line, for all shards and iterations "
-        "in any order; - is standard input"
-    )
+    lists = "names of files of k-best lists, or forests, one per line and in any order; - is standard input"
     add_options(own, {"--lists LIST": lists})
     numbers = {"--shards Z": "number of shards", "--iteration T": "number of the iteration, from 1"}
     add_options(own, numbers, type=positive)
     weights = {
-        "--previous FILE": "weights that decoded the newest lists, .h5 or text (default: those of 'itersel "
-        "kbest')",
-        "--last FILE": "line-search with --sum-sparse: weights of the previous epoch; without them, the "
-        "direction 'step' is left out",
+        "--previous FILE": "weights that decoded the newest lists (default: those of 'itersel kbest')",
+        "--last FILE": "line-search, --sum-sparse: weights of the previous epoch, for the direction 'step'",
     }
     add_options(own, weights)
     add_patience(own, "write the weights of --passed-on", "weights of the previous epoch")
-    sum_sparse = (
-        "tune the dense features and one factor for all sparse features (forests: only those of "
-        "iteration T); requires --previous"
-    )
-    add_options(own, {"--sum-sparse": sum_sparse}, action="store_true")
+    factor = "tune dense features and one factor for sparse ones (forests: of iteration T); needs --previous"
+    add_options(own, {"--sum-sparse": factor}, action="store_true")
     others = parser.add_argument_group("lists of other decoders")
-    add_nbest(others)
+    _add_nbest(others)
     references = "reference translations, one sentence per line; several files for several references"
     add_options(others, {"--references FILE": references}, nargs="+", default=[])
     start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
     add_options(others, start)
-    quality = (
-        "what to tune for: bleu, chrf, ter, or a file with a number for each line of the lists, higher is "
-        "better (default: bleu)"
-    )
+    quality = "bleu (default), chrf, ter, or a file with a number for each line of lists, higher is better"
     add_options(others, {"--quality": quality})
     add_options(others, {"--lowercase": "ignore case in BLEU"}, action="store_true")
     tokenize = "tokenisation for BLEU (default: none, words are separated by spaces)"
     add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"))
+
+
+def _add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> None:
+    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
+    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=required)
+    scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
+    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
+
+
+def _scores_of(options: argparse.Namespace) -> dict[str, str]:
+    found = dict(options.scores)
+    if len(found) < len(options.scores):
+        raise InputError("--scores gives a name twice; each needs a name of its own")
+    return found
+
+
+def _warn(step: str, problem: str, names: Sequence[str]) -> None:
+    shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+    print(f"itersel {step}: warning: {problem}: {shown}", file=sys.stderr)
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -122,15 +125,14 @@ def _tune_nbest(options: argparse.Namespace) -> None:
         *(read_references(options.references) if options.references else ()),
         tuner=section_of(CHOICES[options.tuner], options),
         start=None if options.start is None else read_weights(options.start),
-        scores=scores_of(options),
+        scores=_scores_of(options),
         quality=quality,
         words=lambda line: tokenize(line.lower() if options.lowercase else line),
         seed=options.seed,
     )
     write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
     if found.absent:
-        why = "not in the lists, weights stay as they are"
-        print(f"itersel tune: warning: {why}: {first_names(found.absent)}", file=sys.stderr)
+        _warn("tune", "not in the lists, weights stay as they are", found.absent)
     what = f"BLEU (tokenize: {tokenization})" if quality == "bleu" else "mean quality"
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
     if options.output != STANDARD_STREAM:
@@ -154,14 +156,39 @@ def _tune_lists(options: argparse.Namespace) -> None:
     if options.last is not None and not (options.sum_sparse and isinstance(settings, LineSearch)):
         raise InputError("--last has no effect without --tuner line-search and --sum-sparse; remove it")
     before, last = (None if path is None else read_weights(path) for path in (options.previous, options.last))
-    tune(
-        settings,
-        read_names(options.lists),
-        options.output,
-        shards=options.shards,
-        iteration=options.iteration,
-        before=before,
-        seed=options.seed,
-        is_summed=options.sum_sparse,
-        last=last,
+    place = {name: getattr(options, name) for name in ("shards", "iteration", "seed")}
+    lists = read_names(options.lists)
+    tune(settings, lists, options.output, **place, before=before, is_summed=options.sum_sparse, last=last)
+
+
+def _add_rescore(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of n-best lists with the weights, and write the best one of each sentence, "
+        "or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
+        "'number ||| text ||| features ||| score', or JSON lines."
     )
+    _add_nbest(parser, required=True)
+    weights = {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"}
+    add_options(parser, weights, required=True)
+    ranked = "write the K best of each sentence as they came in, with new scores, instead of the best text"
+    add_options(parser, {"--k-best K": ranked}, type=positive)
+    add_text_output(parser)
+
+
+def _rescore(options: argparse.Namespace) -> None:
+    from itersel.nbest.lists import read_nbest
+    from itersel.nbest.rescore import best_texts, rescored_lines, score_lists
+    from itersel.nbest.weights import read_weights
+    from itersel.storage.files import write_lines
+
+    weights = read_weights(options.weights)
+    lists = read_nbest(options.nbest, scores=_scores_of(options))
+    absent = sorted(set(weights.to_dict()) - set(lists.name.to_list()))
+    if len(absent) == weights.key.shape[0]:
+        raise InputError("has no weight of any feature in the lists", options.weights)
+    if absent:
+        _warn("rescore", "weights of features in no list", absent)
+    score = score_lists(lists, weights)
+    is_ranked = options.k_best is not None
+    lines = rescored_lines(lists, score, options.k_best) if is_ranked else best_texts(lists, score)
+    write_lines(options.output, lines)

@@ -19,6 +19,7 @@ from pathlib import Path
 from numba.core import event
 
 from itersel.atomic import remove_leftovers
+from itersel.cli.signals import INTERRUPTED
 from itersel.compile.kernel_cache import cache_folder, make_writable
 from itersel.errors import InputError
 from itersel.progress import Clock, duration
@@ -235,16 +236,10 @@ def _prepare(folder: Path, main: Main) -> None:
 
 def _run_steps(steps: str, folder: Path, main: Main) -> None:
     for step in steps.splitlines():
-        _itersel(main, *(word.replace("%", f"{folder}/") for word in step.split()))
-
-
-def _itersel(main: Main, *arguments: str) -> None:
-    from itersel.cli.signals import INTERRUPTED
-
-    # warnings about a corpus of four sentences say nothing to anyone
-    with contextlib.redirect_stderr(io.StringIO()) as messages:
-        status = main(arguments)
-    if status == INTERRUPTED:
-        raise KeyboardInterrupt
-    if status:
-        raise InputError(f"the kernels could not be compiled: {messages.getvalue().strip()}")
+        # warnings about a corpus of four sentences say nothing to anyone
+        with contextlib.redirect_stderr(io.StringIO()) as messages:
+            status = main([word.replace("%", f"{folder}/") for word in step.split()])
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
+        if status:
+            raise InputError(f"the kernels could not be compiled: {messages.getvalue().strip()}")

@@ -23,10 +23,7 @@ SUBSTEPS = {
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print one feature per line (name, tab, weight), after lines with the provenance of the file, which "
-        "start with '#'."
-    )
+    parser.description = "Print name, tab and weight of features, after the file's provenance, behind '#'."
     parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
     shown = "number of weights to print; 0: all (default: %(default)s)"
     add_options(parser, {"--number N": shown}, type=not_negative, default=20)
@@ -37,10 +34,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Write one feature per line (name, tab, weight), sorted by name, as cdec reads it."
     parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
-    add_text_output(
-        parser,
-        "text file, compressed if the name ends in .gz, .xz or .zst; - is standard output (default)",
-    )
+    add_text_output(parser)
 
 
 def _show(options: argparse.Namespace) -> None:

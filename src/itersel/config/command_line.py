@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from itersel.config.options import types_of
+from itersel.config.options import BOUNDS, split_optional, types_of
 from itersel.errors import InputError
 from itersel.limits import parse_number
 
@@ -44,9 +44,8 @@ def options(**values: object) -> str:
 
 def options_of(section: Any) -> dict[str, Any]:
     """Return the values of a section by the name of their option; None where an empty list is the default."""
-    values = {item.name: getattr(section, item.name) for item in fields(section)}
-    empty = {item.name for item in fields(section) if item.default == ()}
-    return {name: None if name in empty and value == () else value for name, value in values.items()}
+    values = ((item, getattr(section, item.name)) for item in fields(section))
+    return {item.name: None if value == item.default == () else value for item, value in values}
 
 
 def section_of(kind: Any, options: argparse.Namespace) -> Any:
@@ -58,29 +57,26 @@ def add_section_arguments(
     parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
 ) -> None:
     """Add an option for each key of a section, or for those in `names`; true or false become flags."""
-    types = types_of(section)
     for item in fields(section):
         if names and item.name not in names:
             continue
-        kind, bounds = types[item.name], item.metadata
+        (kind, is_optional), bounds = split_optional(types_of(section)[item.name]), item.metadata
         chosen: Any = item.default
-        choices, explanation = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
+        choices, shown = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
         settings: dict[str, Any] = {"default": chosen}
-        shown = f"{explanation} (default: %(default)s)"
         if kind is bool:
-            settings, shown = {"action": "store_true"}, explanation
+            settings = {"action": "store_true"}
         elif typing.get_origin(kind) is tuple:
             known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
-            shown = f"{explanation}{known} Separate them with commas (default: {','.join(chosen) or none})."
-            settings["type"] = _no_empty_names if choices is None else different_names(choices)
-            settings["metavar"] = "NAMES"
-        elif choices is not None:
-            settings["choices"] = choices
+            shown += f"{known} Separate them with commas (default: {','.join(chosen) or none})."
+            settings |= {"type": different_names(choices), "metavar": "NAMES"}
         else:
-            limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
-            parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
-            settings["type"] = parse
-            settings["metavar"] = "N"
+            shown += "" if is_optional else " (default: %(default)s)"
+            limits = {name: bounds[name] for name in BOUNDS if name in bounds}
+            if choices is not None:
+                settings["choices"] = choices
+            else:
+                settings |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
         action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
         # what packages add to the choices is looked up only when help is shown
         action.known, action.help = choices, shown  # type: ignore[attr-defined]
@@ -111,14 +107,14 @@ def refuse(text: str, wanted: str) -> NoReturn:
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
 
 
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers within bounds."""
-    limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
+    limit = f"from {minimum} to {maximum}" if maximum is not None else f"of {minimum} or more"
 
     def parse(text: str) -> int:
         # int() alone would accept '1_000' and digits of other scripts
         number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
-        if number is None or number < least or (most is not None and number > most):
+        if number is None or number < minimum or (maximum is not None and number > maximum):
             refuse(text, f"a whole number {limit}")
         return number
 
@@ -153,19 +149,15 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    """Return a parser of different names, separated by commas; there may be none."""
+def different_names(known: Collection[str] | None) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of names separated by commas: of different known ones or none, or of any."""
 
     def parse(text: str) -> tuple[str, ...]:
         found = names(text)
-        if len(set(found)) != len(found) or not all(name in known for name in found):
+        if known is None and not all(text.split(",")):
+            refuse(text, "a comma-separated list of names")
+        if known is not None and (len({*found}) != len(found) or not all(name in known for name in found)):
             refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
         return found
 
     return parse
-
-
-def _no_empty_names(text: str) -> tuple[str, ...]:
-    if not all(text.split(",")):
-        refuse(text, "a comma-separated list of names")
-    return names(text)

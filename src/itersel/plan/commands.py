@@ -70,11 +70,6 @@ def search_options(search: Search, config: Config) -> str:
     return options(**values)
 
 
-def extract_options(config: Config) -> str:
-    """Return the options of `itersel grammar extract` that describe grammars."""
-    return options(**options_of(config.grammar))
-
-
 class Files:
     """Files that several kinds of jobs make or read."""
 

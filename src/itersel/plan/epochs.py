@@ -120,17 +120,12 @@ class Epochs:
         epoch = self.of(wildcards)
         mixing, shards = epoch.experiment.mixing, epoch.experiment.tasks.shards
         words = [options(mixing=name_in(MIXINGS, mixing), shards=shards)]
-        if isinstance(mixing, Selection):
-            words.append(options(**mixing.limits))
-        elif isinstance(mixing, PathFollowing):
-            limits = {name: getattr(mixing, name) for name in ("threshold", "epsilon", "minimum")}
-            words.append(options(**limits))
         if isinstance(mixing, Selection | PathFollowing):
-            words.append(options(norm=mixing.norm))
+            limits = mixing.limits if isinstance(mixing, Selection) else {}
+            words.append(options(**{**options_of(mixing), **limits, "keep": None}))
             words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
-        passed_on = options(patience=epoch.patience, passed_on=epoch.passed_on(epoch.before.mixed))
-        words += [passed_on] if passed_on else []
-        return " ".join([*words, options(epoch=epoch.number, previous=epoch.mixed_before)])
+        passed_on = {"patience": epoch.patience, "passed_on": epoch.passed_on(epoch.before.mixed)}
+        return " ".join([*words, options(**passed_on, epoch=epoch.number, previous=epoch.mixed_before)])
 
     def passed_mixed(self, wildcards: Any) -> list[str]:
         """Return the decision on which mixed weights depend, and those of the epoch before."""
@@ -144,9 +139,8 @@ class Epochs:
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
-        name = f"{wildcards.experiment}.{wildcards.epoch}"
         iteration = getattr(wildcards, "iteration", None)
-        return f"{name}.{iteration}" if iteration else name
+        return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
     def shards_per_job(self, wildcards: Any) -> int:
         """Return the number of shards that a task of an array trains."""
@@ -155,9 +149,7 @@ class Epochs:
     def decoding_threads(self, wildcards: Any) -> int:
         """Return the number of threads that decode a shard; it does not change any result."""
         learner = self.config.experiments[wildcards.experiment].learner
-        if has_lists(self.config):
-            return 1
-        return min(getattr(learner, "delay", 1), MOST_THREADS)
+        return 1 if has_lists(self.config) else min(getattr(learner, "delay", 1), MOST_THREADS)
 
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""
@@ -271,6 +263,7 @@ class Lists:
 
     def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
         self._config, self._files, self._epochs = config, files, epochs
+        self._dev = epochs.shards.folder("dev", str(config.decoder.jobs))
 
     def _is_batch(self, wildcards: Any) -> bool:
         return wildcards.experiment in self._epochs.batch
@@ -286,19 +279,15 @@ class Lists:
         """Return the grammars of the sentences of a list."""
         if self._is_batch(wildcards):
             return self._epochs.training_files(wildcards)
-        folder = self._epochs.shards.folder("dev", str(self._config.decoder.jobs))
-        return [f"{folder}/{wildcards.shard}.h5"]
+        return [f"{self._dev}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `shard`."""
-        if self._is_batch(wildcards):
-            return self._epochs.training_models(wildcards)
-        return self._files.models
+        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
 
     def _last_iteration(self, name: str, epoch: int) -> int:
-        if name in self._epochs.batch:
-            return epoch
-        return held_out_iterations(self._config.experiments[name])
+        experiment = self._config.experiments[name]
+        return epoch if name in self._epochs.batch else held_out_iterations(experiment)
 
     def _iteration(self, wildcards: Any) -> int:
         last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
@@ -324,7 +313,7 @@ class Lists:
         """Return the lists of files that all shards wait for, so that they start together."""
         if self._is_batch(wildcards):
             return self._epochs.of(wildcards).level_before
-        return [f"{self._epochs.shards.folder('dev', str(self._config.decoder.jobs))}/files.txt"]
+        return [f"{self._dev}/files.txt"]
 
     def command(self, wildcards: Any) -> str:
         """Return the command that writes the lists."""

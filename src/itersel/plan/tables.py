@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options
+from itersel.config.command_line import options, options_of
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in
@@ -25,7 +25,6 @@ from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import (
     Files,
-    extract_options,
     held_out_tuner,
     no_option,
     search_of,
@@ -180,8 +179,8 @@ class Tables:
     def resource_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report resources`."""
         features = self._config.experiments[wildcards.experiment].features
-        decoder = options(features=features, pop_limit=self._config.decoder.pop_limit)
-        return f"{decoder} {extract_options(self._config)}"
+        settings = {"pop_limit": self._config.decoder.pop_limit, **options_of(self._config.grammar)}
+        return options(features=features, **settings)
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""

@@ -10,7 +10,7 @@ from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options
+from itersel.config.command_line import options, options_of
 from itersel.config.tasks import (
     IndependentTask,
     NaturalTasks,
@@ -22,7 +22,7 @@ from itersel.config.tasks import (
 )
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
-from itersel.plan.commands import Files, extract_options, own_seed
+from itersel.plan.commands import Files, own_seed
 
 HASH = "hash"
 # The column of the original source.
@@ -332,12 +332,12 @@ class Shards:
         """Return the options of `itersel grammar extract`: a sentence of train is left out of its grammar."""
         shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
         columns = ["target", *self._texts.learned_references(wildcards.split)]
-        files = options(
+        return options(
             input=f"{shard}.source.gz",
             references=[f"{shard}.{column}.gz" for column in columns],
             leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
+            **options_of(self._config.grammar),
         )
-        return f"{files} {extract_options(self._config)}"
 
 
 def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.mixing import MIXINGS, NORMS, PathFollowing, Selection
+from itersel.config.options import option, option_of
 from itersel.errors import InputError, check_choice
 from itersel.select.shard_files import ShardFile
 from itersel.storage.formats import FilePath
@@ -33,20 +34,18 @@ class MixSettings:
     mixing: str
     epoch: int  # from 1
     shards: int  # Z; 1 for ``none``
-    # For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
-    # keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
-    select: int | None = None
-    threshold: float | None = None
-    # of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``
-    norm: str = "l2"
-    relative_threshold: float | None = None  # fraction of the largest norm that a selected one must reach
-    # For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`) that
-    # are kept regardless of their norms, in addition to those selected from the others.
-    keep: tuple[str, ...] = ()
-    # For ``path-following``: the threshold is at most the decrease of the loss divided by `epsilon`, and the
-    # path ends when it would fall below `minimum`.
-    epsilon: float | None = None
-    minimum: float | None = None
+    # ``selection`` has one of the limits `select`, `threshold` and `relative_threshold`
+    select: int | None = option("selection: keep this many features, those with the largest norm.", minimum=1)
+    threshold: float | None = option(
+        "selection: keep the features with a norm above this; path-following: that of the first epoch."
+    )
+    norm: str = option_of(Selection, "norm")
+    relative_threshold: float | None = option_of(Selection, "relative_threshold")
+    keep: tuple[str, ...] = option_of(Selection, "keep")
+    epsilon: float | None = option(
+        "path-following: the threshold is at most the decrease of the training loss divided by this.", above=0
+    )
+    minimum: float | None = option_of(PathFollowing, "minimum", default=None)
 
     def __post_init__(self) -> None:
         check_choice("mixing", self.mixing, MIXINGS)

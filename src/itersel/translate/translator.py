@@ -62,18 +62,15 @@ class Details(NamedTuple):
     derivations: bool = False
 
 
-def translate_blocks(
-    blocks: Iterator[Block],
-    system: FilePath,
-    path: FilePath,
-    keep_tokens: bool,
-    details: Details | None,
-    processes: int,
+def translate_text(
+    path: FilePath, system: FilePath, keep_tokens: bool, details: Details | None, processes: int
 ) -> Iterator[list[str]]:
-    """Yield lists of translations in order: a line of text or JSON for each line of the blocks.
+    """Yield lists of translations in order: a line of text or JSON for each line of the text.
 
-    The system is a folder or bundle; `path` is the name of the text, for messages; see also `Translator`.
+    The system is a folder or bundle; see also `Translator`.
     """
+    # smaller blocks keep more processes busy to the end
+    blocks = read_blocks(path, max(LEAST_BLOCK, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
     loaded = load_system(system)
     if processes == 1:
