@@ -216,7 +216,7 @@ def add_chosen_section(
     name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
-    if name in choices:
+    if name is not None and name in choices:
         try:
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
         except argparse.ArgumentError as error:
