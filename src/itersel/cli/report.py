@@ -390,7 +390,7 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs import compare_runs, read_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
-    made = (text_table, tsv_table, _as_json, latex, markdown, lambda content: [render_runs(content)])
+    made: list[Form] = [text_table, tsv_table, _as_json, latex, markdown, lambda one: [render_runs(one)]]
     forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.config.mixing import MIXINGS, NORMS, PathFollowing, Selection
 from itersel.config.options import option, option_of
-from itersel.errors import InputError, check_choice
-from itersel.select.shard_files import ShardFile
-from itersel.storage.formats import FilePath
+from itersel.errors import FilePath, InputError, check_choice
+
+if TYPE_CHECKING:
+    from itersel.select.shard_files import ShardFile
 
 PATH = "path-following"
 SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
