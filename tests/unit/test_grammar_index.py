@@ -17,9 +17,9 @@ from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar import index_kernels
 from itersel.grammar.extract import extract_shard
-from itersel.grammar.index import load_index, sort_suffixes
+from itersel.grammar.index import lexical_table, load_index, sort_suffixes
 from itersel.grammar.index_kernels import LINK_BEGIN, LINK_HIGH, LINK_LOW, SPAN_LIMIT, parse_alignments
-from itersel.grammar.lexical_kernels import rule_costs
+from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.lm.text import read_text
@@ -183,3 +183,17 @@ def test_costs_of_a_rule(tmp_path, corpus, source, target):
     assert not np.signbit(found).any()
     # costs are stored in single precision
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
+
+
+def test_more_pairs_of_words_than_the_first_table_holds():
+    """Every other word is linked to itself."""
+    words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
+    linked = np.arange(0, words.shape[0], 2, dtype=np.int32)
+    position = np.full((words.shape[0], index_kernels.COLUMNS), -1, np.int32)
+    position[linked, LINK_LOW] = linked
+    position[:, LINK_BEGIN] = np.searchsorted(linked, np.arange(words.shape[0]))
+    spans = position[:, LINK_LOW:LINK_BEGIN].copy()
+    key, _ = lexical_table(words, words, position, linked, spans)
+    one, alone = words[linked].astype(np.int64), np.setdiff1d(words, words[linked]).astype(np.int64)
+    expected = np.concatenate([one << 32 | one, alone << 32, alone])
+    assert np.array_equal(np.sort(key[key > 0]), np.sort(expected))

@@ -20,11 +20,6 @@ from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
     COLUMNS,
     EMPTY,
-    HIGH,
-    LINK_BEGIN,
-    LINK_HIGH,
-    LINK_LOW,
-    LOW,
     POSITION_FAULTS,
     IndexArrays,
     find_bad_position,
@@ -33,8 +28,9 @@ from itersel.grammar.index_kernels import (
     mark_smaller,
     name_substrings,
     parse_alignments,
+    sort_links,
 )
-from itersel.grammar.lexical_kernels import fill_table
+from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
@@ -156,11 +152,7 @@ def _read_links(
     sides: tuple[Side, Side],
     source_offset: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return position and link of `IndexArrays`, with the phrases still to be marked, and target spans.
-
-    The spans, int32 (target words, 2), are LOW and HIGH of the source positions that a target position is
-    linked to; -1: unaligned.
-    """
+    """Return position and link of `IndexArrays`, and the spans of `sort_links`, from a file of alignments."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
@@ -183,20 +175,11 @@ def _read_links(
                 path,
                 line + 1,
             )
-    # ascending, by source position, then by target position
-    link = np.repeat(source_offset[:-1], np.diff(offset)) + links[:, 0] << 32
-    link |= np.repeat(sides[1].offset[:-1], np.diff(offset)) + links[:, 1]
-    del links
-    link, _ = _distinct(link)
-    place, link = (link >> 32).astype(np.int32), link.astype(np.int32)
     position = np.zeros((int(source_offset[-1]), COLUMNS), np.int32)
-    position[:, LINK_LOW:LINK_BEGIN] = -1
-    position[:, LINK_BEGIN] = offsets_of(np.bincount(place, minlength=position.shape[0]))[:-1]
-    span = np.full((sides[1].words.shape[0], 2), -1, np.int32)
-    # of several values for the same position, the last one stays
-    position[place, LINK_HIGH], span[link, HIGH] = link + 1, place + 1
-    position[place[::-1], LINK_LOW], span[link[::-1], LOW] = link[::-1], place[::-1]
-    return position, link, span
+    link, span = np.empty(links.shape[0], np.int32), np.full((sides[1].words.shape[0], 2), -1, np.int32)
+    cursor = np.empty(int(np.diff(source_offset).max(initial=0)) + 1, np.int64)
+    count = sort_links(links, offset, source_offset, sides[1].offset, cursor, position, link, span)
+    return position, link[:count], span
 
 
 def lexical_table(
@@ -206,37 +189,23 @@ def lexical_table(
     link: NDArray[np.int32],
     span: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
-    """Return the hash table of `lexical_kernels`; for the arguments see `IndexArrays` and `_read_links`.
+    """Return the hash table of `lexical_kernels`; arguments as in `count_pairs`.
 
-    p(f|e) = count(f, e) / sum over f' of count(f', e), where NULL is a word on either side. A word without
-    links is linked to NULL, except sentence ends.
+    p(f|e) = count(f, e) / sum over f' of count(f', e), where NULL is a word on either side.
     """
-    links = np.diff(position[:, LINK_BEGIN], append=np.int32(link.shape[0]))
-    alone, unlinked = source[(links == 0) & (source > 0)], target[span[:, LOW] < 0]
-    pair = np.concatenate([np.repeat(source, links), alone, np.zeros_like(unlinked)]).astype(np.int64) << 32
-    pair |= np.concatenate([target[link], np.zeros_like(alone), unlinked])
-    pair, count = _distinct(pair)
-    f, e = (pair >> 32).astype(np.int32), pair.astype(np.int32)
+    pair, count = count_pairs(source, target, position, link, span)
+    order = np.flatnonzero(count)
+    order = order[np.argsort(pair[order])]
+    pair, count = pair[order], count[order]
+    f, e = (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32)
     cost = np.empty((count.shape[0], 2), np.float32)
     # differences of logarithms would not be exactly 0 where the probability is 1
     cost[:, 0] = -np.log10(count / np.bincount(e, count)[e], dtype=np.longdouble) + 0.0
     cost[:, 1] = -np.log10(count / np.bincount(f, count)[f], dtype=np.longdouble) + 0.0
     capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())
     key, value = np.zeros(capacity, np.uint64), np.zeros((capacity, 2), np.float32)
-    fill_table(pair.astype(np.uint64), cost, key, value)
+    fill_table(pair, cost, key, value)
     return key, value
-
-
-def _distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Sort values in place, and return the distinct ones and their counts.
-
-    np.unique would copy all, or even hash them, which takes twenty times as long.
-    """
-    values.sort()
-    is_new = np.ones(values.shape[0], bool)
-    is_new[1:] = values[1:] != values[:-1]
-    begin = np.flatnonzero(is_new)
-    return values[begin], np.diff(begin, append=values.shape[0])
 
 
 def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:

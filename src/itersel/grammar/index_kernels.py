@@ -94,6 +94,59 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
 
 
 @leaf_kernel
+def sort_links(
+    links: NDArray[np.int32],
+    line_begin: NDArray[np.int64],
+    source_offset: NDArray[np.int64],
+    target_offset: NDArray[np.int64],
+    cursor: NDArray[np.int64],
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    span: NDArray[np.int32],
+) -> int:
+    """Fill the last three columns of `position` (T, 5), and `link`; returns the number of distinct links.
+
+    Fills `span` (target words, 2), too: LOW and HIGH of the links of target positions, preset to -1.
+    links: (L, 2), line_begin: (S + 1), from `parse_alignments`. source_offset, target_offset: (S + 1).
+    cursor: int64 (longest sentence + 1), scratch.
+    """
+    count = 0
+    for line in range(line_begin.shape[0] - 1):
+        first, length = source_offset[line], source_offset[line + 1] - source_offset[line]
+        for i in range(length + 1):
+            cursor[i] = 0
+        for k in range(line_begin[line], line_begin[line + 1]):
+            cursor[links[k, 0] + 1] += 1
+        cursor[0] = count
+        for i in range(length):
+            cursor[i + 1] += cursor[i]
+            position[first + i, LINK_BEGIN] = cursor[i]
+        for k in range(line_begin[line], line_begin[line + 1]):
+            i, value = links[k, 0], target_offset[line] + links[k, 1]
+            if span[value, LOW] < 0 or first + i < span[value, LOW]:
+                span[value, LOW] = first + i
+            span[value, HIGH] = max(span[value, HIGH], first + i + 1)
+            # insertion into the links of the position, which ascend
+            place = cursor[i]
+            cursor[i] += 1
+            while place > position[first + i, LINK_BEGIN] and link[place - 1] > value:
+                link[place] = link[place - 1]
+                place -= 1
+            link[place] = value
+        for i in range(length):
+            low, high = position[first + i, LINK_BEGIN], cursor[i]
+            position[first + i, LINK_BEGIN] = count
+            for k in range(low, high):
+                if k == low or link[k] != link[k - 1]:
+                    link[count], count = link[k], count + 1
+            position[first + i, LINK_LOW] = position[first + i, LINK_HIGH] = -1
+            if high > low:
+                position[first + i, LINK_LOW] = link[position[first + i, LINK_BEGIN]]
+                position[first + i, LINK_HIGH] = link[count - 1] + 1
+    return count
+
+
+@leaf_kernel
 def mark_phrases(
     source_offset: NDArray[np.int64],
     position: NDArray[np.int32],
@@ -102,9 +155,9 @@ def mark_phrases(
 ) -> None:
     """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
-    Fills `room`, too. position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. span: (target
-    words, 2), LOW and HIGH. A phrase is tight if the words at its four edges are aligned; its target side is
-    then the span of its links.
+    Fills `room`, too. position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. span: see
+    `sort_links`. A phrase is tight if the words at its four edges are aligned; its target side is then the
+    span of its links.
     """
     for s in range(source_offset.shape[0] - 1):
         stop = source_offset[s + 1] - 1

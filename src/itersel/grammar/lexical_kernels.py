@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.grammar.index_kernels import LINK_BEGIN, LOW
 
 # -log10 of a probability of zero, as in cdec
 INFINITE_COST = 99.0
@@ -17,6 +18,7 @@ INFINITE_COST = 99.0
 MIX = np.uint64(0x9E3779B97F4A7C15)
 HIGH_HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
+FIRST_SLOTS = 1 << 16
 
 
 @leaf_kernel
@@ -29,6 +31,61 @@ def find_pair(pair_key: NDArray[np.uint64], source: int, target: int) -> int:
     while pair_key[slot] != key and pair_key[slot] != 0:
         slot = (slot + 1) & mask
     return int(slot)
+
+
+@leaf_kernel
+def add_pair(key: NDArray[np.uint64], count: NDArray[np.int64], source: int, target: int, number: int) -> int:
+    """Count a word pair in a table that is not full; returns 1 if it is new, else 0."""
+    slot = find_pair(key, source, target)
+    is_new = count[slot] == 0
+    key[slot] = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
+    count[slot] += number
+    return int(is_new)
+
+
+@kernel
+def doubled(
+    key: NDArray[np.uint64], count: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return a table twice as large with the same pairs and counts."""
+    slots = key.shape[0]
+    more_key, more_count = np.zeros(2 * slots, np.uint64), np.zeros(2 * slots, np.int64)
+    for slot in range(slots):
+        if count[slot]:
+            add_pair(more_key, more_count, key[slot] >> HIGH_HALF, key[slot] & LOW_HALF, count[slot])
+    return more_key, more_count
+
+
+@kernel
+def count_pairs(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+    span: NDArray[np.int32],
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return a table (C) of the counts of all pairs of linked words; 0 in empty slots.
+
+    source, target: words of all positions; a word without links is linked to NULL, except sentence ends.
+    position, link: see `index_kernels.IndexArrays`; span: see `index_kernels.sort_links`.
+    """
+    key, count, filled = np.zeros(FIRST_SLOTS, np.uint64), np.zeros(FIRST_SLOTS, np.int64), 0
+    for p in range(source.shape[0]):
+        begin, end = position[p, LINK_BEGIN], link.shape[0]
+        if p + 1 < source.shape[0]:
+            end = position[p + 1, LINK_BEGIN]
+        while 2 * (filled + end - begin + 1) > key.shape[0]:
+            key, count = doubled(key, count)
+        for k in range(begin, end):
+            filled += add_pair(key, count, source[p], target[link[k]], 1)
+        if begin == end and source[p] > 0:
+            filled += add_pair(key, count, source[p], 0, 1)
+    for p in range(target.shape[0]):
+        if 2 * (filled + 1) > key.shape[0]:
+            key, count = doubled(key, count)
+        if span[p, LOW] < 0:
+            filled += add_pair(key, count, 0, target[p], 1)
+    return key, count
 
 
 @leaf_kernel
