@@ -274,7 +274,7 @@ INCONSISTENT = [
     (train(a={"file": "a.tsv"}, b={"source": "s"}), "'data.train.b.target' is missing; data.kind: files"),
     (files(train={"a": {**PAIR, "alignment": "x"}, "b": {"file": "b.tsv"}}, tokenized=True),
      "'data.train.b.alignment' is missing, but 'data.train.a' has one"),
-    (files(dev={"sacrebleu": "wmt11x"}), "'data.dev.sacrebleu': sacrebleu has no test set 'wmt11x'; did"),
+    (files(dev={"sacrebleu": "wmt11x"}), "'data.dev.sacrebleu': sacrebleu has no test set 'wmt11x' (did"),
     (files(dev={"sacrebleu": "wmt11"}, source_language="sw"), "'wmt11' is not in sw-en-us; it is in cs-en"),
     (files(dev={"sacrebleu": "wmt11", "target": "t"}), "'data.dev.target' cannot be combined with"),
     (data(dev={"sacrebleu": "wmt11"}), "'data.dev.sacrebleu' needs data.kind: files"),

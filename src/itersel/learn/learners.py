@@ -28,7 +28,7 @@ from itersel.learn.learner_kernels import (
     violated_pairs,
 )
 from itersel.learn.pairs import make_pairs
-from itersel.storage.strings import offsets_of, sum_rows
+from itersel.storage.strings import sum_rows, take_rows
 
 
 @dataclass
@@ -45,14 +45,18 @@ class Example:
     def columns(self) -> Columns:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
-        _, first, column = np.unique(kbest.feature, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # columns are in order of first occurrence
-        column = np.argsort(order)[column]
-        entry = np.argsort(column, kind="stable")
-        row = np.repeat(np.arange(kbest.score.shape[0], dtype=np.int32), np.diff(kbest.feature_offset))
-        offset = offsets_of(np.bincount(column))
-        shifted = shift_columns(kbest.score.shape[0], offset, row[entry], kbest.feature_value[entry])
-        return Columns(kbest.dense - kbest.dense[0], kbest.feature[first[order]], *shifted)
+        count = kbest.score.shape[0]
+        # sorted by feature, then by translation; no two keys are equal, which is faster than a stable sort
+        key = kbest.feature.astype(np.int64) << 32 | np.arange(kbest.feature.shape[0])
+        key.sort()
+        begin = np.flatnonzero(np.diff(key >> 32, prepend=-1))
+        entry = key & 0xFFFFFFFF
+        # columns are in order of first occurrence
+        order = np.argsort(entry[begin])
+        entry, offset = take_rows(entry, np.append(begin, entry.shape[0]), order)
+        row = np.repeat(np.arange(count, dtype=np.int32), np.diff(kbest.feature_offset))
+        shifted = shift_columns(count, offset, row[entry], kbest.feature_value[entry])
+        return Columns(kbest.dense - kbest.dense[0], kbest.feature[entry[offset[:-1]]], *shifted)
 
     def combine(self, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sum over translations of coefficient * features, float64 (C) and (L).
