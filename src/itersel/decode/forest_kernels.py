@@ -16,12 +16,8 @@ from numpy.typing import NDArray
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.rule_kernels import NONE, NONTERMINAL, Trie, trie_slot
-from itersel.grammar.array_kernels import doubled, grown
+from itersel.grammar.array_kernels import doubled
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
-
-# Columns of bundles and dotted items: the trie node of the source side, which holds the rules, or of the
-# prefix; the antecedent nodes, -1 for none; of items also the next one of the same list, -1 at its end.
-NODE, FIRST, SECOND, NEXT = range(4)
 
 
 class Forest(NamedTuple):
@@ -31,14 +27,18 @@ class Forest(NamedTuple):
     """
 
     bundle_offset: NDArray[np.int64]  # (nodes + 1): the bundles of each node
-    bundle: NDArray[np.int32]  # (bundles, 3)
+    trie_node: NDArray[np.int32]  # (bundles): trie node of the source side, which holds the rules
+    first: NDArray[np.int32]  # (bundles): the antecedent nodes, -1 for none
+    second: NDArray[np.int32]
     is_glue: NDArray[np.bool_]  # (nodes): the node is an S that starts at the beginning of the sentence
 
 
 class Bundles(NamedTuple):
     """Bundles and nodes under construction, with spare capacity."""
 
-    row: NDArray[np.int32]  # (bundles, 3)
+    trie_node: NDArray[np.int32]  # (bundles), as the next two: columns of `Forest`
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
     end: NDArray[np.int32]  # (nodes): the end of a node's bundles
     category: NDArray[np.int32]  # (nodes)
 
@@ -56,7 +56,10 @@ class DottedItems(NamedTuple):
     Also the bundles of a span until all are known: a linked list for each category, in order of rank.
     """
 
-    row: NDArray[np.int32]  # (items, 4)
+    node: NDArray[np.int32]  # (items): trie node
+    first: NDArray[np.int32]  # (items): the antecedents so far
+    second: NDArray[np.int32]
+    next: NDArray[np.int32]  # (items): the next item of the same list, -1 at its end
     head: NDArray[np.int32]  # (positions): the first item of each list
     tail: NDArray[np.int32]  # (positions): the last one
 
@@ -64,31 +67,34 @@ class DottedItems(NamedTuple):
 @kernel
 def more_bundles(bundles: Bundles) -> Bundles:
     """Return the bundles with twice the capacity."""
-    row = grown(bundles.row, 2 * bundles.row.shape[0])
-    return Bundles(row, doubled(bundles.end), doubled(bundles.category))
-
-
-@kernel
-def make_items(room: int, lists: int) -> DottedItems:
-    """Allocate lists."""
-    return DottedItems(np.empty((room, 4), np.int32), np.empty(lists, np.int32), np.empty(lists, np.int32))
+    return Bundles(
+        doubled(bundles.trie_node), doubled(bundles.first), doubled(bundles.second), doubled(bundles.end),
+        doubled(bundles.category),
+    )  # fmt: skip
 
 
 @kernel
 def more_items(items: DottedItems) -> DottedItems:
     """Return the dotted items with twice the capacity."""
-    return DottedItems(grown(items.row, 2 * items.row.shape[0]), items.head, items.tail)
+    return DottedItems(
+        doubled(items.node),
+        doubled(items.first),
+        doubled(items.second),
+        doubled(items.next),
+        items.head,
+        items.tail,
+    )
 
 
 @leaf_kernel
 def add_item(items: DottedItems, used: int, end: int, node: int, first: int, second: int) -> None:
     """Append an item to the list of an end position; the caller ensures that there is capacity."""
-    row = items.row
-    row[used, NODE], row[used, FIRST], row[used, SECOND], row[used, NEXT] = node, first, second, NONE
+    items.node[used], items.first[used], items.second[used] = node, first, second
+    items.next[used] = NONE
     if items.head[end] == NONE:
         items.head[end] = used
     else:
-        row[items.tail[end], NEXT] = used
+        items.next[items.tail[end]] = used
     items.tail[end] = used
 
 
@@ -99,14 +105,14 @@ def add_complete(
     """Add the items of a list that are complete rules to the bundles, of which `used` are in use."""
     item = items.head[end]
     while item != NONE:
-        node = items.row[item, NODE]
+        node = items.node[item]
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
-            if used == bundles.row.shape[0]:
+            if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
-            for column in range(NEXT):
-                bundles.row[used, column] = items.row[item, column]
+            bundles.trie_node[used] = node
+            bundles.first[used], bundles.second[used] = items.first[item], items.second[item]
             used += 1
-        item = items.row[item, NEXT]
+        item = items.next[item]
     return bundles, used
 
 
@@ -125,14 +131,14 @@ def advance(
     """Advance the items that end at `at` over the next word, and over every node that starts there."""
     item = items.head[at]
     while item != NONE:
-        node, first, second = items.row[item, NODE], items.row[item, FIRST], items.row[item, SECOND]
+        node, first, second = items.node[item], items.first[item], items.second[item]
         # a node at the start is known only when all its bundles are: see `parse`
         last = limit if at > begin and trie.takes_nonterminal[node] else at
         for end in range(at + 1, last + 1):
             for antecedent in range(chart.begin[at, end - at], chart.end[at, end - at]):
                 place = trie_slot(trie.key, node, NONTERMINAL - category[antecedent])
                 if trie.key[place] != -1:
-                    if used == items.row.shape[0]:
+                    if used == items.node.shape[0]:
                         items = more_items(items)
                     if first == NONE:
                         add_item(items, used, end, trie.child[place], antecedent, NONE)
@@ -142,11 +148,11 @@ def advance(
         if at < limit:
             place = trie_slot(trie.key, node, words[at])
             if trie.key[place] != -1:
-                if used == items.row.shape[0]:
+                if used == items.node.shape[0]:
                     items = more_items(items)
                 add_item(items, used, at + 1, trie.child[place], first, second)
                 used += 1
-        item = items.row[item, NEXT]
+        item = items.next[item]
     return items, used
 
 
@@ -161,7 +167,10 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
     length = words.shape[0]
     longest = min(max_span, length) if rank is None else length
     chart = Chart(np.zeros((length, longest + 1), np.int32), np.zeros((length, longest + 1), np.int32))
-    bundles = Bundles(np.empty((256, 3), np.int32), np.empty(256, np.int32), np.empty(256, np.int32))
+    bundles = Bundles(
+        np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32),
+        np.empty(256, np.int32), np.empty(256, np.int32),
+    )  # fmt: skip
     items = make_items(1024, length + 1)
     if rank is not None:
         waiting = make_items(16, rank.shape[0])
@@ -189,7 +198,7 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
             for node in range(before, nodes):
                 place = trie_slot(trie.key, 0, NONTERMINAL - bundles.category[node])
                 if trie.key[place] != -1:
-                    if used_items == items.row.shape[0]:
+                    if used_items == items.node.shape[0]:
                         items = more_items(items)
                     add_item(items, used_items, end, trie.child[place], node, NONE)
                     used_items += 1
@@ -211,7 +220,16 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
         offset[node + 1] = bundles.end[node]
         is_glue[node] = node >= left_nodes and bundles.category[node] == CATEGORY_S
     used = offset[nodes]
-    return Forest(offset, bundles.row[:used], is_glue)
+    return Forest(offset, bundles.trie_node[:used], bundles.first[:used], bundles.second[:used], is_glue)
+
+
+@kernel
+def make_items(room: int, lists: int) -> DottedItems:
+    """Allocate lists."""
+    return DottedItems(
+        np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32),
+        np.empty(room, np.int32), np.empty(lists, np.int32), np.empty(lists, np.int32),
+    )  # fmt: skip
 
 
 @kernel
@@ -237,9 +255,9 @@ def add_categories(
     waiting.head[:] = NONE
     item = items.head[end]
     while item != NONE:
-        node, first, second = items.row[item, NODE], items.row[item, FIRST], items.row[item, SECOND]
+        node, first, second = items.node[item], items.first[item], items.second[item]
         waiting, count = add_waiting(waiting, count, trie, rank, node, first, second)
-        item = items.row[item, NEXT]
+        item = items.next[item]
     if begin == 0:
         for middle in range(1, end):
             left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
@@ -250,16 +268,16 @@ def add_categories(
         item = waiting.head[place]
         if item == NONE:
             continue
-        category = trie.category[waiting.row[item, NODE]]
+        category = trie.category[waiting.node[item]]
         if category == CATEGORY_X and end - begin > max_span:
             continue
         while item != NONE:
-            if used == bundles.row.shape[0]:
+            if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
-            for column in range(NEXT):
-                bundles.row[used, column] = waiting.row[item, column]
+            bundles.trie_node[used] = waiting.node[item]
+            bundles.first[used], bundles.second[used] = waiting.first[item], waiting.second[item]
             used += 1
-            item = waiting.row[item, NEXT]
+            item = waiting.next[item]
         bundles.end[nodes], bundles.category[nodes] = used, category
         nodes += 1
         if category == CATEGORY_S and end - begin == chart.begin.shape[0]:
@@ -279,7 +297,7 @@ def add_waiting(
     """Add the rules of a source side to the lists of their left-hand sides; `count` entries are in use."""
     while node != NONE:
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
-            if count == waiting.row.shape[0]:
+            if count == waiting.node.shape[0]:
                 waiting = more_items(waiting)
             add_item(waiting, count, rank[trie.category[node]], node, first, second)
             count += 1
@@ -311,12 +329,14 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
             antecedent = chart.begin[middle, end - middle]
             if antecedent == chart.end[middle, end - middle] or (middle > 0 and glue_node[middle] == NONE):
                 continue
-            if used == bundles.row.shape[0]:
+            if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
-            glue = glue_start if middle == 0 else glue_start + 1
-            first = antecedent if middle == 0 else glue_node[middle]
-            bundles.row[used, NODE], bundles.row[used, FIRST] = glue, first
-            bundles.row[used, SECOND] = NONE if middle == 0 else antecedent
+            if middle == 0:
+                bundles.trie_node[used], bundles.first[used] = glue_start, antecedent
+                bundles.second[used] = NONE
+            else:
+                bundles.trie_node[used], bundles.first[used] = glue_start + 1, glue_node[middle]
+                bundles.second[used] = antecedent
             used += 1
         if used > before:
             glue_node[end] = nodes

@@ -284,7 +284,11 @@ def kbest(
 
 @kernel
 def unfold(
-    hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, trees: Trees, wanted: NDArray[np.int32]
+    hypotheses: Hypotheses,
+    rules: SentenceRules,
+    table: RuleTable,
+    trees: Trees,
+    wanted: NDArray[np.int32],
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]

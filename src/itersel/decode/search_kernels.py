@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
-from itersel.decode.forest_kernels import FIRST, NODE, SECOND, Forest
+from itersel.decode.forest_kernels import Forest
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
 from itersel.decode.rule_kernels import NONE, SentenceRules, Trie
 from itersel.grammar.array_kernels import sort_stably
@@ -24,7 +24,7 @@ STATE_SHIFT = np.uint64(40)
 
 # A corner is a row of 64 bytes, a cache line. Its int32 columns: bundle, ranks of the rule and of the
 # antecedent items, the rule and these items.
-BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST_ITEM, SECOND_ITEM = range(7)
+BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
 # Its float64 columns: score with the language model; the corner's own contribution to the language model.
 SCORE, MODEL = 4, 5
 # Its int64 column: language-model state of the hypothesis.
@@ -173,7 +173,7 @@ def score_corner(task: Task, states: States, queue: Queue, found: Hypotheses, ca
     rules = task.rules
     row = INTEGERS * candidate
     rule = np.int64(queue.corner[row + RULE])
-    first, second = np.int64(queue.corner[row + FIRST_ITEM]), np.int64(queue.corner[row + SECOND_ITEM])
+    first, second = np.int64(queue.corner[row + FIRST]), np.int64(queue.corner[row + SECOND])
     score = rules.score[rule]
     first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
     if first != NONE:
@@ -198,17 +198,17 @@ def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, n
     forest, trie = task.forest, task.trie
     size = 0
     for bundle in range(forest.bundle_offset[node], forest.bundle_offset[node + 1]):
-        source_side = forest.bundle[bundle, NODE]
+        source_side = forest.trie_node[bundle]
         begin = trie.rule_offset[source_side]
         count = trie.rule_offset[source_side + 1] - begin
-        first = item_at(found, np.int64(forest.bundle[bundle, FIRST]), 0)
-        second = item_at(found, np.int64(forest.bundle[bundle, SECOND]), 0)
+        first = item_at(found, np.int64(forest.first[bundle]), 0)
+        second = item_at(found, np.int64(forest.second[bundle]), 0)
         for rank in range(min(count, FIRST_RULES)):
             row = INTEGERS * size
             queue.corner[row + BUNDLE], queue.corner[row + RANK] = bundle, rank
             queue.corner[row + FIRST_RANK], queue.corner[row + SECOND_RANK] = 0, 0
             queue.corner[row + RULE] = trie.rule[begin + rank]
-            queue.corner[row + FIRST_ITEM], queue.corner[row + SECOND_ITEM] = first, second
+            queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
             queue.heap[size], queue.heap_score[size] = size, score_corner(task, states, queue, found, size)
             size += 1
     for place in range((size >> 1) - 1, -1, -1):
@@ -222,8 +222,8 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
     edge = found.counts[1]
     row = INTEGERS * candidate
     found.edge_rule[edge] = queue.corner[row + RULE]
-    found.edge_first[edge] = queue.corner[row + FIRST_ITEM]
-    found.edge_second[edge] = queue.corner[row + SECOND_ITEM]
+    found.edge_first[edge] = queue.corner[row + FIRST]
+    found.edge_second[edge] = queue.corner[row + SECOND]
     row = NUMBERS * candidate
     score, state = queue.number[row + SCORE], queue.state[row + STATE]
     found.edge_score[edge] = score
@@ -293,30 +293,30 @@ def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, 
     bundle = np.int64(corner[row + BUNDLE])
     rank, rule = np.int64(corner[row + RANK]), np.int64(corner[row + RULE])
     first_rank, second_rank = np.int64(corner[row + FIRST_RANK]), np.int64(corner[row + SECOND_RANK])
-    first, second = np.int64(corner[row + FIRST_ITEM]), np.int64(corner[row + SECOND_ITEM])
+    first, second = np.int64(corner[row + FIRST]), np.int64(corner[row + SECOND])
     if axis == 0:
         rank += 1
         if rank < FIRST_RULES or first_rank + second_rank > 0:
             return False
-        source_side = task.forest.bundle[bundle, NODE]
+        source_side = task.forest.trie_node[bundle]
         if rank >= task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]:
             return False
         rule = np.int64(task.trie.rule[task.trie.rule_offset[source_side] + rank])
     elif axis == 1:
         first_rank += 1
-        antecedent = np.int64(task.forest.bundle[bundle, FIRST])
+        antecedent = np.int64(task.forest.first[bundle])
         if first == NONE or second_rank > 0 or first_rank >= item_count(found, antecedent):
             return False
         first = item_at(found, antecedent, first_rank)
     else:
         second_rank += 1
-        antecedent = np.int64(task.forest.bundle[bundle, SECOND])
+        antecedent = np.int64(task.forest.second[bundle])
         if second == NONE or second_rank >= item_count(found, antecedent):
             return False
         second = item_at(found, antecedent, second_rank)
     corner[new + BUNDLE], corner[new + RANK], corner[new + RULE] = bundle, rank, rule
     corner[new + FIRST_RANK], corner[new + SECOND_RANK] = first_rank, second_rank
-    corner[new + FIRST_ITEM], corner[new + SECOND_ITEM] = first, second
+    corner[new + FIRST], corner[new + SECOND] = first, second
     return True
 
 
