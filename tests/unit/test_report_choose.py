@@ -56,7 +56,7 @@ def test_packed_labels(tmp_path, text_file):
     ("labels", "tasks", "translations", "message"),
     [
         (LABELS, ["base", "calc"], [numbered("b")], "2 tasks, but 1 translations; give one"),
-        (LABELS, ["base"], [numbered("b")[:5]], "labels:6: has no partner: 6 lines "),
+        (LABELS, ["base"], [numbered("b")[:5]], "labels:6: has no partner: 6 lines, but 5 in "),
         (LABELS, ["base", "base"], [numbered("b")] * 2, "task 'base' is named twice"),
         (["base", "a\tx", "calc"], ["base"], [numbered("b")[:3]], "labels:2: 'a\\tx' is not a task label"),
     ],
