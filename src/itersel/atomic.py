@@ -92,14 +92,12 @@ def remove_leftovers(folder: FilePath) -> list[Path]:
     Files of other hosts are kept, because their processes may still be running. Links are not followed.
     Returns the removed files.
     """
-    import psutil  # type: ignore[import-untyped]  # slower than all else here
-
     removed = []
     for parent, _, names in os.walk(folder):
         for name in names:
             match = _TEMPORARY.fullmatch(name)
             path = Path(parent, name)
-            if match is None or match["host"] != _host() or psutil.pid_exists(int(match["process"])):
+            if match is None or match["host"] != _host() or _is_alive(int(match["process"])):
                 continue
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(path.lstat().st_mode):
@@ -128,3 +126,14 @@ def remove_stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
                 path.unlink()
                 removed.append(path)
     return removed
+
+
+def _is_alive(process: int) -> bool:
+    # psutil would not see other users' processes where /proc hides them
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True

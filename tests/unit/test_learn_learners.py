@@ -300,6 +300,7 @@ def test_shifted_feature_with_different_values() -> None:
 def test_equal_plain_python_in_order(bleu: list[float]) -> None:
     for strategy, plain in learning.PAIRS.items():
         found = make_pairs(strategy, np.array(bleu), (1,))
+        assert found.flags.c_contiguous  # as kernels are compiled for
         assert (found.dtype, found.shape) == (np.int64, (len(found), 2))
         assert [tuple(pair) for pair in found.tolist()] == plain(bleu)
 

@@ -44,7 +44,7 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --from names their folder."
     )
-    _add_languages(parser)
+    _add_languages(parser, "as in Debian's package names, such as de or en-us")
     folder = "folder with the unpacked help or the two .deb files"
     add_options(parser, {"--from FOLDER": folder}, dest="folder", type=Path)
     add_options(parser, {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}, default=DEBIAN_MIRROR)
@@ -52,9 +52,10 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
 
 
-def _add_languages(parser: argparse.ArgumentParser, is_required: bool = True) -> None:
-    codes = "language code, as in Debian's package names, such as"
-    languages = {"--source-language CODE": f"{codes} de", "--target-language CODE": f"{codes} en-us"}
+def _add_languages(
+    parser: argparse.ArgumentParser, codes: str = "such as de or en", is_required: bool = True
+) -> None:
+    languages = {"--source-language CODE": codes, "--target-language CODE": codes}
     add_options(parser, languages, required=is_required, type=language)
 
 
@@ -87,7 +88,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_corpora(parser)
     monolingual = "additional target text for the language model; may be repeated"
     add_options(parser, {"--monolingual FILE": monolingual}, action="append", default=[])
-    _add_languages(parser, is_required=False)
+    rules = "selects the tokenisation rules, such as de or en"
+    _add_languages(parser, rules, is_required=False)
     flags = {
         "--tokenized": "the text is already tokenised, separated by spaces",
         "--split-compounds": "split source compounds, as learned from train",

@@ -42,10 +42,16 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from itersel.storage.files import write_lines
+    from itersel.evaluate.epochs import training_has_stopped
+    from itersel.storage.files import read_lines, write_lines
 
-    with located(options.shard):
-        write_lines(options.output, _translations(options))
+    if not training_has_stopped(options.patience):
+        with located(options.shard):
+            write_lines(options.output, _translations(options))
+        return
+    if options.passed_on is None:
+        raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
+    write_lines(options.output, read_lines(options.passed_on))
 
 
 def _translations(options: argparse.Namespace) -> Iterator[str]:
@@ -53,18 +59,11 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
     from itersel.decode.decoder import Decoder
     from itersel.decode.lists import best_texts, read_list_shard
     from itersel.decode.output import kbest_lines, text_of
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
-    from itersel.storage.files import read_lines
     from itersel.vectors.weights import read_weights
 
-    if training_has_stopped(options.patience):
-        if options.passed_on is None:
-            raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
-        yield from read_lines(options.passed_on)
-        return
     weights = read_weights(options.weights)
     search = section_of(Search, options)
     if options.model is None:

@@ -16,7 +16,7 @@ from itersel.config.mixing import MIXINGS
 
 
 def _add_mix(parser: argparse.ArgumentParser) -> None:
-    from itersel.select.settings import LIMITS, MixSettings
+    from itersel.select.settings import SELECTION_LIMITS, MixSettings
 
     files = {
         "--inputs LIST": "text file that lists one file of weights (.h5 from 'itersel train') per line, for "
@@ -37,7 +37,8 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
     add_options(parser, matrix, type=output_file)
     selection = parser.add_argument_group("selection and path-following")
-    add_section_arguments(selection, MixSettings, (*LIMITS, "norm"))
+    add_section_arguments(selection.add_mutually_exclusive_group(), MixSettings, SELECTION_LIMITS)
+    add_section_arguments(selection, MixSettings, ("epsilon", "minimum", "norm"))
     keep = "features always kept besides the selected ones; dense, or a template, stands for all of its kind"
     add_options(selection, {"--keep NAME": keep}, nargs="+", default=[])
 

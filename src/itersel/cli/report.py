@@ -21,10 +21,10 @@ from itersel.cli.arguments import (
     output_file,
     positive,
 )
-from itersel.config.command_line import add_section_arguments, section_of
-from itersel.config.search import Grammar, Search
+from itersel.config.command_line import add_section_arguments, section_of, whole
+from itersel.config.search import Grammar
 from itersel.errors import InputError
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
+from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -101,7 +101,9 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
         "--recaser": "recaser.json of 'itersel corpus prepare'",
     }
     add_options(parser, files, required=True)
-    add_section_arguments(parser, Search, ("features", "pop_limit"))
+    pop_limit = {"--pop-limit": "pop limit of the decoder"}
+    add_options(parser, pop_limit, type=whole(1, MAX_POP_LIMIT), required=True)
+    add_options(parser, {"--features": "features of the decoder"}, choices=FEATURE_SETS, required=True)
     add_section_arguments(parser, Grammar)
     add_output(parser, "resources.json in the folder of the system", "--output")
 

@@ -72,7 +72,8 @@ def add_section_arguments(
             settings |= {"type": different_names(choices), "metavar": "NAMES"}
         else:
             shown += "" if is_optional else " (default: %(default)s)"
-            limits = {name: bounds[name] for name in BOUNDS if name in bounds}
+            taken = BOUNDS if kind is float else ("minimum", "maximum")
+            limits = {name: bounds[name] for name in taken if name in bounds}
             if choices is not None:
                 settings["choices"] = choices
             else:

@@ -83,7 +83,8 @@ def _check_forms(text: Split | ReferencedText, key: str) -> None:
         return
     for name in PARALLEL:
         if not getattr(text, name):
-            of_set = "a test set needs source text and a reference translation"
+            kind = "devtest" if key.endswith(".devtest") else "test set"
+            of_set = f"a {kind} needs source text and a reference translation"
             why = of_set if key.startswith("data.test.") else "data.kind: files needs it"
             raise wrong(f"{key}.{name}", f"is missing; {why}")
         for path in as_files(getattr(text, name)):

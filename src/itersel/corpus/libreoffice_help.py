@@ -206,9 +206,12 @@ def _index(packages: Sequence[str], mirror: str, release: str) -> list[dict[str,
     address = f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz"
     try:
         with lzma.open(io.BytesIO(_fetch(address, _MAX_INDEX))) as stream:
-            text = stream.read(_MAX_INDEX).decode(errors="replace")
+            unpacked = stream.read(_MAX_INDEX + 1)
     except (lzma.LZMAError, EOFError):
         raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
+    if len(unpacked) > _MAX_INDEX:
+        raise InputError(f"{address} has more than {_MAX_INDEX >> 20} MB; {_ADVICE}")
+    text = unpacked.decode(errors="replace")
     entries = []
     for package in packages:
         found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)

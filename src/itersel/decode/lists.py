@@ -314,8 +314,10 @@ def read_list_shard(path: FilePath, features: str = "all", has_text: bool = Fals
         raise damaged(path, "sentence_offset", "leaves a sentence without translations")
     references, offset = arrays["reference_offset"].shape[0] - 1, arrays["sentence_reference_offset"]
     grouped_references(references, offset, sentences, path)
-    row = np.repeat(np.arange(translations), np.diff(arrays["feature_offset"]))
-    if (np.diff(row * arrays["feature_key"].shape[0] + arrays["feature"]) <= 0).any():
+    is_ascending = np.diff(arrays["feature"]) > 0
+    begins = arrays["feature_offset"][1:-1]
+    is_ascending[begins[(begins > 0) & (begins < arrays["feature"].shape[0])] - 1] = True
+    if not is_ascending.all():
         raise damaged(path, "feature", "does not rise within a translation")
     values = fields_of(ListShard, arrays)
     return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))

@@ -33,7 +33,8 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
         level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
     order = np.argsort(-bleu, kind="stable")
     ranked = bleu[order]
-    return order[np.argwhere((level[:, None] < level) & (ranked[:, None] > ranked))]
+    # np.argwhere would return columns one after another, for which kernels are compiled again
+    return order[np.stack(np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked)), axis=1)]
 
 
 def pro_pairs(

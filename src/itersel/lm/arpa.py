@@ -32,8 +32,8 @@ CAPITAL_UNKNOWN = b"<UNK>"
 _KENLM = b"mmap lm http://kheafield.com/code"
 # The format allows comments before the counts.
 MAX_COMMENTS = 1000
-# n-grams that are read at a time.
-READ = 2**14
+# n-grams that are read, and written, at a time.
+READ, WRITTEN = 2**14, 2**16
 
 # The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
@@ -125,7 +125,7 @@ class _Parser:
 
     def header(self) -> tuple[list[int], bytes]:
         r"""Return the numbers of n-grams, after any comments and ``\data\``, and the line that follows."""
-        line, first = self.heading().removeprefix(codecs.BOM_UTF8), self.position - 1
+        line, first = self.heading().removeprefix(codecs.BOM_UTF8) or self.next_line(), self.position - 1
         if line.startswith(_KENLM):
             self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
         if message := packing_of(line):
@@ -245,7 +245,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
             stream.write(f"ngram {order}={count}\n")
         for order in range(1, len(model.counts) + 1):
             stream.write(f"\n\\{order}-grams:\n")
-            blocks = model.blocks(order)
+            blocks = chain.from_iterable(map(_split, model.blocks(order)))
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
                 stream.write(_lines(grams, words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
@@ -263,6 +263,12 @@ def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
     rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded
+
+
+def _split(grams: NGrams) -> Iterator[NGrams]:
+    for begin in range(0, grams.words.shape[0], WRITTEN):
+        part = slice(begin, begin + WRITTEN)
+        yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
 
 
 def _lines(grams: NGrams, words: StringTable, is_highest: bool) -> str:

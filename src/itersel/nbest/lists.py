@@ -17,7 +17,7 @@ import json
 import math
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -156,12 +156,14 @@ class Parser:
             raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
         features: dict[str, float] = {}
         for name, value in values:
-            names, numbers = [name], value if isinstance(value, list) else [value]
+            pairs: Iterable[tuple[str, float]]
             if isinstance(value, list):
                 if self.sizes.setdefault(name, len(value)) != len(value):
                     raise ValueError(f"'{name}' has {len(value)} values here, but {self.sizes[name]} before")
-                names = value_names(name, len(value))
-            for one, number in zip(names, numbers, strict=True):
+                pairs = zip(value_names(name, len(value)), value, strict=True)
+            else:
+                pairs = [(name, value)]
+            for one, number in pairs:
                 if not abs(number) <= MAX_MAGNITUDE:  # NaN too
                     why = f"it must be finite, up to {MAX_MAGNITUDE:g}"
                     raise ValueError(f"the value of '{one}' is {number}; {why}")

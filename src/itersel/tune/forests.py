@@ -16,7 +16,6 @@ from itersel.bleu.references import References, grouped_references
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
-from itersel.learn.augmented import least_score
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
@@ -92,7 +91,8 @@ def generate_forests(
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
     """Keep the `limit` edges with the best derivations through them, or more if there are ties."""
     through = best_through_edges(found)
-    return keep_edges(found, through, least_score(through, limit))
+    reached = np.sort(through[through > -np.inf])
+    return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
 
 
 def make_forest(
