@@ -61,6 +61,7 @@ LINE = {"tuner": {"name": "line-search"}}
 PATH = {"name": "path-following", "threshold": 1, "epsilon": 1}
 OWN = {"name": "independent", "labels": {"x": 1}}
 INDEPENDENT = experiment(tasks=OWN)
+JSON_LABELLED = {"file": "a.jsonl", "fields": {"source": "s", "target": "t", "task": "d"}}
 LABELLED = {**PAIR, "task": "labels"}
 KEEP_R = {"name": "selection", "keep": ["R"]}
 TUNED = {**LINE, "start": "tuned"}
@@ -90,6 +91,8 @@ GOOD = [
     files(monolingual="m"),
     files(test={"a": PAIR, "b-2": PAIR}),
     data(test={"a": {**PAIR, "devtest": PAIR}}),
+    experiments(a={"tasks": OWN}, c={})
+    | {"data": FILES | dict.fromkeys(("train", "dev", "devtest", "test"), JSON_LABELLED)},
     data(modules=["a"], held_out_modules=["b"], max_ratio=1),
     {
         **tasks("natural", labels={"news": 1, "law": 2}),

@@ -186,7 +186,7 @@ def _check_scored_by_task(config: Config, key: str) -> None:
     """Reject test sets on which independent tasks cannot be compared."""
     data = config.data
     tested = data.test.values()
-    if not is_help(config) and not any(one.task or one.columns.task for one in tested):
+    if not is_help(config) and not any(one.task or one.columns.task or one.fields.task for one in tested):
         raise wrong(key, "needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
