@@ -73,7 +73,9 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
 
 def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
-    decision = f"output of 'itersel report patience' an epoch before: if training has stopped, {otherwise}"
+    decision = (
+        f"output of 'itersel report patience' after the previous epoch: if training has stopped, {otherwise}"
+    )
     add_options(parser, {"--patience FILE": decision})
     if passed_on:
         add_options(parser, {"--passed-on FILE": passed_on})
@@ -162,7 +164,7 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
     """Add the options of how translations of devtest are scored."""
     add_scoring(parser)
-    by = "score that chooses the epoch (default: %(default)s); others, of plain text, need the next three"
+    by = "score by which the epoch is chosen (default: %(default)s); all others need the next three options"
     add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
     add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
     files = {

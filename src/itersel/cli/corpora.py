@@ -77,9 +77,9 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
     }
     add_options(group, files, **common)
-    columns = "of source, target and task label in TSV files, and CSV files without a header (default: 1,2)"
+    columns = "columns of source, target and label in TSV files, and CSV files without header (default: 1,2)"
     add_options(group, {"--columns S,T[,L]": columns}, type=_columns, **common)
-    fields = "the same in CSV files with a header, JSON lines and Parquet (default: source,target)"
+    fields = "fields of these in CSV files with a header, JSON lines and Parquet (default: source,target)"
     add_options(group, {"--fields S,T[,L]": fields}, type=_fields, **common)
 
 

@@ -97,9 +97,11 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, flags, action="store_true")
     protect = "text that is one token, besides addresses, paths, placeholders, tags ...; may be repeated"
     add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
-    preparation = "preparation.json of the training corpus, in the place of the five options above"
+    preparation = "preparation.json of the training corpus; replaces the five options above"
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
-    splits = "train, dev, devtest, test, test.NAME or devtest.NAME; hash: by a hash of the source (default)"
+    splits = (
+        "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: a hash of the source decides (default)"
+    )
     add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
     add_section_arguments(parser, Data, ("max_length", "max_ratio", "max_line_bytes"))
     drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
@@ -109,9 +111,14 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--held-out-modules A,B,..": "with --split hash: make a test set, test.LABEL, of each of these tasks",
     }
     add_options(parser, labels, type=names, default=())
-    deduplicate = "--split train: drop pairs that repeat source and target, or the source (default: pairs)"
+    deduplicate = (
+        "with --split train: drop pairs with the same source and target, or the same source (default: pairs)"
+    )
     add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
-    cut = "--split train: cut N sentences with the smallest hashes for dev, devtest or test; may be repeated"
+    cut = (
+        "with --split train: cut the N sentences with the smallest hashes for dev, devtest or test; may be "
+        "repeated"
+    )
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
     keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
     add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")

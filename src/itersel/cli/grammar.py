@@ -43,7 +43,10 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
-    references = "for training: a reference a line, empty if a sentence has none; repeated for further ones"
+    references = (
+        "references, one per line; needed for training. Repeat it for further references; an empty line "
+        "means that the sentence has no such reference"
+    )
     add_options(parser, {"--references TEXT": references}, action="append", default=[])
     add_output(parser, "shard", "--output SHARD")
 
@@ -63,7 +66,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--input TEXT": sentences}, required=True)
     grammars = {
         "--grammars DIR": "folder of grammar.0.gz, ... or plain files; required if the input names none",
-        "--grammar FILE": "one for all sentences, which get the rules whose words they contain",
+        "--grammar FILE": "one grammar for all sentences; each gets the rules whose words it contains",
     }
     add_options(parser.add_mutually_exclusive_group(), grammars)
     _add_shard(parser)

@@ -28,7 +28,9 @@ SUBSTEPS = {
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.description = "Interpolated modified Kneser-Ney estimation without pruning, as by KenLM's lmplz."
     add_options(parser, {"--order": "length of the longest n-grams"}, type=whole(1, MAX_ORDER), required=True)
-    text = "tokenised text, one sentence per line; several are joined; - is standard input"
+    text = (
+        "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
+    )
     add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
@@ -37,7 +39,9 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, further)
     add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)
-    model = f"ARPA file (- is standard output), or NAME{COMPILED}: compiled, with all n-grams in memory"
+    model = (
+        f"ARPA file (- is standard output), or NAME{COMPILED}, compiled, which takes memory for all n-grams"
+    )
     add_output(parser, model, "--output")
 
 
@@ -58,7 +62,9 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Print the log10 probability of each line with </s>, a tab, and its unknown words."
+    parser.description = (
+        "Print log10 of the probability of each line with </s>, a tab, and the number of unknown words."
+    )
     add_options(parser, {"--model": "compiled model"}, required=True)
     text = "tokenised text, one sentence per line (default: -)"
     add_options(parser, {"--input": text}, default=STANDARD_STREAM)

@@ -30,7 +30,9 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     add_options(parser, numbers, type=positive, required=True)
     mixing = " ".join(f"{name}: {kind.__doc__}" for name, kind in MIXINGS.items())
     add_options(parser, {"--mixing": mixing}, required=True, choices=MIXINGS)
-    previous = "mixed weights of the previous epoch, .h5; from epoch 2 on, mean-of-epochs and path-following"
+    previous = (
+        "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
+    )
     add_options(parser, {"--previous FILE": previous})
     add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
@@ -39,7 +41,9 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     selection = parser.add_argument_group("selection and path-following")
     add_section_arguments(selection.add_mutually_exclusive_group(), MixSettings, SELECTION_LIMITS)
     add_section_arguments(selection, MixSettings, ("epsilon", "minimum", "norm"))
-    keep = "features always kept besides the selected ones; dense, or a template, stands for all of its kind"
+    keep = (
+        "features to keep besides the selected ones; dense, or a template such as RBT, stands for all of them"
+    )
     add_options(selection, {"--keep NAME": keep}, nargs="+", default=[])
 
 

@@ -127,7 +127,10 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     add_options(parser, files, required=True, **several)
     counts = "output of 'itersel detokenize --counts' for all --systems and then all --outputs"
     add_options(parser, {"--counts FILE": counts}, default=[], **several)
-    text = "what was counted: tokenized like the corpus, or as listed by a decoder (default: detokenized)"
+    text = (
+        "what the counted text is: detokenised, tokenised because the corpus was given so, or translations "
+        "as they stand in n-best lists (default: detokenized)"
+    )
     kinds = ("detokenized", "tokenized", "listed")
     add_options(parser, {"--text": text}, choices=kinds, default="detokenized")
     outputs = "translations by other systems, plain text; require --preparation"
@@ -151,7 +154,9 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Take the translation of each sentence by the model of its task; others are empty."
+    parser.description = (
+        "Take the translation of each sentence by the model of its task; other lines are empty."
+    )
     _add_labels(parser)
     translations = "translations of the whole text by the model of each task, in the order of --tasks"
     add_options(parser, {"--translations FILE": translations}, nargs="+", required=True)
@@ -218,7 +223,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     runs = "folder of a run: <output>/<name> of its config"
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
-    baseline = "experiment to compare the others with; of several, the best one on the devtest of a run"
+    baseline = "experiment to compare with; of several, each run is compared with the best one on its devtest"
     add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
     metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
     add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")

@@ -26,7 +26,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
     add_options(parser, {"--source FILE": "source text, one sentence per line"})
-    target = "its translation, or a reference; repeated ones are more references (DIR/z.target.1.gz)"
+    target = "its translation, or with --nbest a reference; repeat it for more references (DIR/z.target.1.gz)"
     add_options(parser, {"--target FILE": target}, action="append", default=[])
     lists = {
         "--nbest FILE": "n-best lists of any decoder, or folders of them, instead of --source",
@@ -34,7 +34,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "'Name= value'; in lists without any, itersel's, and words that may end in a number, such as TM_1)",
     }
     add_options(parser, lists, nargs="+", action="extend", default=[])
-    quality = "a number for each translation, higher is better, instead of references (DIR/z.quality.gz)"
+    quality = "with --nbest: a number for each translation, higher is better, instead of references"
     add_options(parser, {"--quality FILE": quality})
     add_options(parser, {"--shards Z": "number of shards"}, type=positive)
     kind = parser.add_mutually_exclusive_group()
@@ -47,7 +47,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "--scored FILE": "labels of the text on which epochs are chosen by task; it must have all --labels",
     }
     add_options(parser, files)
-    size = "--pool: all sentences (default), or as many as one task has on average, evenly from each task"
+    size = "with --pool: all sentences (default), or as many as a task has on average, evenly from each"
     add_options(parser, {"--size": size}, choices=("all", "one"), default="all")
     others = "sentences with other labels: drop them, or join them in an additional shard (default: drop)"
     add_options(parser, {"--others": others}, choices=("drop", "join"), default="drop")

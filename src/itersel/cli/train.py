@@ -42,9 +42,9 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     )
     add_options(learning, {"--measure-loss": measure_loss}, action="store_true")
     add_options(learning, {"--seed N": "random seed for --pairs pro (default: 1)"}, type=seed, default=1)
-    epoch = "number of the epoch: recorded, part of that seed, and the position in schedules (default: 1)"
+    epoch = "number of the epoch: recorded, part of the seed of pairs, position in schedules (default: 1)"
     add_options(learning, {"--epoch T": epoch}, type=positive, default=1)
-    number = "number of the shard, from 0: recorded, and part of that seed (default: 0)"
+    number = "number of the shard, from 0: recorded, and part of the seed of pairs (default: 0)"
     add_options(learning, {"--shard-number Z": number}, type=not_negative, default=0)
 
 

@@ -34,22 +34,27 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "n-best lists (--nbest) of Moses, Marian, cdec or Joshua, 'number ||| text ||| features ||| score', "
         "or JSON lines. Equal translations of a sentence count once."
     )
-    tuner = "forest-mert reads forests, others read lists; 'itersel tune --tuner NAME --help' shows its keys"
+    tuner = (
+        "forest-mert reads forests, others read lists; 'itersel tune --tuner NAME --help' shows its options"
+    )
     add_options(parser, {"--tuner": tuner}, required=True, choices=CHOICES)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights, .h5 or text; with --nbest also .json or .ini (Moses)")
     own = parser.add_argument_group("lists of itersel")
-    lists = "names of files of k-best lists, or forests, one per line and in any order; - is standard input"
+    lists = "text file that lists one file of lists (or forests) per line, in any order; - is standard input"
     add_options(own, {"--lists LIST": lists})
     numbers = {"--shards Z": "number of shards", "--iteration T": "number of the iteration, from 1"}
     add_options(own, numbers, type=positive)
     weights = {
         "--previous FILE": "weights that decoded the newest lists (default: those of 'itersel kbest')",
-        "--last FILE": "line-search, --sum-sparse: weights of the previous epoch, for the direction 'step'",
+        "--last FILE": "line-search with --sum-sparse: weights of the previous epoch, for direction 'step'",
     }
     add_options(own, weights)
     add_patience(own, "write the weights of --passed-on", "weights of the previous epoch")
-    factor = "tune dense features and one factor for sparse ones (forests: of iteration T); needs --previous"
+    factor = (
+        "tune the dense features and one factor for all sparse ones (forests: only those of iteration T); "
+        "needs --previous"
+    )
     add_options(own, {"--sum-sparse": factor}, action="store_true")
     others = parser.add_argument_group("lists of other decoders")
     _add_nbest(others)

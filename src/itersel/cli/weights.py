@@ -23,7 +23,9 @@ SUBSTEPS = {
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Print name, tab and weight of features, after the file's provenance, behind '#'."
+    parser.description = (
+        "Print a feature per line (name, tab, weight), after lines of provenance that begin with '#'."
+    )
     parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
     shown = "number of weights to print; 0: all (default: %(default)s)"
     add_options(parser, {"--number N": shown}, type=not_negative, default=20)

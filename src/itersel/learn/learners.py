@@ -46,7 +46,7 @@ class Example:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
         count = kbest.score.shape[0]
-        # sorted by feature, then by translation; no two keys are equal, which is faster than a stable sort
+        # by feature, then by translation; no two keys are equal, so the faster unstable sort will do
         key = kbest.feature.astype(np.int64) << 32 | np.arange(kbest.feature.shape[0])
         key.sort()
         begin = np.flatnonzero(np.diff(key >> 32, prepend=-1))
