@@ -150,7 +150,9 @@ class _Collected:
         raw = _of_modules(blocks, settings)
         if settings.split == "train":
             raw = self._with_words(raw)
-        prepared = map_blocks(partial(partial, _prepared, self._preparation, settings), raw, processes)
+        # each process calls `make` once, which returns the function that prepares a block
+        make = partial(partial, _prepared, self._preparation, settings)
+        prepared = map_blocks(make, raw, processes)
         for pairs in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
             if self._held_out:
                 pairs = self._compared(pairs)
