@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.values import Config
-from itersel.corpus.corpora import Columns, Corpus, Fields
+from itersel.corpus.corpora import Corpus
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -110,8 +110,8 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             target=text.target[:parts],
             further=text.target[parts:],
             file=text.file,
-            columns=Columns(*astuple(text.columns)),
-            fields=Fields(*astuple(text.fields)),
+            columns=text.columns,
+            fields=text.fields,
             task=task,
             alignment=text.alignment if isinstance(text, Split) else (),
         )
