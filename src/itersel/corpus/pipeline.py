@@ -200,7 +200,7 @@ class _Collected:
         for name, indices in chosen.items():
             if indices:
                 self.parts[name].append(_of_split(block.take(indices), name))
-        self._count_case(pairs.cased[index] for index in chosen["train"])
+        self.case.add(split_words(pairs.cased[index]) for index in chosen["train"])
 
     def _compared(self, pairs: Pairs) -> Pairs:
         """Look for pairs in the held-out sets, and drop those that must not be in train."""
@@ -219,15 +219,11 @@ class _Collected:
         if self._settings.split_compounds:
             self._frequency.update(chain.from_iterable(map(split_words, block.source)))
         if split == "train":
-            self._count_case(pairs.cased)
+            self.case.add(map(split_words, pairs.cased))
             kept, reasons = self._trainable(block)
             self.dropped[split].update(reasons)
             block = block.take(kept)
         self.parts[split].append(_of_split(block, split))
-
-    def _count_case(self, cased: Iterable[str]) -> None:
-        for line in cased:
-            self.case.add(split_words(line))
 
     def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
         # Splitting compounds only lengthens a source: if it is too long, it stays so; its ratio may change.
