@@ -90,7 +90,10 @@ def add_chosen_section(
     choices: Mapping[str, Any],
     default: str | None = None,
 ) -> None:
-    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
+
+    A module of `itersel.cli` tells the option, its choices and its default by step, in `CHOSEN`.
+    """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
     name = None
