@@ -1,13 +1,13 @@
 """Systems with made-up settings and scores; scores and p-values to compare with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.recase import learn_recaser
+from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
@@ -34,10 +34,16 @@ def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) ->
     return float(metric.corpus_score(translations, list(references)).score)
 
 
-def write_detokenizer(folder: Path, lines: Sequence[str]) -> list[str]:
+def learn_recaser(lines: Iterable[Sequence[str]], language: str = "") -> Recaser:
+    counts = RecaserCounts(language)
+    counts.add(lines)
+    return counts.recaser()
+
+
+def write_detokenizer(folder: Path, lines: Sequence[str], **settings: Any) -> list[str]:
     """Write a preparation and a recaser learned from tokenised lines; returns the options that name them."""
-    Preparation("de", "en").write(folder / "preparation.json")
-    learn_recaser(line.split() for line in lines).write(folder / "recaser.json")
+    Preparation("de", "en", **settings).write(folder / "preparation.json")
+    learn_recaser(map(str.split, lines)).write(folder / "recaser.json")
     return [f"--{name}={folder / name}.json" for name in ("preparation", "recaser")]
 
 

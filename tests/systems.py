@@ -4,9 +4,10 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.scored import write_detokenizer
+
 from itersel.cli.main import main
-from itersel.corpus.prepare import CompoundSplitter, Preparation
-from itersel.corpus.recase import learn_recaser
+from itersel.corpus.prepare import CompoundSplitter
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
 
@@ -62,13 +63,10 @@ def make_system(
     itersel("lm", "compile", "--input", arpa, "--output", folder / "lm.bin")
     texts = ["--source", folder / "source", "--target", target, "--alignment", folder / "alignment"]
     itersel("grammar", "index", *texts, "--output", folder / "index")
-    compounds = CompoundSplitter({"haus": 3, "boot": 5})
-    Preparation("de", "en", compounds=compounds).write(folder / "preparation.json")
     cased = [line.capitalize().replace("river", "River") for line in target.read_text().splitlines()]
-    learn_recaser(map(str.split, cased)).write(folder / "recaser.json")
     write_weights(best / "weights.h5", make_weights(WEIGHTS))
     files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
-    files += [f"--preparation={folder}/preparation.json", f"--recaser={folder}/recaser.json"]
+    files += write_detokenizer(folder, cased, compounds=CompoundSplitter({"haus": 3, "boot": 5}))
     settings = ["--pop-limit", "30", "--features", features]
     settings += ["--templates", ",".join(templates)] if templates else []
     itersel("report", "resources", *files, *settings, "--output", best / "resources.json")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from itersel.cli.arguments import Parser
 from itersel.cli.main import STEPS, make_parser
+from itersel.config.command_line import add_chosen_section
 
 
 def command_reference() -> str:
@@ -32,23 +34,18 @@ def command_reference() -> str:
 def _step(name: str, module: str) -> Iterator[str]:
     command = importlib.import_module(module)
     parser = _parser_of(make_parser([name]), name)
-    chosen = [
-        (action.option_strings[0], choice)
-        for action in parser._actions
-        if hasattr(command, "add_chosen_arguments") and {"--learner", "--tuner"} & {*action.option_strings}
-        for choice in action.choices or ()
-    ]
+    option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", {}))
     # the default learner has its own section, like the others
-    yield from _describe(parser, 3, [f"{option.strip('-')} {choice}" for option, choice in chosen])
-    for option, choice in chosen:
-        yield from _chosen(command, name, option, choice)
+    yield from _describe(parser, 3, [f"{option} {choice}" for choice in choices])
+    for choice in choices:
+        yield from _chosen(name, option, choices, choice)
 
 
-def _chosen(command: object, name: str, option: str, choice: str) -> Iterator[str]:
+def _chosen(name: str, option: str, choices: Mapping[str, Any], choice: str) -> Iterator[str]:
     """Yield the options that only one learner or tuner has."""
     parser = Parser(prog=f"itersel {name}")
-    command.add_chosen_arguments(parser, [option, choice])  # type: ignore[attr-defined]
-    yield from (f"### {option} {choice}", "")
+    add_chosen_section(parser, [f"--{option}", choice], option, choices)
+    yield from (f"### --{option} {choice}", "")
     yield from _options([action for action in parser._actions if action.dest != "help"])
 
 

@@ -6,12 +6,12 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.scored import write_detokenizer
+from tests.scored import learn_recaser, write_detokenizer
 
 from itersel.cli.main import main
 from itersel.corpus import recase
 from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter, Preparation, restore
-from itersel.corpus.recase import Recaser, RecaserCounts, learn_recaser, read_recaser
+from itersel.corpus.recase import Recaser, RecaserCounts, read_recaser
 from itersel.errors import InputError
 
 LINES = ["Click the File menu .", "Click the file .", "The file is in Berlin .", "The File menu is open ."]
@@ -76,8 +76,7 @@ def test_any_text(train, sentence):
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(recase, "MAX_COUNTED", 8)
     counts = RecaserCounts()
-    for line in TRAIN[:2] * 2 + TRAIN:
-        counts.add(line)
+    counts.add(TRAIN[:2] * 2 + TRAIN)
     assert counts.recaser().recase(LOWER) == CASED
     assert len(counts.recaser().right) == 2
     monkeypatch.setattr(recase, "MAX_KEPT", 1)
@@ -102,8 +101,7 @@ def test_other_files(tmp_path):
 
 def test_protected_words_keep_their_case():
     counts = RecaserCounts("en", lambda word: word.startswith("%"))
-    for line in (["Click", "%S"], ["Click", "%S"], ["%s", "is", "Open"]):
-        counts.add(line)
+    counts.add([["Click", "%S"], ["Click", "%S"], ["%s", "is", "Open"]])
     recaser = counts.recaser()
     assert "%s" not in recaser.forms
     assert recaser.recase(["www.x.org", "%S", "open"], [True, True, False]) == ["www.x.org", "%S", "Open"]

@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scored import learn_recaser
 
 from itersel.corpus.prepare import Preparation, restore
-from itersel.corpus.recase import capitalize, learn_recaser, lower
+from itersel.corpus.recase import capitalize, lower
 from itersel.corpus.tokenization import JOIN, PATTERNS, check_pattern, clean, finder, tokenizer
 
 # Lines of languages that Moses' rules know, and of others: ordinary text, with what its rules take apart.

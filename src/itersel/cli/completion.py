@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from itersel.cli.arguments import add_step
+from itersel.config.command_line import add_chosen_section
 
 SHELLS = ("bash", "zsh", "fish")
-# Options that decide which further options a step has.
-_CHOOSING = {"--learner", "--tuner"}
 
 
 class PrintCompletion(argparse.Action):
@@ -39,9 +38,9 @@ def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> 
         # learners share options
         step.conflict_handler = "resolve"
         command = add_step(step, name, modules[name])
-        for action in [one for one in step._actions if _CHOOSING & {*one.option_strings}]:
-            for choice in action.choices or ():
-                command.add_chosen_arguments(step, [action.option_strings[0], choice])
+        option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", ()))
+        for choice in choices:
+            add_chosen_section(step, [f"--{option}", choice], option, choices)
         parsers = [step]
         for one in parsers:
             for action in one._actions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +25,10 @@ from itersel.limits import MAX_COLUMNS, TEST_SET_PATTERN
 
 
 class _OfCorpus(argparse.Action):
-    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``."""
+    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``.
+
+    The corpora so far are pairs: the name of the held-out set, empty for train, and its files.
+    """
 
     def __call__(
         self,
@@ -35,34 +37,30 @@ class _OfCorpus(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        held_out: dict[str, Corpus] = getattr(namespace, "held_out", {})
-        *others, corpus = getattr(namespace, "corpora", None) or [Corpus()]
+        described: list[tuple[str, Corpus]] = namespace.described
+        *others, (split, corpus) = described or [("", Corpus())]
         if self.dest == "held_out":
-            if values in held_out:
+            if any(name == values for name, _ in described):
                 raise argparse.ArgumentError(self, f"two sets are named '{values}'")
-            namespace.held_out = held_out | {values: Corpus()}
-            return
-        if self.dest == "name":
-            if held_out:
+            namespace.described = [*described, (values, Corpus())]
+        elif self.dest == "name":
+            if split:
                 raise argparse.ArgumentError(self, "a corpus of train cannot follow --held-out")
-            named = [*others, corpus] if corpus != Corpus() else others
-            if any(one.name == values for one in named):
+            named = described if corpus != Corpus() else others
+            if any(one.name == values for _, one in named):
                 raise argparse.ArgumentError(self, f"two corpora are named '{values}'")
-            namespace.corpora = [*named, Corpus(values)]
-            return
-        *_, last = held_out or [""]
-        corpus = held_out.get(last, corpus)
-        value = values if self.dest in ("columns", "fields") else (*getattr(corpus, self.dest), values)
-        corpus = replace(corpus, **{self.dest: value})
-        if held_out:
-            namespace.held_out = held_out | {last: corpus}
+            namespace.described = [*named, ("", Corpus(values))]
         else:
-            namespace.corpora = [*others, corpus]
+            value: Any = (
+                values if self.dest in ("columns", "fields") else (*getattr(corpus, self.dest), values)
+            )
+            namespace.described = [*others, (split, replace(corpus, **{self.dest: value}))]
 
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `corpora_of`."""
     group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
+    parser.set_defaults(described=[])
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
     corpus = "name, and by default task label, of a corpus of train that the following options describe"
     add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
@@ -88,7 +86,7 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
 
     With `has_references`, there is only one, whose targets are references of one source instead of parts.
     """
-    corpora: Sequence[Corpus] = getattr(options, "corpora", ())
+    corpora = [corpus for split, corpus in options.described if not split]
     if not corpora:
         raise InputError("give --source and --target, or --file")
     if has_references:
@@ -101,12 +99,12 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
         have = [corpus.has_labels if what == "labels" else bool(corpus.alignment) for corpus in corpora]
         if any(have) and not all(have):
             raise InputError(f"some corpora have {what}, others have none; give them for all")
-    return [*corpora]
+    return corpora
 
 
 def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
     """Return the held-out sets that the options describe; an InputError as in `corpora_of`."""
-    sets: dict[str, Corpus] = getattr(options, "held_out", {})
+    sets = {split: corpus for split, corpus in options.described if split}
     for name in {"train", "hash"} & sets.keys():
         raise InputError(f"--held-out {name} is not a held-out set; give dev, devtest, test or test.NAME")
     return {name: _with_references(corpus) for name, corpus in sets.items()}

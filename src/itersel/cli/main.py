@@ -116,6 +116,7 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
     from itersel import __version__
     from itersel.cli.arguments import Parser, add_options, add_step
     from itersel.cli.completion import SHELLS, PrintCompletion
+    from itersel.config.command_line import add_chosen_section
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
@@ -135,7 +136,8 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
         if arguments[:1] == [name]:
             command = add_step(step, name, module)
             # options that depend on the values of others
-            getattr(command, "add_chosen_arguments", lambda *_: None)(step, arguments[1:])
+            if chosen := getattr(command, "CHOSEN", {}).get(name):
+                add_chosen_section(step, arguments[1:], *chosen)
     return parser
 
 

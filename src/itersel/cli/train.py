@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 
 from itersel.cli.arguments import (
@@ -14,10 +13,13 @@ from itersel.cli.arguments import (
     positive,
     seed,
 )
-from itersel.config.command_line import add_chosen_section, add_section_arguments, section_of
+from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.learners import LEARNERS, find_conflict
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
+
+# See `add_chosen_section`.
+CHOSEN = {"train": ("learner", LEARNERS, "perceptron")}
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
@@ -46,11 +48,6 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_options(learning, {"--epoch T": epoch}, type=positive, default=1)
     number = "number of the shard, from 0: recorded, and part of the seed of pairs (default: 0)"
     add_options(learning, {"--shard-number Z": number}, type=not_negative, default=0)
-
-
-def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the learner named on the command line."""
-    add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from itersel.cli.arguments import (
     positive,
     seed,
 )
-from itersel.config.command_line import add_chosen_section, section_of
+from itersel.config.command_line import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 
@@ -26,6 +26,8 @@ from itersel.errors import InputError
 os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
 
 CHOICES = {**TUNERS, "line-search": LineSearch}
+# See `add_chosen_section`.
+CHOSEN = {"tune": ("tuner", CHOICES)}
 
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
@@ -86,11 +88,6 @@ def _scores_of(options: argparse.Namespace) -> dict[str, str]:
 def _warn(step: str, problem: str, names: Sequence[str]) -> None:
     shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     print(f"itersel {step}: warning: {problem}: {shown}", file=sys.stderr)
-
-
-def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the tuner named on the command line."""
-    add_chosen_section(parser, arguments, "tuner", CHOICES)
 
 
 # Options of lists of itersel, and of other decoders.

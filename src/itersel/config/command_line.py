@@ -16,6 +16,9 @@ from itersel.config.options import BOUNDS, split_optional, types_of
 from itersel.errors import InputError
 from itersel.limits import parse_number
 
+# How messages tell the limits of a number.
+LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
+
 
 def options(**values: object) -> str:
     """Return keyword arguments as long options, quoted for a shell.
@@ -90,7 +93,10 @@ def add_chosen_section(
     choices: Mapping[str, Any],
     default: str | None = None,
 ) -> None:
-    """Add the options of the section that `option` names on the command line, as in ``--learner mira``."""
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
+
+    A module of `itersel.cli` tells the option, its choices and its default by step, in `CHOSEN`.
+    """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
     name = None
@@ -122,10 +128,8 @@ def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     return parse
 
 
-def number(
-    *, above: float | None = None, minimum: float | None = None, maximum: float | None = None
-) -> Callable[[str], float]:
-    """Return a parser of finite numbers within bounds."""
+def number(**limits: float) -> Callable[[str], float]:
+    """Return a parser of finite numbers within limits, which are some of `BOUNDS`."""
 
     def parse(text: str) -> float:
         try:
@@ -134,12 +138,9 @@ def number(
             value = math.nan
         if not math.isfinite(value):
             refuse(text, "a number")
-        if above is not None and value <= above:
-            refuse(text, f"a number above {above:g}")
-        if minimum is not None and value < minimum:
-            refuse(text, f"a number of {minimum:g} or more")
-        if maximum is not None and value > maximum:
-            refuse(text, f"a number of at most {maximum:g}")
+        for bound, limit in limits.items():
+            if BOUNDS[bound][1](value, limit):
+                refuse(text, f"a number {LIMITS[bound].format(limit)}")
         return value
 
     return parse

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.options import option, option_of, paths, section
+from itersel.corpus.corpora import Columns, Fields
 from itersel.limits import (
     ADDRESS_PATTERN,
     DEBIAN_MIRROR,
@@ -12,7 +13,6 @@ from itersel.limits import (
     DEDUPLICATION,
     DEFAULT_LINE_BYTES,
     LANGUAGE_PATTERN,
-    MAX_COLUMNS,
     MAX_RAW_LINE_BYTES,
     MIN_RAW_LINE_BYTES,
     RELEASE_PATTERN,
@@ -20,24 +20,6 @@ from itersel.limits import (
 
 DATA_KINDS = ("libreoffice-help", "files", "lists")
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """Columns of TSV and CSV files."""
-
-    source: int = option("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
-    target: int = option("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
-    task: int | None = option("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
-
-
-@dataclass(frozen=True)
-class TextFields:
-    """Fields of files with named fields."""
-
-    source: str | None = option("Field of the source side; null: source, or a CSV file without a header.")
-    target: str | None = option("Field of the target side; null: target, or a CSV file without a header.")
-    task: str | None = option("Field of the task label, msgctxt in PO and MO files; optional.")
 
 
 @dataclass(frozen=True)
@@ -53,11 +35,11 @@ class Split:
         "File with both sides (TSV, CSV, TMX, XLIFF, PO, MO, JSON lines or Parquet, by its name, plain or "
         "compressed), or a list of them, instead of source and target (docs/data.md)."
     )
-    columns: TextColumns = section(
-        TextColumns, "Columns of TSV files, and of CSV files without a header, counted from 1."
+    columns: Columns = section(
+        Columns, "Columns of TSV files, and of CSV files without a header, counted from 1."
     )
-    fields: TextFields = section(
-        TextFields,
+    fields: Fields = section(
+        Fields,
         "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a.",
     )
     mtdata: tuple[str, ...] = option(
@@ -96,8 +78,8 @@ class ReferencedText:
         "Reference translation, line by line as in the source side; or a list of several."
     )
     file: tuple[str, ...] = option_of(Split, "file")
-    columns: TextColumns = option_of(Split, "columns")
-    fields: TextFields = option_of(Split, "fields")
+    columns: Columns = option_of(Split, "columns")
+    fields: Fields = option_of(Split, "fields")
     mtdata: tuple[str, ...] = option_of(Split, "mtdata")
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."

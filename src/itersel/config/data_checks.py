@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from itersel.config.data import Data, ReferencedText, Split, TextColumns, TextFields
+from itersel.config.data import Data, ReferencedText, Split
 from itersel.config.list_checks import check_lists, refuse_lists
 from itersel.config.options import changed, check_unique, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
@@ -108,9 +108,9 @@ def _check_tables(text: Split | ReferencedText, key: str) -> None:
         if format_of(path) is None:
             expected = f"a file whose name ends in {', '.join(FORMATS)}, optionally with {suffixes()}"
             reject(f"{key}.file", path, expected)
-    for name, default, kinds in (("columns", TextColumns(), TABLES), ("fields", TextFields(), RECORDS)):
+    for name, kinds in (("columns", TABLES), ("fields", RECORDS)):
         given = getattr(text, name)
-        if given != default and not any(format_of(path) in kinds for path in text.file):
+        if changed(given) and not any(format_of(path) in kinds for path in text.file):
             raise wrong(f"{key}.{name}", f"needs a file of {', '.join(kinds)} in '{key}.file'")
         unlabelled = other_than(text.file, kinds)
         if given.task and unlabelled is not None:
@@ -124,9 +124,9 @@ def _check_tables(text: Split | ReferencedText, key: str) -> None:
 def _check_fields(text: Split | ReferencedText, key: str) -> None:
     """Reject names of fields that would have no effect, or cannot be passed on."""
     given = text.fields
-    if given == TextFields():
+    if not changed(given):
         return
-    if text.columns != TextColumns() and not any(format_of(path) == TSV for path in text.file):
+    if changed(text.columns) and not any(format_of(path) == TSV for path in text.file):
         raise wrong(f"{key}.columns", f"has no effect with '{key}.fields'; remove one of them")
     if bool(given.source) != bool(given.target):
         raise wrong(f"{key}.fields", ": give both source and target, or neither")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.data import Split, TestSet, TextColumns, TextFields
+from itersel.config.data import Split, TestSet
 from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,
@@ -20,6 +20,7 @@ from itersel.config.options import (
 )
 from itersel.config.reading import TYPE_NAMES
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
+from itersel.corpus.corpora import Columns, Fields
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -230,7 +231,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         if repeated and number > 0 and value == item.default and not depends:
             continue
         # few corpora are tables or records
-        if any(kind in explained and value == kind() for kind in (TextColumns, TextFields)):
+        if any(kind in explained and value == kind() for kind in (Columns, Fields)):
             continue
         if depth == 0:
             yield ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.values import Config
-from itersel.corpus.corpora import Columns, Corpus, Fields
+from itersel.corpus.columns import reference_columns
+from itersel.corpus.corpora import Corpus
+from itersel.limits import text_name
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -70,11 +72,6 @@ def is_fetched(text: Split | ReferencedText) -> bool:
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
 
 
-def text_name(split: str, name: str) -> str:
-    """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
-    return f"{split}.{name}" if name else split
-
-
 def texts_by_key(data: Data) -> dict[str, Split | ReferencedText]:
     """Return all texts by their keys in the config, with those that it lacks."""
     texts: dict[str, Split | ReferencedText] = {
@@ -110,8 +107,8 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             target=text.target[:parts],
             further=text.target[parts:],
             file=text.file,
-            columns=Columns(*astuple(text.columns)),
-            fields=Fields(*astuple(text.fields)),
+            columns=text.columns,
+            fields=text.fields,
             task=task,
             alignment=text.alignment if isinstance(text, Split) else (),
         )
@@ -126,7 +123,7 @@ def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
         from itersel.corpus.fetch import count_references
 
         count = count_references(text.sacrebleu, config.data.source_language, config.data.target_language)
-    return ["target", *(f"target.{number}" for number in range(1, count))]
+    return reference_columns(count)
 
 
 def has_labels(config: Config, split: str) -> bool:

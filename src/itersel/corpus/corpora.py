@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from itersel.errors import InputError
-from itersel.limits import MAX_LINE_BYTES
+from itersel.limits import MAX_COLUMNS, MAX_LINE_BYTES
 from itersel.storage.files import without_compression
 
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
@@ -22,22 +22,27 @@ TABLES, RECORDS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
 FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 
 
+def _key(explanation: str, default: int | None = None, **bounds: int) -> Any:
+    """Return a field that is a key of the config, too, as `itersel.config.options.option` declares them."""
+    return field(default=default, metadata={"explanation": explanation, **bounds})
+
+
 @dataclass(frozen=True)
 class Columns:
     """Column numbers of the texts of a pair in a TSV file, from 1."""
 
-    source: int = 1
-    target: int = 2
-    task: int | None = None
+    source: int = _key("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
+    target: int = _key("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
+    task: int | None = _key("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
 
 
 @dataclass(frozen=True)
 class Fields:
     """Fields of a pair; None for the usual ones, or no label. In catalogues, the only label is `CONTEXT`."""
 
-    source: str | None = None
-    target: str | None = None
-    task: str | None = None
+    source: str | None = _key("Field of the source side; null: source, or a CSV file without a header.")
+    target: str | None = _key("Field of the target side; null: target, or a CSV file without a header.")
+    task: str | None = _key("Field of the task label, msgctxt in PO and MO files; optional.")
 
     @property
     def texts(self) -> tuple[str, str]:

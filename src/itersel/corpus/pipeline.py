@@ -21,7 +21,7 @@ from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
-from itersel.limits import SPLITS, test_split
+from itersel.limits import SPLITS, text_name
 from itersel.processes import map_blocks
 from itersel.progress import count_up
 from itersel.storage.files import write_lines
@@ -131,7 +131,7 @@ class _Collected:
     def __init__(self, preparation: Preparation, settings: Settings, held_out: HeldOutPairs) -> None:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
-            names = (*SPLITS, *map(test_split, settings.held_out_modules))
+            names = (*SPLITS, *(text_name("test", module) for module in settings.held_out_modules))
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
         self.dropped = {name: Counter[str]() for name in names}
@@ -200,7 +200,7 @@ class _Collected:
         for name, indices in chosen.items():
             if indices:
                 self.parts[name].append(_of_split(block.take(indices), name))
-        self._count_case(pairs.cased[index] for index in chosen["train"])
+        self.case.add(split_words(pairs.cased[index]) for index in chosen["train"])
 
     def _compared(self, pairs: Pairs) -> Pairs:
         """Look for pairs in the held-out sets, and drop those that must not be in train."""
@@ -219,15 +219,11 @@ class _Collected:
         if self._settings.split_compounds:
             self._frequency.update(chain.from_iterable(map(split_words, block.source)))
         if split == "train":
-            self._count_case(pairs.cased)
+            self.case.add(map(split_words, pairs.cased))
             kept, reasons = self._trainable(block)
             self.dropped[split].update(reasons)
             block = block.take(kept)
         self.parts[split].append(_of_split(block, split))
-
-    def _count_case(self, cased: Iterable[str]) -> None:
-        for line in cased:
-            self.case.add(split_words(line))
 
     def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
         # Splitting compounds only lengthens a source: if it is too long, it stays so; its ratio may change.
@@ -254,7 +250,7 @@ def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Pa
 def _place(block: Bitext, index: int, settings: Settings) -> str:
     """Return the split of a pair, if a hash decides."""
     task = block.task[index] if block.task else ""
-    return test_split(task) if task in settings.held_out_modules else split_of(block.source[index])
+    return text_name("test", task) if task in settings.held_out_modules else split_of(block.source[index])
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:

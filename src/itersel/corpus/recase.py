@@ -137,27 +137,28 @@ class RecaserCounts:
         self._limit = MAX_COUNTED
         self._case = lru_cache(maxsize=2**16)(self._case_of)
 
-    def add(self, words: Sequence[str]) -> None:
-        """Count the words of a line."""
-        cases = [self._case(word) for word in words]
-        small = [case.lower for case in cases]
-        following = [*small, EDGE][1:]
-        for before, word, after, case in zip(_before(words, small), words, following, cases, strict=True):
-            if case.is_kept:
-                continue
-            self._left[before, word] += 1
-            if before == EDGE and case.begins_large is not None:
-                self._starts[case.begins_large] += 1
-            # A capital at the beginning of a sentence says nothing about the word elsewhere.
-            if before != EDGE or not case.is_capitalized:
-                self._forms[word] += 1
-                self._right[word, after] += 1
-        if max(len(self._left), len(self._right)) > self._limit:
-            self._left, self._right = (
-                Counter({pair: count for pair, count in counts.items() if count > 1})
-                for counts in (self._left, self._right)
-            )
-            self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
+    def add(self, lines: Iterable[Sequence[str]]) -> None:
+        """Count the words of lines."""
+        for words in lines:
+            cases = [self._case(word) for word in words]
+            small = [case.lower for case in cases]
+            following = [*small, EDGE][1:]
+            for before, word, after, case in zip(_before(words, small), words, following, cases, strict=True):
+                if case.is_kept:
+                    continue
+                self._left[before, word] += 1
+                if before == EDGE and case.begins_large is not None:
+                    self._starts[case.begins_large] += 1
+                # A capital at the beginning of a sentence says nothing about the word elsewhere.
+                if before != EDGE or not case.is_capitalized:
+                    self._forms[word] += 1
+                    self._right[word, after] += 1
+            if max(len(self._left), len(self._right)) > self._limit:
+                self._left, self._right = (
+                    Counter({pair: count for pair, count in counts.items() if count > 1})
+                    for counts in (self._left, self._right)
+                )
+                self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
 
     def _case_of(self, word: str) -> _Case:
         small, first = lower(word, self._language), word[0]
@@ -189,14 +190,6 @@ class RecaserCounts:
                 del left[context]
         cased = {word: seen for word, seen in forms.items() if set(seen) != {word}}
         return Recaser(cased, _most_frequent(left), _most_frequent(right), capitalizes, self._language)
-
-
-def learn_recaser(sentences: Iterable[Sequence[str]], language: str = "") -> Recaser:
-    """Learn from tokenised sentences."""
-    counts = RecaserCounts(language)
-    for words in sentences:
-        counts.add(words)
-    return counts.recaser()
 
 
 def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
