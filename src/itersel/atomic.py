@@ -132,7 +132,7 @@ def _is_alive(process: int) -> bool:
     # psutil would not see other users' processes where /proc hides them
     try:
         os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
+    except ProcessLookupError:
         return False
     except PermissionError:  # another user's
         pass

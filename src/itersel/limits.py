@@ -11,7 +11,7 @@ TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
 NO_TEST_SETS = (
-    *(POOLED, "source", "target", "file", "columns", "mtdata", "sacrebleu", "task", "devtest"),
+    *(POOLED, "source", "target", "file", "columns", "fields", "mtdata", "sacrebleu", "task", "devtest"),
     *("lists", "quality"),
 )
 # Where the LibreOffice Help is downloaded from. The release is fixed so that everyone gets the same text.
