@@ -68,21 +68,23 @@ class Epochs:
         )
         return f"{search_options(search_of(self.config, experiment), self.config)} {learning}"
 
-    def of_stage(self, wildcards: Any) -> Epoch | None:
-        """Return the epoch whose weights translate a text; None for the best one."""
+    def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return what `Epoch.passed_on` does for a translation; nothing for one with the best epoch."""
         name, _, number = wildcards.stage.partition("epoch-")
-        return None if name else self.epoch(wildcards.experiment, int(number))
+        if name:
+            return {}
+        epoch = self.epoch(wildcards.experiment, int(number))
+        return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
-    def patience(self, wildcards: Any) -> list[str]:
-        """Return the decision on which a translation depends; see `Epoch.patience`."""
-        epoch = self.of_stage(wildcards)
-        return epoch.patience if epoch else []
+    def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return the same for mixed weights."""
+        epoch = self.of(wildcards)
+        return epoch.passed_on(epoch.before.mixed)
 
-    def passed_translation(self, wildcards: Any) -> list[str]:
-        """Return the translation of the epoch before if it may be passed on."""
-        epoch = self.of_stage(wildcards)
-        path = f"{wildcards.split}/{wildcards.shard}.txt"
-        return epoch.passed_on(f"{epoch.before.folder}/{path}") if epoch else []
+    def passed_weights(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return the same for tuned weights."""
+        epoch = self.of(wildcards)
+        return epoch.passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a shard."""
@@ -124,18 +126,8 @@ class Epochs:
             limits = mixing.limits if isinstance(mixing, Selection) else {}
             words.append(options(**{**options_of(mixing), **limits, "keep": None}))
             words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
-        passed_on = {"patience": epoch.patience, "passed_on": epoch.passed_on(epoch.before.mixed)}
+        passed_on = self.passed_mixed(wildcards)
         return " ".join([*words, options(**passed_on, epoch=epoch.number, previous=epoch.mixed_before)])
-
-    def passed_mixed(self, wildcards: Any) -> list[str]:
-        """Return the decision on which mixed weights depend, and those of the epoch before."""
-        epoch = self.of(wildcards)
-        return [*epoch.patience, *epoch.passed_on(epoch.before.mixed)]
-
-    def passed_weights(self, wildcards: Any) -> list[str]:
-        """Return the same for tuned weights."""
-        epoch = self.of(wildcards)
-        return [*epoch.patience, *epoch.passed_on(epoch.before.weights)]
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -213,9 +205,9 @@ class Epoch:
         """The decision of the epoch before, with the scores so far."""
         return [self.before.decision] if self.number > 1 else []
 
-    def passed_on(self, path: str) -> list[str]:
-        """Return a file of the epoch before if this one passes it on when training has stopped."""
-        return [path] if self.patience else []
+    def passed_on(self, path: str) -> dict[str, list[str]]:
+        """Return the decision, and the file of the epoch before that is passed on if training has stopped."""
+        return {"patience": self.patience, "passed_on": [path] if self.patience else []}
 
     @property
     def level_before(self) -> list[str]:
@@ -370,8 +362,7 @@ class Lists:
         tuner = self._tuner(name)
         epoch = self._epochs.of(wildcards)
         return options(
-            patience=epoch.patience,
-            passed_on=epoch.passed_on(epoch.before.weights),
+            **self._epochs.passed_weights(wildcards),
             previous=self.weights(wildcards),
             last=self.weights_before(wildcards),
             sum_sparse=not self._is_batch(wildcards),

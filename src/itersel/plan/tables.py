@@ -105,9 +105,7 @@ class Tables:
         search = search_of(self._config, self._config.experiments[wildcards.experiment])
         # the weights of other templates are 0
         own = Search(search.features, (), search.pop_limit, search.max_span)
-        passed = options(
-            patience=self._epochs.patience(wildcards), passed_on=self._epochs.passed_translation(wildcards)
-        )
+        passed = options(**self._epochs.passed_translation(wildcards))
         return f"{search_options(own, self._config)} {passed}".rstrip()
 
     def translated_shards(self, wildcards: Any) -> list[str]:
