@@ -164,6 +164,11 @@ class Epoch:
         self.weights = f"{self.folder}/weights.h5"
         # whether training stops after this epoch
         self.decision = f"{self.folder}/patience.json"
+        learner = self.experiment.learner
+        self.is_batch = isinstance(learner, Batch)
+        # what tunes its weights on lists, if anything, and in which iteration for the last time
+        self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
+        self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
         # what `itersel mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
@@ -185,7 +190,7 @@ class Epoch:
     def goes_on_alone(self) -> bool:
         """Whether each shard starts with its own weights of the epoch before."""
         is_alone = isinstance(self.experiment.mixing, Nothing | EpochsMean)
-        return self.number > 1 and is_alone and not isinstance(self.experiment.learner, Batch)
+        return self.number > 1 and is_alone and not self.is_batch
 
     @property
     def mixed_before(self) -> list[str]:
@@ -258,14 +263,7 @@ class Lists:
         self._dev = epochs.shards.folder("dev", str(config.decoder.jobs))
 
     def _is_batch(self, wildcards: Any) -> bool:
-        return wildcards.experiment in self._epochs.batch
-
-    def _tuner(self, name: str) -> Batch:
-        """Return the settings of the tuner that reads the lists."""
-        experiment = self._config.experiments[name]
-        tuner = experiment.learner if name in self._epochs.batch else held_out_tuner(experiment)
-        assert isinstance(tuner, Batch)
-        return tuner
+        return self._epochs.of(wildcards).is_batch
 
     def shard(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a list."""
@@ -277,29 +275,22 @@ class Lists:
         """Return the language model for each file of `shard`."""
         return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
 
-    def _last_iteration(self, name: str, epoch: int) -> int:
-        experiment = self._config.experiments[name]
-        return epoch if name in self._epochs.batch else held_out_iterations(experiment)
-
     def _iteration(self, wildcards: Any) -> int:
-        last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
-        return int(getattr(wildcards, "iteration", last))
+        return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def _folder(self, name: str, epoch: int, iteration: int) -> str:
-        """Return the folder of an iteration's lists and weights."""
-        if name in self._epochs.batch:
-            return self._epochs.epoch(name, iteration).folder
-        folder = self._epochs.epoch(name, epoch).folder
-        is_last = iteration == self._last_iteration(name, epoch)
-        return folder if is_last else f"{folder}/iteration-{iteration}"
+    def _folder(self, wildcards: Any, iteration: int) -> str:
+        """Return the folder of the lists and weights of an iteration up to that of a job."""
+        epoch = self._epochs.of(wildcards)
+        if epoch.is_batch:
+            return self._epochs.epoch(epoch.name, iteration).folder
+        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
 
     def weights(self, wildcards: Any) -> list[str]:
         """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
-        name, epoch = wildcards.experiment, int(wildcards.epoch)
-        if (iteration := self._iteration(wildcards)) > 1:
-            return [f"{self._folder(name, epoch, iteration - 1)}/weights.h5"]
-        found = self._epochs.epoch(name, epoch)
-        return found.start if self._is_batch(wildcards) else [found.mixed]
+        epoch, iteration = self._epochs.of(wildcards), self._iteration(wildcards)
+        if iteration > 1:
+            return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
+        return epoch.start if epoch.is_batch else [epoch.mixed]
 
     def level_before(self, wildcards: Any) -> list[str]:
         """Return the lists of files that all shards wait for, so that they start together."""
@@ -309,13 +300,13 @@ class Lists:
 
     def command(self, wildcards: Any) -> str:
         """Return the command that writes the lists."""
-        return "forest" if isinstance(self._tuner(wildcards.experiment), ForestMert) else "kbest"
+        return "forest" if isinstance(self._epochs.of(wildcards).tuner, ForestMert) else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
     def _options(self, name: str) -> str:
         experiment = self._config.experiments[name]
         search = search_of(self._config, experiment)
-        if not isinstance(self._tuner(name), ForestMert):
+        if not isinstance(self._epochs.epoch(name, 1).tuner, ForestMert):
             return search_options(search, self._config)
         # the sum of sparse features: forests include it with features: all, lists with an option of the rule
         features = "all" if held_out_tuner(experiment) is not None else search.features
@@ -336,39 +327,37 @@ class Lists:
         """Return the number of lists that a task of an array writes."""
         return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
 
-    def _count(self, name: str) -> int:
-        is_batch = name in self._epochs.batch
-        return self._config.experiments[name].tasks.shards if is_batch else self._config.decoder.jobs
+    def _count(self, wildcards: Any) -> int:
+        epoch = self._epochs.of(wildcards)
+        return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
 
     def written(self, wildcards: Any) -> list[str]:
         """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
-        name, last = wildcards.experiment, self._iteration(wildcards)
+        last = self._iteration(wildcards)
         is_newest = not self._is_batch(wildcards) and self.command(wildcards) == "forest"
         return [
-            f"{self._folder(name, int(wildcards.epoch), iteration)}/lists/{shard}.h5"
+            f"{self._folder(wildcards, iteration)}/lists/{shard}.h5"
             for iteration in range(last if is_newest else 1, last + 1)
-            for shard in range(self._count(name))
+            for shard in range(self._count(wildcards))
         ]
 
     def weights_before(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
-        epoch, tuner = self._epochs.of(wildcards), self._tuner(wildcards.experiment)
-        searches_step = isinstance(tuner, LineSearch) and STEP in tuner.directions
+        epoch = self._epochs.of(wildcards)
+        searches_step = isinstance(epoch.tuner, LineSearch) and STEP in epoch.tuner.directions
         return epoch.start if epoch.number > 1 and searches_step else []
 
     def tune_options(self, wildcards: Any) -> str:
         """Return the options of `itersel tune`."""
-        name = wildcards.experiment
-        tuner = self._tuner(name)
         epoch = self._epochs.of(wildcards)
         return options(
             **self._epochs.passed_weights(wildcards),
             previous=self.weights(wildcards),
             last=self.weights_before(wildcards),
             sum_sparse=not self._is_batch(wildcards),
-            shards=self._count(name),
+            shards=self._count(wildcards),
             iteration=self._iteration(wildcards),
-            seed=own_seed(self._config, self._config.experiments[name]),
-            tuner=name_in(HELD_OUT_TUNERS, tuner),
-            **options_of(tuner),
+            seed=own_seed(self._config, epoch.experiment),
+            tuner=name_in(HELD_OUT_TUNERS, epoch.tuner),
+            **options_of(epoch.tuner),
         )
