@@ -10,20 +10,12 @@ from itersel.config.command_line import options, options_of
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in
-from itersel.config.search import ForestSettings
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import (
-    Files,
-    held_out_iterations,
-    held_out_tuner,
-    own_seed,
-    search_of,
-    search_options,
-)
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, own_seed, search_settings
 from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -60,13 +52,13 @@ class Epochs:
         """Return the options of `itersel train` that all shards of an experiment share."""
         experiment = self.config.experiments[name]
         assert not isinstance(experiment.learner, Batch)
-        learning = options(
+        return options(
+            **search_settings(self.config, experiment),
             seed=own_seed(self.config, experiment),
             learner=name_in(LEARNERS, experiment.learner),
             **options_of(experiment.learner),
             measure_loss=isinstance(experiment.mixing, PathFollowing),
         )
-        return f"{search_options(search_of(self.config, experiment), self.config)} {learning}"
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what `Epoch.passed_on` does for a translation; nothing for one with the best epoch."""
@@ -305,13 +297,14 @@ class Lists:
     @functools.cache  # noqa: B019  (there is one plan)
     def _options(self, name: str) -> str:
         experiment = self._config.experiments[name]
-        search = search_of(self._config, experiment)
         if not isinstance(self._epochs.epoch(name, 1).tuner, ForestMert):
-            return search_options(search, self._config)
+            return options(**search_settings(self._config, experiment))
         # the sum of sparse features: forests include it with features: all, lists with an option of the rule
-        features = "all" if held_out_tuner(experiment) is not None else search.features
-        density = self._config.decoder.forest_density
-        return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
+        features = "all" if held_out_tuner(experiment) else experiment.features
+        return options(
+            **search_settings(self._config, experiment, features=features, templates=None, k_best=None),
+            density=self._config.decoder.forest_density,
+        )
 
     def options(self, wildcards: Any) -> str:
         """Return the options of that command."""
