@@ -27,7 +27,6 @@ from itersel.evaluate.metrics import (
     make_bleu,
     read_references,
     read_translations,
-    tokenized_bleu,
 )
 from itersel.evaluate.significance import (
     SEED,
@@ -284,7 +283,7 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
         if not path or not references:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
         lines = read_references(references)
-        metric = tokenized_bleu(make_bleu(lines, run.config.evaluation.tokenize))
+        metric = make_bleu(lines, run.config.evaluation.tokenize)
         text = read_translations(path, lines, references[0])
         if is_output:
             # it is plain text
