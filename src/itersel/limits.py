@@ -141,9 +141,9 @@ def is_test_set_name(name: object) -> bool:
     return isinstance(name, str) and bool(re.fullmatch(TEST_SET_PATTERN, name)) and name not in NO_TEST_SETS
 
 
-def test_split(name: str) -> str:
-    """Return the split of a test set; that of the unnamed test set is ``test``."""
-    return f"test.{name}" if name else "test"
+def text_name(split: str, name: str) -> str:
+    """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
+    return f"{split}.{name}" if name else split
 
 
 def parse_number(text: str) -> float:

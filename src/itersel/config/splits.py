@@ -7,6 +7,7 @@ from dataclasses import asdict, astuple
 from itersel.config.data import Data, ReferencedText, Split, TestSet
 from itersel.config.values import Config
 from itersel.corpus.corpora import Columns, Corpus, Fields
+from itersel.limits import text_name
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -68,11 +69,6 @@ def texts_of(config: Config, split: str) -> dict[str, Split | ReferencedText]:
 def is_fetched(text: Split | ReferencedText) -> bool:
     """Tell whether a corpus is downloaded by a package."""
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
-
-
-def text_name(split: str, name: str) -> str:
-    """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
-    return f"{split}.{name}" if name else split
 
 
 def texts_by_key(data: Data) -> dict[str, Split | ReferencedText]:

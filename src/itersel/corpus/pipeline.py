@@ -21,7 +21,7 @@ from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
-from itersel.limits import SPLITS, test_split
+from itersel.limits import SPLITS, text_name
 from itersel.processes import map_blocks
 from itersel.progress import count_up
 from itersel.storage.files import write_lines
@@ -131,7 +131,7 @@ class _Collected:
     def __init__(self, preparation: Preparation, settings: Settings, held_out: HeldOutPairs) -> None:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
-            names = (*SPLITS, *map(test_split, settings.held_out_modules))
+            names = (*SPLITS, *(text_name("test", module) for module in settings.held_out_modules))
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
         self.dropped = {name: Counter[str]() for name in names}
@@ -254,7 +254,7 @@ def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Pa
 def _place(block: Bitext, index: int, settings: Settings) -> str:
     """Return the split of a pair, if a hash decides."""
     task = block.task[index] if block.task else ""
-    return test_split(task) if task in settings.held_out_modules else split_of(block.source[index])
+    return text_name("test", task) if task in settings.held_out_modules else split_of(block.source[index])
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:

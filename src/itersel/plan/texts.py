@@ -22,6 +22,7 @@ from itersel.config.tasks import (
 )
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
+from itersel.limits import text_name
 from itersel.plan.commands import Files, own_seed
 
 HASH = "hash"
@@ -50,7 +51,7 @@ class Texts:
         self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
         # downloaded corpora, by the names of their folders
         self.downloads = {
-            splits.text_name(split, name): text
+            text_name(split, name): text
             for split in ["train", *self.given]
             for name, text in splits.texts_of(config, split).items()
             if splits.is_fetched(text)

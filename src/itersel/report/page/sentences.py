@@ -10,7 +10,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.evaluate.metrics import read_translations
-from itersel.limits import test_split
+from itersel.limits import text_name
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, count_matches, group_sentences
 from itersel.storage.files import read_lines
@@ -112,7 +112,7 @@ def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], li
 
 def split_of(name: str) -> str:
     """Return the split of a test set."""
-    return name if name == "test" else test_split(name)
+    return name if name == "test" else text_name("test", name)
 
 
 def translation_of(run: Path, name: str) -> Path | None:
