@@ -32,11 +32,8 @@ class Epochs:
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
         self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
-        self.selecting = [
-            name
-            for name in [*self.mixed, *self.held_out]
-            if isinstance(experiments[name].mixing, Selection | PathFollowing)
-        ]
+        selections = Selection | PathFollowing
+        self.selecting = [name for name, one in experiments.items() if isinstance(one.mixing, selections)]
 
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
@@ -51,7 +48,6 @@ class Epochs:
     def _train_options(self, name: str) -> str:
         """Return the options of `itersel train` that all shards of an experiment share."""
         experiment = self.config.experiments[name]
-        assert not isinstance(experiment.learner, Batch)
         return options(
             **search_settings(self.config, experiment),
             seed=own_seed(self.config, experiment),
