@@ -14,7 +14,7 @@ from tests.limited import limited
 from itersel.errors import InputError
 from itersel.evaluate.counts import FORMAT, SCORES, count, read_counts, write_counts
 from itersel.evaluate.epochs import sign_of
-from itersel.evaluate.metrics import make_bleu, make_metrics, tokenized_bleu
+from itersel.evaluate.metrics import make_bleu, make_metrics
 from itersel.evaluate.significance import Bootstrap, Randomization, differences, pooled_differences
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -56,7 +56,7 @@ MORE = st.lists(st.lists(st.none() | st.sampled_from(REFERENCES[:9]), min_size=3
 @given(LINES, LINES, MORE)
 def test_scores_equal_sacrebleu(translations, first, more):
     references = [first, *more]
-    for metric in [*make_metrics(references), tokenized_bleu(make_bleu(references))]:
+    for metric in [*make_metrics(references), make_bleu(references)]:
         counts = metric.counts(translations)
         expected = metric.counter.corpus_score(translations, references).score
         assert metric.score(counts) == pytest.approx(expected, abs=1e-9), metric.name
@@ -86,7 +86,7 @@ def test_command_line_of_sacrebleu(text_file, monkeypatch, case, arguments):
 @pytest.mark.parametrize("place", range(7))
 def test_p_values_equal_sacrebleu(monkeypatch, place):
     """For differences that no trial equals."""
-    metric = [*make_metrics([REFERENCES]), tokenized_bleu(make_bleu([REFERENCES]))][place]
+    metric = [*make_metrics([REFERENCES]), make_bleu([REFERENCES])][place]
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     name = metric.counter.__class__.__name__
     _, theirs = PairedTest([("one", ONE), ("two", TWO)], {name: metric.counter}, None, "ar", 300)()

@@ -348,17 +348,17 @@ def test_an_epoch_passes_on_what_the_one_before_made():
         third = f"{FOLDER}/{name}/epoch-3"
         for epoch, before in ((3, []), (4, [f"{third}/patience.json"])):
             place = job(name, epoch=epoch, shard=0, stage=f"epoch-{epoch}", split="devtest")
-            passed = [f"{third}/weights.h5"] if before else []
-            assert plan.epochs.of(place).patience == before == plan.epochs.patience(place)
-            assert plan.epochs.passed_weights(place) == [*before, *passed]
-            assert plan.epochs.passed_mixed(place) == [*before, *([f"{third}/{mixed}"] if before else [])]
-            assert plan.epochs.passed_translation(place) == ([f"{third}/devtest/0.txt"] if before else [])
+            assert plan.epochs.of(place).patience == before
+            passing = plan.epochs.passed_weights, plan.epochs.passed_mixed, plan.epochs.passed_translation
+            for passed, file in zip(passing, ("weights.h5", mixed, "devtest/0.txt"), strict=True):
+                files = [f"{third}/{file}"] if before else []
+                assert passed(place) == {"patience": before, "passed_on": files}
             made = [plan.tables.decode_options(place)]
             made += [] if name == "batch" else [plan.epochs.train_options(place)]
             made += [] if name == "mixed" else [plan.lists.options(place), plan.lists.tune_options(place)]
             assert all((f"--patience {third}/patience.json" in one) == bool(before) for one in made)
     best = job("mixed", stage="best", split="test", shard=0)
-    assert plan.epochs.patience(best) == plan.epochs.passed_translation(best) == []
+    assert plan.epochs.passed_translation(best) == {}
     made = plan.tables.patience_options(job("mixed", epoch=2))
     assert made.startswith(f"--patience 2 --previous {FOLDER}/mixed/epoch-1/patience.json --tokenize 13a ")
     assert "--previous" not in plan.tables.patience_options(job("mixed", epoch=1))

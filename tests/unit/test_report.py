@@ -9,7 +9,7 @@ from tests.scored import p_values, table_command
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.evaluate.metrics import make_bleu, score_corpus, tokenized_bleu
+from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare
 from itersel.report.resources import FILES, read_resources
@@ -39,7 +39,7 @@ def test_table():
     assert [system["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
     assert first["p"]["three"] == 1.0
     metric = make_bleu([REFERENCES])
-    assert second["p"]["one"] == p_values(tokenized_bleu(metric), GOOD, {"two": BAD}, 200, 4)["two"]
+    assert second["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
     (run,) = second["runs"]
     assert (run["epoch"], run["devtest_bleu"]) == (1, (40.0, 39.0))
@@ -67,7 +67,7 @@ def test_several_test_sets_and_all_together():
     metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
         assert row["runs"] == [{"repeat": 1, "test": score_corpus(metric, [*one, *other])._asdict()}]
-    expected = p_values(tokenized_bleu(metric), [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
+    expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert pooled["systems"][0]["p"] == expected
     assert table["test_sets"][1] == compare([second], trials=100)["test_sets"][0]
     text = text_table(table)
@@ -97,12 +97,11 @@ def test_runs_of_one_experiment_are_a_row():
     row = cells(second)
     assert (row["devtest BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
     metric = make_bleu([REFERENCES])
-    ours = tokenized_bleu(metric)
     assert second["test"]["mean"] == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
-    counts = [[ours.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
-    [expected] = pooled_differences([ours], *([one] for one in counts), 50)
+    counts = [[metric.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
+    [expected] = pooled_differences([metric], *([one] for one in counts), 50)
     assert first["p"]["two"] == second["p"]["one"] == expected.p
     assert any("standard deviation" in line for line in text_table(table))
     assert "±" not in "".join(tsv_table(table))

@@ -8,7 +8,7 @@ import pytest
 from tests.scored import p_values, sacrebleu
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu, tokenized_bleu
+from itersel.evaluate.metrics import make_bleu
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
@@ -84,7 +84,7 @@ def test_significance_covers_the_sentences_of_a_row():
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
-            assert system(row, name)["p"] == p_values(tokenized_bleu(metric), text, others, 300, 4)
+            assert system(row, name)["p"] == p_values(metric, text, others, 300, 4)
         marks.append([system(row, name)["beats"] for name in TEXTS])
         assert system(row, "bad")["p"]["good"] < 0.05 < system(row, "good")["p"]["like good"]
     # only the better of two systems is marked
@@ -163,8 +163,7 @@ def test_runs_of_one_experiment_are_a_column():
         by_run.append(runs)
         expected = statistics.mean(runs), statistics.stdev(runs)
         assert score(row, "twice") == pytest.approx(expected)
-        metric = make_bleu([references])
-        ours = tokenized_bleu(metric)
+        ours = make_bleu([references])
         counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
         [found] = pooled_differences([ours], *([one] for one in counts), 50, 2)
         assert system(row, "bad")["p"] == {"twice": found.p}

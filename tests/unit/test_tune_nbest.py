@@ -58,7 +58,7 @@ def test_statistics_are_those_of_sacrebleu(files):
     assert len(kept.text) == 200
     for row, sentence in enumerate(kept.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
-        score = make_bleu(one, "none").corpus_score([kept.text[row]], None)
+        score = make_bleu(one, "none").counter.corpus_score([kept.text[row]], None)
         found = pool.statistics
         assert found.matches[row].tolist() == score.counts
         assert (found.length[row], found.reference_length[row]) == (score.sys_len, score.ref_len)

@@ -14,7 +14,7 @@ from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
-from itersel.evaluate.metrics import HIDDEN, make_bleu, score_corpus, signature
+from itersel.evaluate.metrics import HIDDEN, make_bleu, score_corpus
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import parse_rule
 
@@ -115,4 +115,4 @@ def test_bleu_of_words_as_they_are():
     assert (other.length, other.precisions[0]) == (7, pytest.approx(600 / 7))
     plain = BLEU(lowercase=True, tokenize="none", smooth_method="none", force=True)
     plain.corpus_score(["a"], [["a"]])
-    assert signature(metric) == str(plain.get_signature().format())
+    assert metric.signature == str(plain.get_signature().format())

@@ -8,11 +8,10 @@
 rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
+        unpack(EPOCHS.passed_translation),
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
         model=FILES.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
-        patience=EPOCHS.patience,
-        passed_on=EPOCHS.passed_translation,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
     log:

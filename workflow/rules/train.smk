@@ -41,9 +41,9 @@ rule train_shard:
 rule mix:
     """{experiment}: mix epoch {epoch}"""
     input:
+        unpack(EPOCHS.passed_mixed),
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
         previous=lambda wildcards: EPOCHS.of(wildcards).mixed_before,
-        passed_on=EPOCHS.passed_mixed,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",

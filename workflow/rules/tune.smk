@@ -43,10 +43,10 @@ rule write_lists:
 rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
+        unpack(EPOCHS.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
         weights=LISTS.weights,
         last=LISTS.weights_before,
-        passed_on=EPOCHS.passed_weights,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -81,10 +81,10 @@ use rule write_lists as write_lists_again with:
 
 use rule tune as tune_again with:
     input:
+        unpack(EPOCHS.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
         weights=LISTS.weights,
         last=LISTS.weights_before,
-        passed_on=EPOCHS.passed_weights,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:

@@ -36,7 +36,7 @@ def _bleu(options: argparse.Namespace) -> None:
         score = metrics.score_corpus(metric, translations)
         precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
         print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
-    print(f"# {metrics.signature(metric)}")
+    print(f"# {metric.signature}")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:

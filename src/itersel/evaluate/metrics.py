@@ -65,20 +65,20 @@ class CorpusScore(NamedTuple):
     reference_length: int
 
 
-def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
-    """Return sacrebleu's metric with the settings of mteval-v11b, lowercased.
+def make_bleu(references: Sequence[References], tokenize: str = "13a") -> TextMetric:
+    """Return BLEU of tokenised text with the settings of mteval-v11b, lowercased.
 
     `references` are one or more reference translations of the text, each with one line per sentence; `None`
     instead of a line where a sentence has fewer references than others. `tokenize` is ``13a`` as in
     mteval-v11b, or ``none`` to score already tokenised text unchanged.
     """
     # force: no warning that the text looks tokenised; it is.
-    metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
+    bleu = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
-        metric.tokenizer = _KeepWords()
+        bleu.tokenizer = _KeepWords()
     # private, because no public name does this
-    metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
-    return metric
+    bleu._ref_cache = bleu._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
+    return TextMetric(TOKENIZED, "lowercased", signature(bleu), 1, bleu)
 
 
 class _KeepWords(NoneTokenizer):
@@ -88,9 +88,9 @@ class _KeepWords(NoneTokenizer):
         return line.translate(HIDDEN)
 
 
-def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
-    """Return the BLEU of the translations against the references of `metric`."""
-    score = metric.corpus_score(translations, None)
+def score_corpus(metric: TextMetric, translations: Sequence[str]) -> CorpusScore:
+    """Return the BLEU of the translations against the references of `metric`, made by `make_bleu`."""
+    score = metric.counter.corpus_score(translations, None)
     return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
 
 
@@ -202,11 +202,6 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
             of_metric = scale if name == "TER" else 1
             metrics.append(TextMetric(name, case, signature(counter), of_metric, counter))
     return metrics
-
-
-def tokenized_bleu(counter: BLEU) -> TextMetric:
-    """Return BLEU of tokenised lowercased text as a metric; see `make_bleu`."""
-    return TextMetric(TOKENIZED, "lowercased", signature(counter), 1, counter)
 
 
 def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:

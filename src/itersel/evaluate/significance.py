@@ -133,17 +133,15 @@ def pooled_differences(
         [np.stack([*left, *right]) for left, right in zip(one, other, strict=True)], axis=2
     )
     runs, sentences, numbers = counts.shape
-    ends = list(accumulate(left[0].shape[1] for left in one))
     rows = counts.reshape(runs * sentences, numbers)
-    sums = np.concatenate([block @ rows for block in _exchanges(runs, sentences, trials, seed)])
-    sums = sums.reshape(trials, runs, numbers)
-    totals = counts.sum(axis=1)[np.newaxis]
+    exchanged = [block @ rows for block in _exchanges(runs, sentences, trials, seed)]
+    # the observed sums, then those in the trials
+    sums = np.concatenate([counts.sum(axis=1), *exchanged]).reshape(1 + trials, runs, numbers)
+    ends = list(accumulate(left[0].shape[1] for left in one))
     found = []
-    for metric, left, last in zip(metrics, one, ends, strict=True):
-        columns = slice(last - left[0].shape[1], last)
-        [observed] = _between_means(metric.scores(totals[..., columns]), len(left))
-        in_trials = _between_means(metric.scores(sums[..., columns]), len(left))
-        found.append(Differences(float(observed), in_trials))
+    for metric, left, columns in zip(metrics, one, np.split(sums, ends[:-1], axis=2), strict=True):
+        between = _between_means(metric.scores(columns), len(left))
+        found.append(Differences(float(between[0]), between[1:]))
     return found
 
 

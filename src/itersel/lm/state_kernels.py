@@ -208,14 +208,10 @@ def intern_edge(model: ModelArrays, states: States) -> int:
 def word_state(model: ModelArrays, states: States, word: int) -> int:
     """Return the state of a single word; its score is ``model.unigram[word, 0]``."""
     flags = model.unigram_flags[word] if model.order > 1 else 0
-    made = clear_row(states)
-    states.scratch[made + KIND] = FULL
-    if flags & EXTENDS_LEFT:
-        states.scratch[made + KIND] = LEFT
-        states.scratch[made + LENGTH] = 1
-        states.scratch[made + WORDS] = word
-    left = flagged_left(states, intern_edge(model, states))
-    return flagged_whole(states, (left << EDGE_BITS) | word_edge(model, states, word, flags & EXTENDS_RIGHT))
+    kind = LEFT if flags & EXTENDS_LEFT else FULL
+    left = flagged_left(states, word_edge(model, states, kind, word, flags & EXTENDS_LEFT))
+    right = word_edge(model, states, RIGHT, word, flags & EXTENDS_RIGHT)
+    return flagged_whole(states, (left << EDGE_BITS) | right)
 
 
 @leaf_kernel
@@ -238,10 +234,11 @@ def flagged_whole(states: States, state: int) -> int:
 
 
 @leaf_kernel
-def word_edge(model: ModelArrays, states: States, word: int, is_context: int) -> int:
-    """Return the right edge of a single word."""
+def word_edge(model: ModelArrays, states: States, kind: int, word: int, is_part: int) -> int:
+    """Return an edge of a single word, which is empty if the word is no part of it."""
     made = clear_row(states)
-    if is_context:
+    states.scratch[made + KIND] = kind
+    if is_part:
         states.scratch[made + LENGTH] = 1
         states.scratch[made + WORDS] = word
     return intern_edge(model, states)
@@ -250,10 +247,8 @@ def word_edge(model: ModelArrays, states: States, word: int, is_context: int) ->
 @leaf_kernel
 def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> int:
     """Return the state of `<s>`, which has no left context."""
-    made = clear_row(states)
-    states.scratch[made + KIND] = FULL
-    left = flagged_left(states, intern_edge(model, states))
-    return (left << EDGE_BITS) | word_edge(model, states, begin_of_sentence, model.order - 1)
+    left = flagged_left(states, word_edge(model, states, FULL, begin_of_sentence, 0))
+    return (left << EDGE_BITS) | word_edge(model, states, RIGHT, begin_of_sentence, model.order - 1)
 
 
 @leaf_kernel

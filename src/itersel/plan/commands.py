@@ -7,8 +7,8 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from itersel.config.command_line import options, options_of
-from itersel.config.search import ListSettings, Search
+from itersel.config.command_line import options_of
+from itersel.config.search import ListSettings
 from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, LineSearch, NoTuner
 from itersel.config.values import Config, Experiment
@@ -54,20 +54,14 @@ def own_seed(config: Config, experiment: Experiment) -> int:
     return experiment.seed or config.seed
 
 
-def search_of(config: Config, experiment: Experiment) -> ListSettings:
-    """Return the settings of the search in training: those of the decoder, with the size of its lists."""
+def search_settings(config: Config, experiment: Experiment, **changes: object) -> dict[str, object]:
+    """Return the options of the search in training, with changes; with lists, without those of a decoder."""
     k_best = experiment.k_best or config.decoder.k_best
-    return ListSettings(
+    search = ListSettings(
         experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
     )
-
-
-def search_options(search: Search, config: Config) -> str:
-    """Return the options of a search; those of a decoder have no effect with lists."""
-    values = options_of(search)
-    if has_lists(config):
-        values = {name: value for name, value in values.items() if name in ("features", "k_best")}
-    return options(**values)
+    values = options_of(search) | changes
+    return {key: values[key] for key in ("features", "k_best")} if has_lists(config) else values
 
 
 class Files:

@@ -10,20 +10,12 @@ from itersel.config.command_line import options, options_of
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in
-from itersel.config.search import ForestSettings
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import (
-    Files,
-    held_out_iterations,
-    held_out_tuner,
-    own_seed,
-    search_of,
-    search_options,
-)
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, own_seed, search_settings
 from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -40,11 +32,8 @@ class Epochs:
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
         self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
-        self.selecting = [
-            name
-            for name in [*self.mixed, *self.held_out]
-            if isinstance(experiments[name].mixing, Selection | PathFollowing)
-        ]
+        selections = Selection | PathFollowing
+        self.selecting = [name for name, one in experiments.items() if isinstance(one.mixing, selections)]
 
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
@@ -59,30 +48,31 @@ class Epochs:
     def _train_options(self, name: str) -> str:
         """Return the options of `itersel train` that all shards of an experiment share."""
         experiment = self.config.experiments[name]
-        assert not isinstance(experiment.learner, Batch)
-        learning = options(
+        return options(
+            **search_settings(self.config, experiment),
             seed=own_seed(self.config, experiment),
             learner=name_in(LEARNERS, experiment.learner),
             **options_of(experiment.learner),
             measure_loss=isinstance(experiment.mixing, PathFollowing),
         )
-        return f"{search_options(search_of(self.config, experiment), self.config)} {learning}"
 
-    def of_stage(self, wildcards: Any) -> Epoch | None:
-        """Return the epoch whose weights translate a text; None for the best one."""
+    def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return what `Epoch.passed_on` does for a translation; nothing for one with the best epoch."""
         name, _, number = wildcards.stage.partition("epoch-")
-        return None if name else self.epoch(wildcards.experiment, int(number))
+        if name:
+            return {}
+        epoch = self.epoch(wildcards.experiment, int(number))
+        return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
-    def patience(self, wildcards: Any) -> list[str]:
-        """Return the decision on which a translation depends; see `Epoch.patience`."""
-        epoch = self.of_stage(wildcards)
-        return epoch.patience if epoch else []
+    def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return the same for mixed weights."""
+        epoch = self.of(wildcards)
+        return epoch.passed_on(epoch.before.mixed)
 
-    def passed_translation(self, wildcards: Any) -> list[str]:
-        """Return the translation of the epoch before if it may be passed on."""
-        epoch = self.of_stage(wildcards)
-        path = f"{wildcards.split}/{wildcards.shard}.txt"
-        return epoch.passed_on(f"{epoch.before.folder}/{path}") if epoch else []
+    def passed_weights(self, wildcards: Any) -> dict[str, list[str]]:
+        """Return the same for tuned weights."""
+        epoch = self.of(wildcards)
+        return epoch.passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a shard."""
@@ -124,18 +114,8 @@ class Epochs:
             limits = mixing.limits if isinstance(mixing, Selection) else {}
             words.append(options(**{**options_of(mixing), **limits, "keep": None}))
             words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
-        passed_on = {"patience": epoch.patience, "passed_on": epoch.passed_on(epoch.before.mixed)}
+        passed_on = self.passed_mixed(wildcards)
         return " ".join([*words, options(**passed_on, epoch=epoch.number, previous=epoch.mixed_before)])
-
-    def passed_mixed(self, wildcards: Any) -> list[str]:
-        """Return the decision on which mixed weights depend, and those of the epoch before."""
-        epoch = self.of(wildcards)
-        return [*epoch.patience, *epoch.passed_on(epoch.before.mixed)]
-
-    def passed_weights(self, wildcards: Any) -> list[str]:
-        """Return the same for tuned weights."""
-        epoch = self.of(wildcards)
-        return [*epoch.patience, *epoch.passed_on(epoch.before.weights)]
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -172,6 +152,11 @@ class Epoch:
         self.weights = f"{self.folder}/weights.h5"
         # whether training stops after this epoch
         self.decision = f"{self.folder}/patience.json"
+        learner = self.experiment.learner
+        self.is_batch = isinstance(learner, Batch)
+        # what tunes its weights on lists, if anything, and in which iteration for the last time
+        self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
+        self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
         # what `itersel mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
@@ -193,7 +178,7 @@ class Epoch:
     def goes_on_alone(self) -> bool:
         """Whether each shard starts with its own weights of the epoch before."""
         is_alone = isinstance(self.experiment.mixing, Nothing | EpochsMean)
-        return self.number > 1 and is_alone and not isinstance(self.experiment.learner, Batch)
+        return self.number > 1 and is_alone and not self.is_batch
 
     @property
     def mixed_before(self) -> list[str]:
@@ -213,9 +198,9 @@ class Epoch:
         """The decision of the epoch before, with the scores so far."""
         return [self.before.decision] if self.number > 1 else []
 
-    def passed_on(self, path: str) -> list[str]:
-        """Return a file of the epoch before if this one passes it on when training has stopped."""
-        return [path] if self.patience else []
+    def passed_on(self, path: str) -> dict[str, list[str]]:
+        """Return the decision, and the file of the epoch before that is passed on if training has stopped."""
+        return {"patience": self.patience, "passed_on": [path] if self.patience else []}
 
     @property
     def level_before(self) -> list[str]:
@@ -266,14 +251,7 @@ class Lists:
         self._dev = epochs.shards.folder("dev", str(config.decoder.jobs))
 
     def _is_batch(self, wildcards: Any) -> bool:
-        return wildcards.experiment in self._epochs.batch
-
-    def _tuner(self, name: str) -> Batch:
-        """Return the settings of the tuner that reads the lists."""
-        experiment = self._config.experiments[name]
-        tuner = experiment.learner if name in self._epochs.batch else held_out_tuner(experiment)
-        assert isinstance(tuner, Batch)
-        return tuner
+        return self._epochs.of(wildcards).is_batch
 
     def shard(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a list."""
@@ -285,29 +263,22 @@ class Lists:
         """Return the language model for each file of `shard`."""
         return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
 
-    def _last_iteration(self, name: str, epoch: int) -> int:
-        experiment = self._config.experiments[name]
-        return epoch if name in self._epochs.batch else held_out_iterations(experiment)
-
     def _iteration(self, wildcards: Any) -> int:
-        last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
-        return int(getattr(wildcards, "iteration", last))
+        return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def _folder(self, name: str, epoch: int, iteration: int) -> str:
-        """Return the folder of an iteration's lists and weights."""
-        if name in self._epochs.batch:
-            return self._epochs.epoch(name, iteration).folder
-        folder = self._epochs.epoch(name, epoch).folder
-        is_last = iteration == self._last_iteration(name, epoch)
-        return folder if is_last else f"{folder}/iteration-{iteration}"
+    def _folder(self, wildcards: Any, iteration: int) -> str:
+        """Return the folder of the lists and weights of an iteration up to that of a job."""
+        epoch = self._epochs.of(wildcards)
+        if epoch.is_batch:
+            return self._epochs.epoch(epoch.name, iteration).folder
+        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
 
     def weights(self, wildcards: Any) -> list[str]:
         """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
-        name, epoch = wildcards.experiment, int(wildcards.epoch)
-        if (iteration := self._iteration(wildcards)) > 1:
-            return [f"{self._folder(name, epoch, iteration - 1)}/weights.h5"]
-        found = self._epochs.epoch(name, epoch)
-        return found.start if self._is_batch(wildcards) else [found.mixed]
+        epoch, iteration = self._epochs.of(wildcards), self._iteration(wildcards)
+        if iteration > 1:
+            return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
+        return epoch.start if epoch.is_batch else [epoch.mixed]
 
     def level_before(self, wildcards: Any) -> list[str]:
         """Return the lists of files that all shards wait for, so that they start together."""
@@ -317,18 +288,19 @@ class Lists:
 
     def command(self, wildcards: Any) -> str:
         """Return the command that writes the lists."""
-        return "forest" if isinstance(self._tuner(wildcards.experiment), ForestMert) else "kbest"
+        return "forest" if isinstance(self._epochs.of(wildcards).tuner, ForestMert) else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
     def _options(self, name: str) -> str:
         experiment = self._config.experiments[name]
-        search = search_of(self._config, experiment)
-        if not isinstance(self._tuner(name), ForestMert):
-            return search_options(search, self._config)
+        if not isinstance(self._epochs.epoch(name, 1).tuner, ForestMert):
+            return options(**search_settings(self._config, experiment))
         # the sum of sparse features: forests include it with features: all, lists with an option of the rule
-        features = "all" if held_out_tuner(experiment) is not None else search.features
-        density = self._config.decoder.forest_density
-        return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
+        features = "all" if held_out_tuner(experiment) else experiment.features
+        return options(
+            **search_settings(self._config, experiment, features=features, templates=None, k_best=None),
+            density=self._config.decoder.forest_density,
+        )
 
     def options(self, wildcards: Any) -> str:
         """Return the options of that command."""
@@ -344,40 +316,37 @@ class Lists:
         """Return the number of lists that a task of an array writes."""
         return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
 
-    def _count(self, name: str) -> int:
-        is_batch = name in self._epochs.batch
-        return self._config.experiments[name].tasks.shards if is_batch else self._config.decoder.jobs
+    def _count(self, wildcards: Any) -> int:
+        epoch = self._epochs.of(wildcards)
+        return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
 
     def written(self, wildcards: Any) -> list[str]:
         """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
-        name, last = wildcards.experiment, self._iteration(wildcards)
+        last = self._iteration(wildcards)
         is_newest = not self._is_batch(wildcards) and self.command(wildcards) == "forest"
         return [
-            f"{self._folder(name, int(wildcards.epoch), iteration)}/lists/{shard}.h5"
+            f"{self._folder(wildcards, iteration)}/lists/{shard}.h5"
             for iteration in range(last if is_newest else 1, last + 1)
-            for shard in range(self._count(name))
+            for shard in range(self._count(wildcards))
         ]
 
     def weights_before(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
-        epoch, tuner = self._epochs.of(wildcards), self._tuner(wildcards.experiment)
-        searches_step = isinstance(tuner, LineSearch) and STEP in tuner.directions
+        epoch = self._epochs.of(wildcards)
+        searches_step = isinstance(epoch.tuner, LineSearch) and STEP in epoch.tuner.directions
         return epoch.start if epoch.number > 1 and searches_step else []
 
     def tune_options(self, wildcards: Any) -> str:
         """Return the options of `itersel tune`."""
-        name = wildcards.experiment
-        tuner = self._tuner(name)
         epoch = self._epochs.of(wildcards)
         return options(
-            patience=epoch.patience,
-            passed_on=epoch.passed_on(epoch.before.weights),
+            **self._epochs.passed_weights(wildcards),
             previous=self.weights(wildcards),
             last=self.weights_before(wildcards),
             sum_sparse=not self._is_batch(wildcards),
-            shards=self._count(name),
+            shards=self._count(wildcards),
             iteration=self._iteration(wildcards),
-            seed=own_seed(self._config, self._config.experiments[name]),
-            tuner=name_in(HELD_OUT_TUNERS, tuner),
-            **options_of(tuner),
+            seed=own_seed(self._config, epoch.experiment),
+            tuner=name_in(HELD_OUT_TUNERS, epoch.tuner),
+            **options_of(epoch.tuner),
         )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from itersel.config.experiments import expanded, with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
-from itersel.config.tuners import Batch, NoTuner
+from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.nbest.sharding import find_lists
-from itersel.plan.commands import held_out_iterations
+from itersel.plan.commands import held_out_iterations, held_out_tuner
 from itersel.storage.files import compression_of
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     held_out = ["devtest", *own_devtests(config).values(), *tested]
     experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
-    steps = any(not isinstance(experiment.held_out.tuner, NoTuner) for experiment in experiments)
-    if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():
+    translated = [*held_out, "dev"] if any(map(held_out_tuner, experiments)) else held_out
+    if not {"train", *translated, *tuned} <= sizes.keys():
         return None
     seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
     per_word = rules_per_word(sizes["train"].total())
@@ -195,7 +195,7 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     # grammars: for each way to split a tuning corpus, once, and for each text that is translated
     cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
     shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
-    shards += [(split, config.decoder.jobs, 1.0) for split in [*held_out, *(["dev"] if steps else [])]]
+    shards += [(split, config.decoder.jobs, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
     total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
@@ -218,7 +218,7 @@ def _experiment_cost(
     epoch = seconds[experiment.tune_on] * _share(experiment.tasks) + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS
-    if not isinstance(experiment.held_out.tuner, NoTuner):
+    if held_out_tuner(experiment):
         iterations = held_out_iterations(experiment)
         epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
         epoch_jobs += iterations * (config.decoder.jobs + 1)

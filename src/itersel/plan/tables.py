@@ -10,7 +10,6 @@ from itersel.config.command_line import options, options_of
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in
-from itersel.config.search import Search
 from itersel.config.tasks import (
     TASKS,
     IndependentTask,
@@ -23,13 +22,7 @@ from itersel.config.tasks import (
 from itersel.config.values import CHOICES, Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
-from itersel.plan.commands import (
-    Files,
-    held_out_tuner,
-    no_option,
-    search_of,
-    search_options,
-)
+from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
 
@@ -102,13 +95,10 @@ class Tables:
 
     def decode_options(self, wildcards: Any) -> str:
         """Return the options of `itersel decode`."""
-        search = search_of(self._config, self._config.experiments[wildcards.experiment])
+        experiment = self._config.experiments[wildcards.experiment]
         # the weights of other templates are 0
-        own = Search(search.features, (), search.pop_limit, search.max_span)
-        passed = options(
-            patience=self._epochs.patience(wildcards), passed_on=self._epochs.passed_translation(wildcards)
-        )
-        return f"{search_options(own, self._config)} {passed}".rstrip()
+        search = search_settings(self._config, experiment, templates=None, k_best=None)
+        return options(**search, **self._epochs.passed_translation(wildcards))
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""

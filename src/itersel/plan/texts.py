@@ -47,6 +47,8 @@ class Texts:
         self._is_help = splits.is_help(config)
         # what train and the splits that are not given are prepared from: train, or the Help, split by hash
         self.first = HASH if self._is_help else "train"
+        # prepared text for the language model alone, if the config names some
+        self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
         # downloaded corpora, by the names of their folders
         self.downloads = {
             text_name(split, name): text
@@ -145,7 +147,7 @@ class Texts:
     @property
     def prepared(self) -> list[str]:
         """The outputs of preparing train, including the splits that are made from the same text."""
-        text, data = self._files.text, self._config.data
+        text = self._files.text
         made = ["train", *(split for split in self.held_out if split not in self.given)]
         files = [text(split, side) for split in made for side in ("source", "target")]
         for split in made[1:]:
@@ -154,13 +156,8 @@ class Texts:
             files += [text(split, "task") for split in made]
         if splits.is_aligned(self._config):
             files.append(text("train", "alignment"))
-        if data.monolingual:
-            files.append(self._monolingual)
+        files += self._monolingual
         return [*files, self._files.preparation, self._files.recaser, self.statistics[0]]
-
-    @property
-    def _monolingual(self) -> str:
-        return f"{self._files.results}/corpus/monolingual.gz"
 
     def prepare_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
@@ -205,8 +202,7 @@ class Texts:
     @property
     def of_language_model(self) -> list[str]:
         """The text of the language model."""
-        further = [self._monolingual] if self._config.data.monolingual else []
-        return [self._files.text("train", "target"), *further]
+        return [self._files.text("train", "target"), *self._monolingual]
 
     @property
     def alignment(self) -> str:

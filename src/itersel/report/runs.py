@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.experiments import expanded, repeat_name, split_repeat
+from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import show
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
@@ -27,7 +27,6 @@ from itersel.evaluate.metrics import (
     make_bleu,
     read_references,
     read_translations,
-    tokenized_bleu,
 )
 from itersel.evaluate.significance import (
     SEED,
@@ -39,7 +38,7 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
-from itersel.report.page.folder import RUN, Run, read_run
+from itersel.report.page.folder import RUN, read_run
 from itersel.report.page.sentences import references_of, split_of, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
@@ -278,14 +277,13 @@ def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
     corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
     for name in (one["name"] for one in run.table["test_sets"]):
-        path = translation_of(Run(repeat, *split_repeat(repeat), folder), name)
-        if is_output:
-            path = run.folder / "evaluation" / name / f"{repeat}.txt"
+        plain = run.folder / "evaluation" / name / f"{repeat}.txt"
+        path = plain if is_output else translation_of(folder, name)
         references = references_of(corpus, split_of(name))
         if not path or not references:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
         lines = read_references(references)
-        metric = tokenized_bleu(make_bleu(lines, run.config.evaluation.tokenize))
+        metric = make_bleu(lines, run.config.evaluation.tokenize)
         text = read_translations(path, lines, references[0])
         if is_output:
             # it is plain text

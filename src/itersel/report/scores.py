@@ -15,7 +15,6 @@ from itersel.evaluate.metrics import (
     Sums,
     make_bleu,
     score_corpus,
-    tokenized_bleu,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
 
@@ -81,13 +80,12 @@ def score_experiments(
 
     Returns the scores by name of the experiment, and their sacrebleu signature.
     """
-    bleu = make_bleu(references, tokenize)
-    metric = tokenized_bleu(bleu)
+    metric = make_bleu(references, tokenize)
     counts = {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
     [p] = _compare([metric], [counts], trials, seed)
     scores = {}
     for name, runs in texts.items():
-        details = tuple(score_corpus(bleu, lines) for lines in runs)
+        details = tuple(score_corpus(metric, lines) for lines in runs)
         scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
     return scores, metric.signature
 

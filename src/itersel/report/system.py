@@ -21,7 +21,6 @@ from itersel.evaluate.metrics import (
     read_references,
     read_translations,
     score_corpus,
-    signature,
 )
 from itersel.limits import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
@@ -72,7 +71,7 @@ def score_epochs(
     """Return the scores of each epoch (on the lines of a task, if given), and their sacrebleu signature."""
     references, texts = _read_epochs(reference, translations, labels, task)
     metric = make_bleu(references, tokenize)
-    return tuple(score_corpus(metric, text) for text in texts), signature(metric)
+    return tuple(score_corpus(metric, text) for text in texts), metric.signature
 
 
 def score_epochs_as_text(

@@ -39,7 +39,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         raise InputError("has no translations of the test set; run snakemake first", results)
     systems = []
     for name in names:
-        if name not in runs or (path := translation_of(runs[name], test)) is None:
+        if name not in runs or (path := translation_of(runs[name].folder, test)) is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: those of other templates weigh 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"

@@ -44,7 +44,7 @@ def read_test_set(
     split = split_of(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
-    plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
+    plain = {run.name: path for run in runs if (path := translation_of(run.folder, name)) is not None}
     files = references_of(corpus, split)
     if not plain or not files:
         return None
@@ -115,11 +115,11 @@ def split_of(name: str) -> str:
     return name if name == "test" else text_name("test", name)
 
 
-def translation_of(run: Run, name: str) -> Path | None:
+def translation_of(run: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = split_of(name)
     for stage in (f"best-{name}", "best"):
-        if (path := run.folder / stage / f"{split}.txt").is_file():
+        if (path := run / stage / f"{split}.txt").is_file():
             return path
     return None
 
