@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.bleu.references import Joined, References, grouped_references, join_references
+from itersel.config.search import Search
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
-from itersel.grammar.shard import FeatureRows, Shard
+from itersel.grammar.shard import FeatureRows, Shard, read_shard
+from itersel.lm.binary import load_model
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
@@ -321,6 +324,21 @@ def read_list_shard(path: FilePath, features: str = "all", has_text: bool = Fals
         raise damaged(path, "feature", "does not rise within a translation")
     values = fields_of(ListShard, arrays)
     return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))
+
+
+# Consecutive files often have the same model.
+_load_model = lru_cache(maxsize=1)(load_model)
+
+
+def open_sentences(
+    path: str, model: str | None, search: Search, threads: int = 1
+) -> tuple[Sentences, list[SentenceDecoder]]:
+    """Read a shard, and make a decoder for each thread; without a language model, it is a shard of lists."""
+    if model is None:
+        lists = read_list_shard(path, search.features)
+        return lists, [ListDecoder(lists)]
+    shard, loaded = read_shard(path, search.templates, search.features), _load_model(model)
+    return shard, [Decoder(shard, loaded, search) for _ in range(threads)]
 
 
 def count_listed(path: FilePath) -> int:

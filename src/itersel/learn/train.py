@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from itertools import repeat
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -20,18 +20,14 @@ from itersel.bleu.sentence import SentenceBleu
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
-from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_listed, read_list_shard
+from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
 from itersel.errors import InputError, located
-from itersel.grammar.shard import count_sentences, read_shard
+from itersel.grammar.shard import count_sentences
 from itersel.learn.learners import Example, OnlineLearner, make_learner
 from itersel.learn.state import ShardWeights, Start, WeightTable
-from itersel.lm.binary import load_model
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, check_magnitude, make_weights
-
-# Consecutive files often have the same model.
-_load_model = lru_cache(maxsize=1)(load_model)
 
 
 @dataclass(frozen=True)
@@ -81,14 +77,7 @@ def shard_file(
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
     at most the learner's delay are used.
     """
-
-    def read() -> tuple[Sentences, Sequence[SentenceDecoder]]:
-        if model is None:
-            lists = read_list_shard(path, settings.features)
-            return lists, [ListDecoder(lists)]
-        shard, loaded = read_shard(path, settings.templates, settings.features), _load_model(model)
-        return shard, [Decoder(shard, loaded, settings) for _ in range(min(threads, settings.learner.delay))]
-
+    read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
     count = count_listed(path) if model is None else count_sentences(path)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start is None else f"{path} and {start}")
