@@ -73,7 +73,7 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     for sentence in progress(range(sentences.sentence_count), "decode"):
-        found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
+        found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
         if options.k_best:
             yield from kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:

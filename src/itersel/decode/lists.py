@@ -148,37 +148,31 @@ class ListDecoder:
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
-        return find_named(weights, self.dense_names), find_weights(weights, self._shard.feature_key)
+        dense = find_named(weights, self.dense_names)
+        return WeightVectors(dense, find_weights(weights, self._shard.feature_key))
 
-    def ranked(
-        self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
         shard = self._shard
         rows = np.arange(*shard.sentence_offset[sentence : sentence + 2])
         score = np.zeros(rows.shape[0])
         # not a matrix product, whose order of additions depends on the processor
-        for column, weight in zip(shard.dense[rows].T, dense_weights, strict=True):
+        for column, weight in zip(shard.dense[rows].T, weights.dense, strict=True):
             score += column * weight
         place, offset = places_of(shard.feature_offset, rows)
-        weighted = sparse_weights[shard.feature[place]] * shard.feature_value[place]
+        weighted = weights.sparse[shard.feature[place]] * shard.feature_value[place]
         score += sum_rows(weighted, offset)
         order = np.argsort(-score, kind="stable")
         return rows[order], score[order]
 
     def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
+        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
     ) -> KBest:
         """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
         if finder is not None:
             raise InputError("lists have no forest to search for hope and fear; use --candidates k-best")
         shard = self._shard
-        rows, score = self.ranked(sentence, dense_weights, sparse_weights)
+        rows, score = self.ranked(sentence, weights)
         rows = rows[:k]
         feature, feature_offset = take_rows(shard.feature, shard.feature_offset, rows)
         return KBest(
@@ -202,7 +196,7 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
     decoder = ListDecoder(shard)
     vectors = decoder.weight_vectors(weights)
     for sentence in range(shard.sentence_count):
-        yield shard.text_of(int(decoder.ranked(sentence, *vectors)[0][0]))
+        yield shard.text_of(int(decoder.ranked(sentence, vectors)[0][0]))
 
 
 def _make_list_shard(

@@ -14,13 +14,12 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
-from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
 from itersel.errors import InputError, located
 from itersel.grammar.shard import count_sentences
@@ -245,14 +244,10 @@ def _decode_all(
     for one in decoders:
         idle.put(one)
 
-    def decode(
-        vectors: tuple[NDArray[np.float64], NDArray[np.float64]],
-        sentence: int,
-        find: DerivationFinder | None,
-    ) -> KBest:
+    def decode(vectors: WeightVectors, sentence: int, find: DerivationFinder | None) -> KBest:
         decoder = idle.get()
         try:
-            return decoder.decode(sentence, *vectors, settings.k_best, find)
+            return decoder.decode(sentence, vectors, settings.k_best, find)
         finally:
             idle.put(decoder)
 
@@ -263,13 +258,13 @@ def _decode_all(
             weights.refresh(*shard.features_of(batch.start, batch.stop))
             # made before learning from the batch, because finders depend on the sentences learned from so far
             finders = [finder(sentence) for sentence in batch]
-            dense, sparse = weights.vectors
             found: Iterable[KBest]
             if threads is None:
-                found = list(map(decode, repeat((dense, sparse)), batch, finders))
+                found = list(map(decode, repeat(weights.vectors), batch, finders))
             else:
                 # Training on some sentences overlaps with decoding others.
-                found = threads.map(decode, repeat((dense.copy(), sparse.copy())), batch, finders)
+                copies = WeightVectors(*map(np.copy, weights.vectors))
+                found = threads.map(decode, repeat(copies), batch, finders)
             yield from zip(batch, found, strict=True)
     finally:
         if threads is not None:
