@@ -33,11 +33,11 @@ def decode(
     decoder = Decoder(read_shard(shard), load_model(model), Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(read_weights(weights))
     numbers = list(range(decoder.shard.sentence_count)) if sentences is None else sentences
-    decoder.decode(numbers[0], *vectors, k=k)
+    decoder.decode(numbers[0], vectors, k=k)
     processor, wall, scores = [], [], []
     for _ in range(rounds):
         start, start_wall = process_time(), perf_counter()
-        scores = [float(decoder.decode(i, *vectors, k=k).score[0]) for i in numbers]
+        scores = [float(decoder.decode(i, vectors, k=k).score[0]) for i in numbers]
         processor.append(process_time() - start)
         wall.append(perf_counter() - start_wall)
     return {"sentences": len(numbers), "processor": processor, "wall": wall, "score": float(np.mean(scores))}
@@ -69,13 +69,13 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
     decoder = Decoder(read_shard(shard), load_model(model))
     vectors = decoder.weight_vectors(read_weights(weights))
     numbers = range(decoder.shard.sentence_count)
-    decoder.decode(0, *vectors, k=k)
+    decoder.decode(0, vectors, k=k)
     result: dict[str, list[float]] = {name: [] for name in (*names, "everything")}
     for _ in range(rounds):
         spent.update(dict.fromkeys(names, 0.0))
         start = process_time()
         for i in numbers:
-            decoder.decode(i, *vectors, k=k)
+            decoder.decode(i, vectors, k=k)
         result["everything"].append(process_time() - start)
         for name in names:
             result[name].append(spent[name])
@@ -87,7 +87,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     sentences = read_shard(shard)
     decoder = Decoder(sentences, load_model(model), Search(pop_limit=pop_limit))
     start_weights = read_weights(weights)
-    decoder.decode(0, *decoder.weight_vectors(start_weights), k=100)
+    decoder.decode(0, decoder.weight_vectors(start_weights), k=100)
     inside, decode_sentence = [0.0], decoder.decode
 
     def timed(*arguments: Any) -> Any:

@@ -89,7 +89,7 @@ def decode_shard(
     for sentence in range(shard.sentence_count) if sentences is None else sentences:
         if not 0 <= sentence < shard.sentence_count:
             raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
-        found = decoder.decode(sentence, *vectors, k=k_best)
+        found = decoder.decode(sentence, vectors, k=k_best)
         names = decoder.dense_names, shard.feature_name
         yield [
             Translation(text_of(found, rank, words), score, dict(feature_values(found, rank, *names)))

@@ -95,10 +95,10 @@ class OracleDecoder(Decoder):
         self.sentences, self.shard = sentences, shard
         self.names = shard.feature_name.to_list()
 
-    def decode(self, sentence, dense_weights, sparse_weights, k=100, finder=None) -> KBest:
-        weights = dict(zip(self.names, sparse_weights.tolist(), strict=True))
-        weights |= dict(zip(self.dense_names, dense_weights.tolist(), strict=True))
-        return make_kbest(self.sentences[sentence].kbest(weights, k), self.names)
+    def decode(self, sentence, weights, k=100, finder=None) -> KBest:
+        named = dict(zip(self.names, weights.sparse.tolist(), strict=True))
+        named |= dict(zip(self.dense_names, weights.dense.tolist(), strict=True))
+        return make_kbest(self.sentences[sentence].kbest(named, k), self.names)
 
 
 def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:

@@ -39,7 +39,7 @@ def decode(problem, pop_limit, k, every=1):
     shard, model, weights = problem
     decoder = Decoder(shard, model, Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(weights)
-    return decoder, [decoder.decode(i, *vectors, k=k) for i in range(0, SENTENCES, every)]
+    return decoder, [decoder.decode(i, vectors, k=k) for i in range(0, SENTENCES, every)]
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ BIGRAMS = [
 
 
 def decode(decoder, weights, sentence=0, k=100):
-    return decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=k)
+    return decoder.decode(sentence, decoder.weight_vectors(make_weights(weights)), k=k)
 
 
 def texts_of(decoder, found):

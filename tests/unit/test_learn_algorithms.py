@@ -88,7 +88,7 @@ def plain_training(folder, update):
 
 
 def hypotheses(decoder, sentence, weights):
-    found = decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=K_BEST)
+    found = decoder.decode(sentence, decoder.weight_vectors(make_weights(weights)), k=K_BEST)
     result = []
     for i, score in enumerate(found.score.tolist()):
         words = found.word[slice(*found.word_offset[i : i + 2])].tolist()

@@ -93,7 +93,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
         patch.setattr(augmented, "BEAM", EVERYTHING)
         finder = AugmentedSearch((direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
-        found = decoder.decode(0, *vectors, k, finder)
+        found = decoder.decode(0, vectors, k, finder)
     bleu = case.bleu(target)
     expected = max(
         direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)
@@ -119,7 +119,7 @@ def test_equals_plain_python(tmp_path, case, beam):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
-        found = decoder.decode(0, *vectors, 1, read)
+        found = decoder.decode(0, vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
     gain = direction.gain * target.words
     expected = naive.search(forests[0], words, case.bleu(target), direction.share, gain, beam)
@@ -205,7 +205,7 @@ def test_a_separable_problem_is_separated(shard, model, train, hope, fear, const
     weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
     decoder = Decoder(shard, model)
     for sentence in (0, 2, 3, 5, 6):
-        found = decoder.decode(sentence, *decoder.weight_vectors(weights), 1)
+        found = decoder.decode(sentence, decoder.weight_vectors(weights), 1)
         assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
@@ -234,6 +234,6 @@ def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monk
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
-    assert decoder.decode(0, *vectors, 1, search).score.shape[0] == 2
+    assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MOST_EDGES", 1)
-    assert decoder.decode(0, *vectors, 1, search).score.shape[0] == 1
+    assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

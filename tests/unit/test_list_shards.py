@@ -99,13 +99,13 @@ def test_shard(folder):
     # with the weights of only some features, and ties in the order of the list
     decoder = ListDecoder(shard)
     vectors = decoder.weight_vectors(make_weights({"LM": -1.0, "w_the": 4.0, "of another": 1.0}))
-    best = decoder.decode(0, *vectors, k=1)
+    best = decoder.decode(0, vectors, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
-    assert decoder.decode(0, *decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
+    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
     dense = read_list_shard(folder / "0.h5", "dense")
     assert (dense.feature.shape[0], dense.feature_key.shape[0]) == (0, 0)
     decoder = ListDecoder(dense)
-    assert decoder.decode(0, *decoder.weight_vectors(make_weights({}))).score.shape == (2,)
+    assert decoder.decode(0, decoder.weight_vectors(make_weights({}))).score.shape == (2,)
 
 
 def test_prepared_for_bleu(folder, capsys):

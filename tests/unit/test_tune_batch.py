@@ -81,7 +81,7 @@ def test_bends_at_the_same_point_are_merged() -> None:
     matches = np.array([[1, 1, 1, 1], [4, 4, 4, 4]] * 2, np.int32)
     statistics = Statistics(matches, *np.array([[7] * 4] * 2, np.int32))
     start, place, pairs = envelope_bends(np.zeros(4), np.array([0.0, 1.0] * 2), np.array([0, 2, 4]))
-    begin, bleu = bleu_along_line(start, place, pairs, np.arange(2), statistics)
+    begin, bleu = bleu_along_line(start, place, pairs, statistics)
     assert begin.tolist() == [-np.inf, 0.0]
     assert bleu[1] == pytest.approx((4 / 7 * 4 / 6 * 4 / 5) ** 0.25)
 

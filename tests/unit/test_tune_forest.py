@@ -158,8 +158,7 @@ def decoded(problem, folder):
 
 
 def forests_of(decoder, weights, limit):
-    dense, sparse = decoder.weight_vectors(make_weights(weights))
-    rules, found = decoder.search(0, dense, sparse)
+    rules, found = decoder.search(0, decoder.weight_vectors(make_weights(weights)))
     shard = decoder.shard
     arrays = forest_files.make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
     arrays["sentence_reference_offset"] = np.array([1])
@@ -193,7 +192,7 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path):
     model = load_arpa(to_arpa(dict.fromkeys([("<unk>",), ("<s>",), ("</s>",)], (-1.0, 0.0)), 1), tmp_path)
     decoder = Decoder(make_shard([("a", "b")], [("x", "x")], [rules]), model, Search("dense"))
     weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
-    _, found = decoder.search(0, *weights)
+    _, found = decoder.search(0, weights)
     # best derivation: one rule for a, one for b, two glue rules and the goal
     assert prune_forest(found, 1).edge.shape[0] == 5
     # then b with z (2 less), then a with y (3 less)

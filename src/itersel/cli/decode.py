@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from itersel.cli.arguments import (
     add_options,
@@ -20,9 +20,6 @@ from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError, located
 from itersel.limits import MAX_K_BEST
-
-if TYPE_CHECKING:
-    from itersel.decode.lists import SentenceDecoder, Sentences
 
 MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
 
@@ -76,7 +73,7 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     for sentence in progress(range(sentences.sentence_count), "decode"):
-        found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
+        found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
         if options.k_best:
             yield from kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:
@@ -125,25 +122,15 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, section: type) -
 
 
 def _generate(options: argparse.Namespace, section: type, generate: Callable[..., Any]) -> None:
-    from itersel.decode.decoder import Decoder
-    from itersel.decode.lists import ListDecoder, read_list_shard
+    from itersel.decode.lists import open_sentences
     from itersel.evaluate.epochs import training_has_stopped
-    from itersel.grammar.shard import read_shard
-    from itersel.lm.binary import load_model
     from itersel.tune.generate import read_start, write_no_lists
 
     if training_has_stopped(options.patience):
         write_no_lists(options.output, options.iteration, options.shard_number)
         return
     settings = section_of(section, options)
-    shard: Sentences
-    decoder: SentenceDecoder
-    if options.model is None:
-        shard = lists = read_list_shard(options.shard, options.features)
-        decoder = ListDecoder(lists)
-    else:
-        shard = grammars = read_shard(options.shard, options.templates, options.features)
-        decoder = Decoder(grammars, load_model(options.model), settings)
+    shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration, decoder.dense_names)

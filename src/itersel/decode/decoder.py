@@ -44,8 +44,13 @@ WORD_PENALTY = -1 / math.log(10)
 PAIRS_PER_WORD = 2500
 MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
 DEFAULT = Search()
-# Of dense (C) and sparse (F) features.
-WeightVectors: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class WeightVectors(NamedTuple):
+    """The weights of a shard's dense (C) and sparse (F) features."""
+
+    dense: NDArray[np.float64]
+    sparse: NDArray[np.float64]
 
 
 class KBest(NamedTuple):
@@ -120,17 +125,13 @@ class Decoder:
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
-        return find_named(weights, self.dense_names), find_weights(weights, self.shard.feature_key)
+        dense = find_named(weights, self.dense_names)
+        return WeightVectors(dense, find_weights(weights, self.shard.feature_key))
 
     def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
+        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
     ) -> KBest:
-        """Translate one sentence of the shard; for the weights, float64 (C) and (F), see `weight_vectors`.
+        """Translate one sentence of the shard; for the weights, see `weight_vectors`.
 
         Returns at most `k` translations, followed by those with new words that `finder` finds in the forest.
         """
@@ -139,26 +140,24 @@ class Decoder:
         offset = self.shard.source_offset
         if offset[sentence] == offset[sentence + 1]:
             return self._empty()
-        rules, found = self.search(sentence, dense_weights, sparse_weights)
+        rules, found = self.search(sentence, weights)
         best = self._find_best(found, rules, k)
         if finder is not None:
-            model_weight = float(dense_weights[self.model_column])
+            model_weight = float(weights.dense[self.model_column])
             best = extend(best, finder(SentenceForest(found, rules, self._table, model_weight, best)))
         dense = dense_vectors(best, rules, self.model_column)
         sparse = sparse_vectors(best, rules, self._table)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
 
-    def search(
-        self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
-    ) -> tuple[SentenceRules, Hypotheses]:
+    def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
 
         The arrays of the forest are reused for the next sentence. If the tables of language-model states
         are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules, model_weight = self._sentence_rules(sentence), float(dense_weights[self.model_column])
-        score_rules(self._table, rules, dense_weights, sparse_weights)
+        rules, model_weight = self._sentence_rules(sentence), float(weights.dense[self.model_column])
+        score_rules(self._table, rules, *weights)
         model = self.model
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(

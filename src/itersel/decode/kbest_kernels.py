@@ -169,13 +169,12 @@ def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Deriva
         if found.block[item] == NONE and not visit_item(hypotheses, found, item):
             return
         wanted, wanted_rank = awaited(hypotheses, found, item)
+        if found.counts[0] > found.score.shape[0]:
+            return
         if wanted != NONE:
             found.stack_item[depth], found.stack_rank[depth] = wanted, wanted_rank
             depth += 1
             continue
-        add_successors(hypotheses, found, item)
-        if found.counts[0] > found.score.shape[0]:
-            return
         next_derivation(hypotheses, rules, found, item)
 
 
@@ -196,7 +195,10 @@ def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
 
 @leaf_kernel
 def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int, int]:
-    """Return an item and a rank that must be settled before this item can continue, or -1 for none."""
+    """Return an item and a rank that must be settled before this item can continue, or -1 for none.
+
+    Adds the neighbours of the last popped candidate once they can be scored.
+    """
     last = found.last[item]
     if last != NONE:
         edge, i, j = found.edge[last], found.first[last], found.second[last]
@@ -205,6 +207,11 @@ def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int,
             return np.int64(first), np.int64(i + 1)
         if second != NONE and not is_settled(found, second, j + 1):
             return np.int64(second), np.int64(j + 1)
+        found.last[item] = NONE
+        if first != NONE and j == 0 and found.size[first] > i + 1:
+            add_candidate(hypotheses, found, item, edge, i + 1, 0)
+        if second != NONE and found.size[second] > j + 1:
+            add_candidate(hypotheses, found, item, edge, i, j + 1)
     candidate = found.heap[item]
     if candidate != NONE:
         # higher ranks were settled when the candidate was made
@@ -218,31 +225,12 @@ def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int,
 
 
 @leaf_kernel
-def add_successors(hypotheses: Hypotheses, found: Derivations, item: int) -> None:
-    """Add the neighbours of the last popped candidate."""
-    last = found.last[item]
-    if last == NONE:
-        return
-    found.last[item] = NONE
-    edge, i, j = found.edge[last], found.first[last], found.second[last]
-    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-    if first != NONE and j == 0 and found.size[first] > i + 1:
-        add_candidate(hypotheses, found, item, edge, i + 1, 0)
-    if second != NONE and found.size[second] > j + 1:
-        add_candidate(hypotheses, found, item, edge, i, j + 1)
-
-
-@leaf_kernel
 def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int) -> None:
-    """Pop the best candidate of an item if its antecedents are settled; keep it if its yield is new."""
+    """Pop the best candidate of an item, whose antecedents are settled; keep it if its yield is new."""
     candidate = found.heap[item]
     if candidate == NONE:
         found.exhausted[item] = True
         return
-    edge = found.edge[candidate]
-    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-    if (first != NONE and found.size[first] == 0) or (second != NONE and found.size[second] == 0):
-        return  # a successor has come to the top since `awaited` looked
     found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
     found.last[item] = candidate
     hash_yield(hypotheses, rules, found, candidate)

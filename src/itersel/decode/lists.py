@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.bleu.references import Joined, References, grouped_references, join_references
+from itersel.config.search import Search
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
-from itersel.grammar.shard import FeatureRows, Shard
+from itersel.grammar.shard import FeatureRows, Shard, read_shard
+from itersel.lm.binary import load_model
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
@@ -145,37 +148,31 @@ class ListDecoder:
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
-        return find_named(weights, self.dense_names), find_weights(weights, self._shard.feature_key)
+        dense = find_named(weights, self.dense_names)
+        return WeightVectors(dense, find_weights(weights, self._shard.feature_key))
 
-    def ranked(
-        self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
         shard = self._shard
         rows = np.arange(*shard.sentence_offset[sentence : sentence + 2])
         score = np.zeros(rows.shape[0])
         # not a matrix product, whose order of additions depends on the processor
-        for column, weight in zip(shard.dense[rows].T, dense_weights, strict=True):
+        for column, weight in zip(shard.dense[rows].T, weights.dense, strict=True):
             score += column * weight
         place, offset = places_of(shard.feature_offset, rows)
-        weighted = sparse_weights[shard.feature[place]] * shard.feature_value[place]
+        weighted = weights.sparse[shard.feature[place]] * shard.feature_value[place]
         score += sum_rows(weighted, offset)
         order = np.argsort(-score, kind="stable")
         return rows[order], score[order]
 
     def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
+        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
     ) -> KBest:
         """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
         if finder is not None:
             raise InputError("lists have no forest to search for hope and fear; use --candidates k-best")
         shard = self._shard
-        rows, score = self.ranked(sentence, dense_weights, sparse_weights)
+        rows, score = self.ranked(sentence, weights)
         rows = rows[:k]
         feature, feature_offset = take_rows(shard.feature, shard.feature_offset, rows)
         return KBest(
@@ -199,7 +196,7 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
     decoder = ListDecoder(shard)
     vectors = decoder.weight_vectors(weights)
     for sentence in range(shard.sentence_count):
-        yield shard.text_of(int(decoder.ranked(sentence, *vectors)[0][0]))
+        yield shard.text_of(int(decoder.ranked(sentence, vectors)[0][0]))
 
 
 def _make_list_shard(
@@ -321,6 +318,21 @@ def read_list_shard(path: FilePath, features: str = "all", has_text: bool = Fals
         raise damaged(path, "feature", "does not rise within a translation")
     values = fields_of(ListShard, arrays)
     return ListShard(**values, dense_names=_dense_names(attributes, arrays["dense"].shape[1], path))
+
+
+# Consecutive files often have the same model.
+_load_model = lru_cache(maxsize=1)(load_model)
+
+
+def open_sentences(
+    path: str, model: str | None, search: Search, threads: int = 1
+) -> tuple[Sentences, list[SentenceDecoder]]:
+    """Read a shard, and make a decoder for each thread; without a language model, it is a shard of lists."""
+    if model is None:
+        lists = read_list_shard(path, search.features)
+        return lists, [ListDecoder(lists)]
+    shard, loaded = read_shard(path, search.templates, search.features), _load_model(model)
+    return shard, [Decoder(shard, loaded, search) for _ in range(threads)]
 
 
 def count_listed(path: FilePath) -> int:

@@ -57,7 +57,7 @@ def derive_all(
         seen.append(forest)
         return ()
 
-    found = decoder.decode(sentence, *weights, k, look)
+    found = decoder.decode(sentence, weights, k, look)
     if not seen:
         # a sentence without words
         return found, [Derivation((), (), (), float(found.score[0]), 0.0)]
@@ -132,11 +132,11 @@ def _largest(
     decoder: Decoder, forest: SentenceForest, number: int, weights: WeightVectors
 ) -> tuple[tuple[str, float], ...]:
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
-    dense = forest.rules.dense[number] * weights[0]
+    dense = forest.rules.dense[number] * weights.dense
     found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
     table, rule = forest.table, forest.rules.rule[number]
     row = slice(*table.feature_offset[rule : rule + 2])
-    values = table.feature_value[row] * weights[1][table.feature[row]]
+    values = table.feature_value[row] * weights.sparse[table.feature[row]]
     for feature, value in zip(table.feature[row].tolist(), values.tolist(), strict=True):
         found[decoder.shard.feature_name.get(feature)] = value
     order = sorted((item for item in found.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))

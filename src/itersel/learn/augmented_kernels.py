@@ -220,19 +220,15 @@ def copy_row(partials: Partials, source: int, target: int) -> None:
 def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
     """Keep a copy of a row if it is among an item's best; of equivalent rows, only the best is kept."""
     begin, size = item * beam, partials.size[item]
-    place = size
-    for i in range(size):
-        if is_equivalent(partials, partials.rank[begin + i], row):
-            place = i
-            break
-    if place < size:
-        if not is_better(partials, row, partials.rank[begin + place]):
-            return
-    elif size < beam:
+    place = 0
+    while place < size and not is_equivalent(partials, partials.rank[begin + place], row):
+        place += 1
+    if place == size and size < beam:
         partials.rank[begin + size] = begin + size
         partials.size[item] = size + 1
     else:
-        place = size - 1
+        # it competes with its equivalent, or else with the worst
+        place = min(place, size - 1)
         if not is_better(partials, row, partials.rank[begin + place]):
             return
     copy_row(partials, row, partials.rank[begin + place])

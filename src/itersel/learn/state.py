@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.config.learners import Online
+from itersel.decode.decoder import WeightVectors
 from itersel.decode.lists import Sentences
 from itersel.errors import InputError
 from itersel.learn.parameter_kernels import (
@@ -124,9 +125,9 @@ class ShardWeights:
         self.dense, self.sparse, self._steps = dense, sparse, steps
 
     @property
-    def vectors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The dense (C) and sparse (F) weights; only sparse ones last refreshed or updated are up to date."""
-        return self.dense.weights.value, self.sparse.weights.value
+    def vectors(self) -> WeightVectors:
+        """The weights to decode with; only sparse ones last refreshed or updated are up to date."""
+        return WeightVectors(self.dense.weights.value, self.sparse.weights.value)
 
     @property
     def rate(self) -> float:

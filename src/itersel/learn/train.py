@@ -8,30 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from itertools import repeat
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.learners import LEARNERS, Online, Perceptron
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest
-from itersel.decode.lists import ListDecoder, SentenceDecoder, Sentences, count_listed, read_list_shard
+from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
+from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
 from itersel.errors import InputError, located
-from itersel.grammar.shard import count_sentences, read_shard
+from itersel.grammar.shard import count_sentences
 from itersel.learn.learners import Example, OnlineLearner, make_learner
 from itersel.learn.state import ShardWeights, Start, WeightTable
-from itersel.lm.binary import load_model
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, check_magnitude, make_weights
-
-# Consecutive files often have the same model.
-_load_model = lru_cache(maxsize=1)(load_model)
 
 
 @dataclass(frozen=True)
@@ -81,14 +76,7 @@ def shard_file(
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
     at most the learner's delay are used.
     """
-
-    def read() -> tuple[Sentences, Sequence[SentenceDecoder]]:
-        if model is None:
-            lists = read_list_shard(path, settings.features)
-            return lists, [ListDecoder(lists)]
-        shard, loaded = read_shard(path, settings.templates, settings.features), _load_model(model)
-        return shard, [Decoder(shard, loaded, settings) for _ in range(min(threads, settings.learner.delay))]
-
+    read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
     count = count_listed(path) if model is None else count_sentences(path)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start is None else f"{path} and {start}")
@@ -256,14 +244,10 @@ def _decode_all(
     for one in decoders:
         idle.put(one)
 
-    def decode(
-        vectors: tuple[NDArray[np.float64], NDArray[np.float64]],
-        sentence: int,
-        find: DerivationFinder | None,
-    ) -> KBest:
+    def decode(vectors: WeightVectors, sentence: int, find: DerivationFinder | None) -> KBest:
         decoder = idle.get()
         try:
-            return decoder.decode(sentence, *vectors, settings.k_best, find)
+            return decoder.decode(sentence, vectors, settings.k_best, find)
         finally:
             idle.put(decoder)
 
@@ -274,13 +258,13 @@ def _decode_all(
             weights.refresh(*shard.features_of(batch.start, batch.stop))
             # made before learning from the batch, because finders depend on the sentences learned from so far
             finders = [finder(sentence) for sentence in batch]
-            dense, sparse = weights.vectors
             found: Iterable[KBest]
             if threads is None:
-                found = list(map(decode, repeat((dense, sparse)), batch, finders))
+                found = list(map(decode, repeat(weights.vectors), batch, finders))
             else:
                 # Training on some sentences overlaps with decoding others.
-                found = threads.map(decode, repeat((dense.copy(), sparse.copy())), batch, finders)
+                copies = WeightVectors(*map(np.copy, weights.vectors))
+                found = threads.map(decode, repeat(copies), batch, finders)
             yield from zip(batch, found, strict=True)
     finally:
         if threads is not None:

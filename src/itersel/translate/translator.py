@@ -12,12 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_text, split_words, text_blocks
-from itersel.decode.decoder import Decoder
+from itersel.decode.decoder import Decoder, WeightVectors
 from itersel.decode.output import feature_values, text_of
 from itersel.decode.trees import Derivation, Node, derive_all
 from itersel.errors import InputError, located
@@ -133,7 +130,7 @@ class Translator:
             words = shard.vocabulary.to_list()
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
-                    found = decoder.decode(sentence, *vectors, k=1)
+                    found = decoder.decode(sentence, vectors, k=1)
                     yield from self._restore([text_of(found, 0, words)])
                     continue
                 tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
@@ -149,7 +146,7 @@ class Translator:
         self,
         decoder: Decoder,
         sentence: int,
-        vectors: tuple[NDArray[np.float64], NDArray[np.float64]],
+        vectors: WeightVectors,
         words: Sequence[str],
         details: Details,
     ) -> list[dict[str, Any]]:
@@ -157,7 +154,7 @@ class Translator:
         if details.alignments or details.derivations:
             found, trees = derive_all(decoder, sentence, vectors, words, details.k_best)
         else:
-            found = decoder.decode(sentence, *vectors, k=details.k_best)
+            found = decoder.decode(sentence, vectors, k=details.k_best)
         lines = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
         translations = []
         for rank, (line, text) in enumerate(zip(lines, self._restore(lines), strict=True)):

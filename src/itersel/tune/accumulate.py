@@ -220,14 +220,9 @@ class FileLists(NamedTuple):
             base += rows
         counts = np.concatenate([np.diff(part["sentence_offset"]) for part in parts])
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        pool = Pool(
-            offsets_of(counts),
-            joined["longest_reference"],
-            joined["mean_reference"],
-            Statistics(joined["matches"], joined["length"], joined["reference_length"]),
-            joined["dense"],
-            joined["origin"],
-        )
+        joined["sentence_offset"] = offsets_of(counts)
+        statistics = Statistics(*(joined.pop(name) for name in Statistics._fields))
+        pool = Pool(statistics=statistics, **joined)
         if pool.sentence_count == 0:
             raise InputError(NO_SENTENCES, self.files[0].path)
         check_matches(pool.statistics, self.files[0].path)

@@ -69,7 +69,7 @@ def generate_forests(
     number: int = 0,
 ) -> None:
     """Write the pruned forests of all sentences of a shard; see `itersel.tune.generate.generate_lists`."""
-    dense_weights, sparse_weights = decoder.weight_vectors(weights)
+    vectors = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
     with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
@@ -79,11 +79,11 @@ def generate_forests(
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
                 continue
-            rules, found = decoder.search(sentence, dense_weights, sparse_weights)
+            rules, found = decoder.search(sentence, vectors)
             dense = rules.dense
             if decoder.use_sparse:
                 place, offset = places_of(shard.rule_feature_offset, rules.rule)
-                weighted = sparse_weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
+                weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
 

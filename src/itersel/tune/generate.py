@@ -107,7 +107,7 @@ def generate_lists(
 
     The file records the settings of the decoder, the iteration (from 1), and the `number` of the shard.
     """
-    dense_weights, sparse_weights = decoder.weight_vectors(weights)
+    vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
     # the shard's sparse features in order of first occurrence, and the position of each
     used: list[int] = []
@@ -116,7 +116,7 @@ def generate_lists(
         path, FORMAT, "k-best-lists", shard, decoder.dense_names, settings, iteration, number
     ) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
-            found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
+            found = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])

@@ -88,7 +88,6 @@ def bleu_along_line(
     start: NDArray[np.int64],
     place: NDArray[np.float64],
     lines: NDArray[np.int64],
-    order: NDArray[np.int64],
     statistics: Statistics,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the begin of each interval, float64 (I), and its corpus BLEU, float64 (I).
@@ -96,22 +95,22 @@ def bleu_along_line(
     The first interval begins at minus infinity; each ends where the next begins. Adjacent intervals with the
     same summed counts are merged.
 
-    `start`, `place` and `lines` (rows of `statistics`) are the result of `envelope_bends`; `order`, int64
-    (B), are the bends from left to right.
+    `start`, `place` and `lines` (rows of `statistics`) are the result of `envelope_bends`, all bends from
+    left to right.
     """
     counts = np.zeros(COUNTS, np.int64)
     for row in start:
         add_counts(counts, statistics, row, 1)
-    bends = order.shape[0]
+    bends = place.shape[0]
     begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
     begin[0], bleu[0] = -np.inf, bleu_of_counts(counts)
     before = counts.copy()
     intervals, i = 1, 0
     while i < bends:
-        x = place[order[i]]
-        while i < bends and place[order[i]] == x:
-            add_counts(counts, statistics, lines[order[i], 0], -1)
-            add_counts(counts, statistics, lines[order[i], 1], 1)
+        x = place[i]
+        while i < bends and place[i] == x:
+            add_counts(counts, statistics, lines[i, 0], -1)
+            add_counts(counts, statistics, lines[i, 1], 1)
             i += 1
         changed = False
         for n in range(COUNTS):

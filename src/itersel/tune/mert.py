@@ -67,9 +67,10 @@ class LineSearch(ABC):
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
+        place, lines = place[order], lines[order]
         if not found.quality.shape[0]:
-            return bleu_along_line(start, place, lines, order, found.statistics)
-        place, quality = place[order], found.quality[lines[order]]
+            return bleu_along_line(start, place, lines, found.statistics)
+        quality = found.quality[lines]
         # after all bends in the same place
         last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
         first = fmean(found.quality[start].tolist())
