@@ -30,7 +30,8 @@ FORMAT = FileFormat(
     "file of score counts",
     1,
     "itersel detokenize --counts",
-    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, packed=True, shuffled=True)},
+    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
+    packed=True,
 )
 
 

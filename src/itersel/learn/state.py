@@ -31,7 +31,7 @@ from itersel.learn.parameter_kernels import (
     update,
 )
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array, FilePath, numbers
+from itersel.storage.formats import Array, FilePath, numbers, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
@@ -57,10 +57,7 @@ STATE = replace(
     FORMAT,
     arrays={
         "state/key": Array("<u8", ("S",), rising=True),
-        "state/name": Array("|u1", ("bytes of state names",)),
-        "state/name_offset": Array(
-            "<i8", ("S+1",), into="bytes of state names", text="state/name", rising=True
-        ),
+        **strings("state/name", "S", "state names", rising=True),
         "state/v": numbers("<f8", "S"),
         "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
         "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
