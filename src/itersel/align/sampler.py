@@ -41,7 +41,7 @@ from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, strings
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
@@ -213,7 +213,7 @@ def read_model(path: FilePath) -> TrainedModel:
     """Read a model."""
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
-        raise InputError("damaged: has no direction; recreate the file", path)
+        raise damaged_file(path, "has no direction")
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )

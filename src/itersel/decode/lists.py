@@ -25,11 +25,11 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FeatureRows, Shard
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers, offsets, strings
+from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import (
     StringTable,
@@ -328,6 +328,5 @@ def _dense_names(attributes: Mapping[str, Any], columns: int, path: FilePath) ->
     except (KeyError, TypeError, ValueError, RecursionError):
         names = ()
     if len(set(names)) != columns or len(names) != columns:
-        message = f"damaged: 'dense_names' must hold {columns} different names; recreate the file"
-        raise InputError(message, path)
+        raise damaged_file(path, f"'dense_names' must hold {columns} different names")
     return names

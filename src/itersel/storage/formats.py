@@ -114,9 +114,14 @@ def digest(array: NDArray[Any]) -> str:
     return hasher.result(array)
 
 
+def damaged_file(path: FilePath, why: str) -> InputError:
+    """Return the error for a damaged file."""
+    return InputError(f"damaged: {why}; recreate the file", path)
+
+
 def damaged(path: FilePath, name: str, why: str) -> InputError:
     """Return the error for a damaged array."""
-    return InputError(f"damaged: array '{name}' {why}; recreate the file", path)
+    return damaged_file(path, f"array '{name}' {why}")
 
 
 def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) -> None:

@@ -36,6 +36,7 @@ from itersel.storage.formats import (
     check_arrays,
     check_digests,
     damaged,
+    damaged_file,
     digest,
     without_extra,
 )
@@ -118,7 +119,7 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
     with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}
     if digests.pop(ATTRIBUTES, None) != attributes_digest(attributes):
-        raise InputError("damaged: the attributes do not match their checksum; recreate the file", path)
+        raise damaged_file(path, "the attributes do not match their checksum")
     return Header(attributes, digests)
 
 

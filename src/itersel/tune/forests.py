@@ -17,7 +17,7 @@ from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers, offsets
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, damaged_file, numbers, offsets
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.accumulate import NO_SENTENCES, ListFile
@@ -171,7 +171,7 @@ def read_forests(path: FilePath, columns: int) -> Forests:
     arrays[name] = grouped_references(references, arrays[name], sentences, path)
     forests = Forests(**{name: arrays[name] for name in Forests._fields})
     if forests.rule_dense.shape[1] != columns:
-        raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)
+        raise damaged_file(path, "'dense_names' does not name the dense features")
     bad = find_bad_sentence(forests)
     if bad >= 0:
         raise damaged(path, "edge_rule", f"and the antecedents do not form a forest for sentence {bad + 1}")
