@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, InputError, checked, opening
 from itersel.limits import max_unpacked
 from itersel.storage.formats import (
     Arrays,
@@ -64,13 +64,8 @@ def open_hdf5(path: FilePath) -> h5py.File:
 
     It is an OSError if it cannot be read for a reason that recreating it would not fix.
     """
-    try:
-        with open(path, "rb") as stream:
-            signature = stream.read(len(SIGNATURE))
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
+    with opening(path), open(path, "rb") as stream:
+        signature = stream.read(len(SIGNATURE))
     if signature != SIGNATURE:
         raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
     try:
