@@ -298,12 +298,8 @@ def _check_features(shard: Shard, path: FilePath) -> None:
     rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
     if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
         return
-    for name, size in (
-        ("grammar_samples", rows),
-        ("grammar_count", rows),
-        ("grammar_singleton", rows),
-        ("rule_cost", rules),
-    ):
+    sizes = dict.fromkeys(("grammar_samples", "grammar_count", "grammar_singleton"), rows)
+    for name, size in {**sizes, "rule_cost": rules}.items():
         if getattr(shard, name).shape[0] != size:
             raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
     if shard.dense_names != GRAMMAR_FEATURES:
