@@ -129,9 +129,7 @@ def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
     content = dict(arrays)
     words = StringTable(content.pop("words_data"), content.pop("words_offset"))
     index = IndexArrays(**content)
-    position, wrong = find_bad_position(
-        index.source, index.source_offset, index.room, index.position, index.link
-    )
+    position, wrong = find_bad_position(index)
     if wrong:
         name, why = POSITION_FAULTS[wrong]
         raise damaged(path, name, f"{why} (position {position})")
