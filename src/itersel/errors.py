@@ -81,6 +81,17 @@ def checked(path: FilePath, otherwise: str) -> Iterator[None]:
         raise InputError(otherwise, path) from None
 
 
+@contextlib.contextmanager
+def opening(path: FilePath) -> Iterator[None]:
+    """Turn the errors of opening a file that does not exist, or a folder, into an InputError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError("no such file", path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a file was expected", path) from None
+
+
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
     """Make all calls and return their results; if any fail, raise all their InputErrors together."""
     results, errors = [], []

@@ -190,7 +190,7 @@ def _apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, siz
 def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
     """Whether an array still exists in this file itself, and has numbers and rows."""
     try:
-        dataset = find_dataset(stream, name, format.arrays[name])
+        dataset = find_dataset(stream, name, format)
     except (*ERRORS, MemoryError):
         return False
     return dataset.ndim > 0 and dataset.nbytes < 1 << 20

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.checks import is_good_index, is_good_rule
 
-from itersel.grammar.index_kernels import FINE, find_bad_position
+from itersel.grammar.index_kernels import FINE, IndexArrays, find_bad_position
 from itersel.grammar.shard_kernels import find_bad_rule
 from itersel.grammar.template_kernels import Rules
 from itersel.storage.strings import offsets_of, string_table
@@ -77,6 +77,7 @@ def test_positions_equal_plain_python(data):
     ends = np.cumsum([len(s) for s in sentences]).tolist()
     cut = [source[a:b].tolist() for a, b in zip([0, *ends], ends, strict=False)]
     offset = offsets_of([len(s) for s in sentences])
-    _, wrong = find_bad_position(source, offset, room, position, arrays["link"])
+    others = dict.fromkeys(IndexArrays._fields, np.zeros(0, np.int32))
+    _, wrong = find_bad_position(IndexArrays(**{**others, **arrays, "source_offset": offset}))
     good = is_good_index(cut, room.tolist(), position.tolist(), arrays["link"].tolist())
     assert (wrong == FINE) == good

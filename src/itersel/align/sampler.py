@@ -41,7 +41,7 @@ from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, all_packed
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
@@ -63,19 +63,16 @@ FORMAT = FileFormat(
     "word alignment model",
     1,
     "itersel align --save",
-    all_packed(
-        {
-            "given": Array("|u1", ("bytes of given words",)),
-            "given_offset": Array("<i8", ("V+1",), into="bytes of given words", text="given"),
-            "generated": Array("|u1", ("bytes of generated words",)),
-            "generated_offset": Array("<i8", ("W+1",), into="bytes of generated words", text="generated"),
-            "pair_given": Array("<i4", ("P",), least=0, below="V"),
-            "pair_generated": Array("<i4", ("P",), least=1, below="W"),
-            "pair_links": Array("<i4", ("P", SAMPLERS), least=0, most=MOST),
-            "jumps": Array("<f8", (SAMPLERS, 2 * LONGEST_JUMP + 1), least=JUMP, most=2**52),
-            "ratio": Array("<f4", ("V", LARGEST_FERTILITY + 1, SAMPLERS), least=0, most=2**52),
-        }
-    ),
+    {
+        **strings("given", "V", "given words"),
+        **strings("generated", "W", "generated words"),
+        "pair_given": Array("<i4", ("P",), least=0, below="V"),
+        "pair_generated": Array("<i4", ("P",), least=1, below="W"),
+        "pair_links": Array("<i4", ("P", SAMPLERS), least=0, most=MOST),
+        "jumps": Array("<f8", (SAMPLERS, 2 * LONGEST_JUMP + 1), least=JUMP, most=2**52),
+        "ratio": Array("<f4", ("V", LARGEST_FERTILITY + 1, SAMPLERS), least=0, most=2**52),
+    },
+    packed=True,
 )
 
 
@@ -216,7 +213,7 @@ def read_model(path: FilePath) -> TrainedModel:
     """Read a model."""
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
-        raise InputError("damaged: has no direction; recreate the file", path)
+        raise damaged_file(path, "has no direction")
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import InputError
-from itersel.storage.formats import FilePath, damaged
+from itersel.storage.formats import FilePath, damaged, damaged_file
 from itersel.storage.strings import offsets_of, take_rows
 
 
@@ -82,9 +81,7 @@ def grouped_references(
     """
     if offset.shape[0] == 0:
         if references != sentences:
-            raise InputError(
-                f"damaged: has {references} references for {sentences} sentences; recreate the file", path
-            )
+            raise damaged_file(path, f"has {references} references for {sentences} sentences")
         return np.arange(sentences + 1)
     if (np.diff(offset) == 0).any():
         raise damaged(path, "sentence_reference_offset", "leaves a sentence without a reference")

@@ -27,12 +27,12 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FeatureRows, Shard, read_shard
 from itersel.lm.binary import load_model
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
 from itersel.storage.files import read_lines
-from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import (
     StringTable,
@@ -52,31 +52,25 @@ FORMAT = FileFormat(
     "shard of lists",
     1,
     "itersel lists",
-    all_packed(
-        {
-            "id": Array("<i8", ("N",), least=0),
-            "sentence_offset": Array("<i8", ("N+1",), into="H", shuffled=True),
-            "vocabulary": Array("|u1", ("bytes of words",)),
-            "vocabulary_offset": Array(
-                "<i8", ("V+1",), into="bytes of words", text="vocabulary", shuffled=True
-            ),
-            "word": Array("<i4", ("words",), least=0, below="V", shuffled=True),
-            "word_offset": Array("<i8", ("H+1",), into="words", shuffled=True),
-            "text": Array("|u1", ("bytes of texts",), is_extra=True),
-            "text_offset": Array("<i8", ("H+1",), into="bytes of texts", text="text", is_extra=True),
-            "reference": Array("<i4", ("reference words",), least=0, below="V"),
-            "reference_offset": Array("<i8", ("M+1",), into="reference words", shuffled=True),
-            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
-            "quality": Array("<f8", ("H",), least=0, most=1, is_extra=True),
-            "dense": numbers("<f8", "H", "C"),
-            "feature": Array("<i4", ("sparse values",), least=0, below="F", shuffled=True),
-            "feature_value": numbers("<f8", "sparse values"),
-            "feature_offset": Array("<i8", ("H+1",), into="sparse values", shuffled=True),
-            "feature_key": Array("<u8", ("F",), rising=True),
-            "feature_name": Array("|u1", ("bytes of features",)),
-            "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
-        }
-    ),
+    {
+        "id": Array("<i8", ("N",), least=0),
+        "sentence_offset": offsets("N", "H", shuffled=True),
+        **strings("vocabulary", "V", "words", shuffled=True),
+        "word": Array("<i4", ("words",), least=0, below="V", shuffled=True),
+        "word_offset": offsets("H", "words", shuffled=True),
+        **strings("text", "H", "texts", is_extra=True),
+        "reference": Array("<i4", ("reference words",), least=0, below="V"),
+        "reference_offset": offsets("M", "reference words", shuffled=True),
+        "sentence_reference_offset": offsets("N", "M", is_extra=True),
+        "quality": Array("<f8", ("H",), least=0, most=1, is_extra=True),
+        "dense": numbers("<f8", "H", "C"),
+        "feature": Array("<i4", ("sparse values",), least=0, below="F", shuffled=True),
+        "feature_value": numbers("<f8", "sparse values"),
+        "feature_offset": offsets("H", "sparse values", shuffled=True),
+        "feature_key": Array("<u8", ("F",), rising=True),
+        **strings("feature_name", "F", "features"),
+    },
+    packed=True,
 )
 
 
@@ -346,6 +340,5 @@ def _dense_names(attributes: Mapping[str, Any], columns: int, path: FilePath) ->
     except (KeyError, TypeError, ValueError, RecursionError):
         names = ()
     if len(set(names)) != columns or len(names) != columns:
-        message = f"damaged: 'dense_names' must hold {columns} different names; recreate the file"
-        raise InputError(message, path)
+        raise damaged_file(path, f"'dense_names' must hold {columns} different names")
     return names

@@ -17,7 +17,7 @@ import numpy as np
 from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
-from itersel.storage.formats import Array, FileFormat, FilePath, digest
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # The metrics in a file: pairs of a case and a name.
@@ -30,7 +30,8 @@ FORMAT = FileFormat(
     "file of score counts",
     1,
     "itersel detokenize --counts",
-    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, packed=True, shuffled=True)},
+    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
+    packed=True,
 )
 
 
@@ -91,7 +92,7 @@ def read_counts(path: FilePath) -> CountedText:
     arrays, attributes = read_arrays(path, FORMAT)
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
     if arrays["counts"].shape[1] != ends[-1]:
-        raise InputError("damaged: the counts are for other metrics; recreate the file", path)
+        raise damaged_file(path, "the counts are for other metrics")
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
@@ -99,7 +100,7 @@ def read_counts(path: FilePath) -> CountedText:
     columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
     for metric, found in zip(metrics, columns, strict=True):
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
-            raise InputError(f"damaged: {metric.name} has more matches than n-grams; recreate the file", path)
+            raise damaged_file(path, f"{metric.name} has more matches than n-grams")
     return CountedText(Counts(metrics, columns), references, translations, number)
 
 

@@ -33,7 +33,7 @@ from itersel.grammar.index_kernels import (
 from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
-from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers, offsets
 from itersel.storage.strings import StringTable, offsets_of, string_table
 
 MAX_COST = 1e9
@@ -45,12 +45,12 @@ FORMAT = FileFormat(
     "itersel grammar index",
     {
         "words_data": Array("|u1", ("bytes of words",)),
-        "words_offset": Array("<i8", ("V+1",), into="bytes of words", text="words_data"),
+        "words_offset": offsets("V", "bytes of words", text="words_data"),
         "source": Array("<i4", ("T",), least=0, below="V"),
-        "source_offset": Array("<i8", ("S+1",), into="T"),
+        "source_offset": offsets("S", "T"),
         "room": Array("|u1", ("T",)),
         "suffix": Array("<i4", ("T",), least=0, below="T"),
-        "word_begin": Array("<i8", ("V+1",), into="T"),
+        "word_begin": offsets("V", "T"),
         "target": Array("<i4", ("target words",), least=0, below="V"),
         "position": Array("<i4", ("T", 5)),
         "link": Array("<i4", ("L",), least=0, below="target words"),
@@ -129,9 +129,7 @@ def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
     content = dict(arrays)
     words = StringTable(content.pop("words_data"), content.pop("words_offset"))
     index = IndexArrays(**content)
-    position, wrong = find_bad_position(
-        index.source, index.source_offset, index.room, index.position, index.link
-    )
+    position, wrong = find_bad_position(index)
     if wrong:
         name, why = POSITION_FAULTS[wrong]
         raise damaged(path, name, f"{why} (position {position})")

@@ -185,21 +185,15 @@ def mark_phrases(
 
 
 @leaf_kernel
-def find_bad_position(
-    source: NDArray[np.int32],
-    source_offset: NDArray[np.int64],
-    room: NDArray[np.uint8],
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-) -> tuple[int, int]:
+def find_bad_position(index: IndexArrays) -> tuple[int, int]:
     """Return the first source position that contradicts the sentences and links, or (-1, FINE).
 
-    Arrays as in `IndexArrays`; the caller has checked the bounds of offsets, words and links. If all is FINE,
-    no phrase and no link leads out of its sentence or out of the arrays.
+    The caller has checked the bounds of offsets, words and links. If all is FINE, no phrase and no link leads
+    out of its sentence or out of the arrays.
     """
-    end = 0
-    for s in range(source_offset.shape[0] - 1):
-        first, stop = source_offset[s], source_offset[s + 1]
+    source, room, position, link, end = index.source, index.room, index.position, index.link, 0
+    for s in range(index.source_offset.shape[0] - 1):
+        first, stop = index.source_offset[s], index.source_offset[s + 1]
         if first == stop:
             return first, BAD_SENTENCE
         for p in range(first, stop):

@@ -33,7 +33,7 @@ from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, 
 from itersel.grammar.template_kernels import Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, OTHER
 from itersel.plugins import TEMPLATES
-from itersel.storage.formats import FilePath, damaged
+from itersel.storage.formats import FilePath, damaged, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 
@@ -203,9 +203,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     lists = {"dense_names": names, "templates": held, "computed": computed}
     _check_names(lists, path)
     if len(names) != (columns := values["grammar_dense"].shape[1]):
-        raise InputError(
-            f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
-        )
+        raise damaged_file(path, f"'dense_names' must hold {columns} different names")
     values |= {name: tuple(value) for name, value in lists.items()}
     shard = Shard(**values, attributes=attributes)
     if shard.has_references:
@@ -280,17 +278,15 @@ def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
     for attribute, names in lists.items():
         are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not are_names or len(set(names)) != len(names):
-            why = "is not a list of different names"
-            raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
+            raise damaged_file(path, f"'{attribute}' is not a list of different names")
     for name in lists["dense_names"]:
         if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES:
-            why = "cannot be a dense feature of a shard"
-            raise InputError(f"damaged: {name!r} {why}; recreate the file", path)
+            raise damaged_file(path, f"{name!r} cannot be a dense feature of a shard")
     if unknown := [name for name in lists["templates"] if name not in TEMPLATES]:
         why = "install the package that adds it, or recreate the file"
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
     if not set(lists["computed"]) <= set(lists["templates"]):
-        raise InputError("damaged: 'computed' has a template that 'templates' lacks; recreate the file", path)
+        raise damaged_file(path, "'computed' has a template that 'templates' lacks")
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:
@@ -302,17 +298,12 @@ def _check_features(shard: Shard, path: FilePath) -> None:
     rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
     if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
         return
-    for name, size in (
-        ("grammar_samples", rows),
-        ("grammar_count", rows),
-        ("grammar_singleton", rows),
-        ("rule_cost", rules),
-    ):
+    sizes = dict.fromkeys(("grammar_samples", "grammar_count", "grammar_singleton"), rows)
+    for name, size in {**sizes, "rule_cost": rules}.items():
         if getattr(shard, name).shape[0] != size:
             raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
     if shard.dense_names != GRAMMAR_FEATURES:
-        why = "are not those of an extracted grammar"
-        raise InputError(f"damaged: 'dense_names' {why}; recreate the file", path)
+        raise damaged_file(path, "'dense_names' are not those of an extracted grammar")
 
 
 def _check_categories(shard: Shard, path: FilePath) -> None:

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from itersel.grammar.shard_kernels import PASS_THROUGH
 from itersel.grammar.template_kernels import MAX_BIN
 from itersel.limits import MAX_SAMPLES
-from itersel.storage.formats import Array, FileFormat, numbers
-
-
-def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
-    return Array(dtype, shape, packed=True, **more)
-
-
-def _offsets(size: str, into: str, **more: Any) -> Array:
-    return _packed("<i8", size, into=into, shuffled=True, **more)
-
+from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 
 # Sizes: V words, N sentences, M references, R rules, F listed features, G rules of all sentences, C dense
 # features, K categories.
@@ -26,36 +15,34 @@ FORMAT = FileFormat(
     5,
     "itersel grammar extract",
     {
-        "vocabulary": _packed("|u1", "bytes of words"),
-        "vocabulary_offset": _offsets("V+1", "bytes of words", text="vocabulary"),
-        "source": _packed("<i4", "source words", least=0, below="V"),
-        "source_offset": _offsets("N+1", "source words"),
-        "reference": _packed("<i4", "reference words", least=0, below="V"),
-        "reference_offset": _offsets("M+1", "reference words", optional=True),
-        "sentence_reference_offset": _offsets("N+1", "M", is_extra=True),
-        "rule_kind": _packed("|u1", "R", most=PASS_THROUGH),
-        "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
-        "rule_source_offset": _offsets("R+1", "source symbols"),
-        "rule_target": _packed("<i4", "target symbols", least=-2, below="V"),
-        "rule_target_offset": _offsets("R+1", "target symbols"),
-        "rule_alignment": _packed("|u1", "points", 2),
-        "rule_alignment_offset": _offsets("R+1", "points"),
-        "rule_feature": _packed("<i4", "features of rules", least=0, below="F"),
-        "rule_feature_value": numbers("<f4", "features of rules", packed=True),
-        "rule_feature_offset": _offsets("R+1", "features of rules", optional=True),
-        "feature_key": _packed("<u8", "F", rising=True, shuffled=True),
-        "feature_name": _packed("|u1", "bytes of features"),
-        "feature_name_offset": _offsets("F+1", "bytes of features", text="feature_name"),
-        "grammar_rule": _packed("<i4", "G", least=2, below="R", shuffled=True),
-        "grammar_offset": _offsets("N+1", "G"),
-        "grammar_dense": numbers("<f4", "G", "C", packed=True, optional=True),
-        "category": _packed("|u1", "bytes of categories"),
-        "category_offset": _offsets("K+1", "bytes of categories", text="category"),
-        "rule_category": _packed("<u2", "R", 3, below="K", optional=True),
-        "rule_bin": _packed("|u1", "R", most=MAX_BIN, is_extra=True),
-        "rule_cost": numbers("<f4", "R", 2, packed=True, is_extra=True),
-        "grammar_samples": _packed("<i4", "G", least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
-        "grammar_count": _packed("<i4", "G", least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
-        "grammar_singleton": _packed("|u1", "G", most=1, is_extra=True),
+        **strings("vocabulary", "V", "words", shuffled=True),
+        "source": Array("<i4", ("source words",), least=0, below="V"),
+        "source_offset": offsets("N", "source words", shuffled=True),
+        "reference": Array("<i4", ("reference words",), least=0, below="V"),
+        "reference_offset": offsets("M", "reference words", optional=True, shuffled=True),
+        "sentence_reference_offset": offsets("N", "M", is_extra=True, shuffled=True),
+        "rule_kind": Array("|u1", ("R",), most=PASS_THROUGH),
+        "rule_source": Array("<i4", ("source symbols",), least=-2, below="V"),
+        "rule_source_offset": offsets("R", "source symbols", shuffled=True),
+        "rule_target": Array("<i4", ("target symbols",), least=-2, below="V"),
+        "rule_target_offset": offsets("R", "target symbols", shuffled=True),
+        "rule_alignment": Array("|u1", ("points", 2)),
+        "rule_alignment_offset": offsets("R", "points", shuffled=True),
+        "rule_feature": Array("<i4", ("features of rules",), least=0, below="F"),
+        "rule_feature_value": numbers("<f4", "features of rules"),
+        "rule_feature_offset": offsets("R", "features of rules", optional=True, shuffled=True),
+        "feature_key": Array("<u8", ("F",), rising=True, shuffled=True),
+        **strings("feature_name", "F", "features", shuffled=True),
+        "grammar_rule": Array("<i4", ("G",), least=2, below="R", shuffled=True),
+        "grammar_offset": offsets("N", "G", shuffled=True),
+        "grammar_dense": numbers("<f4", "G", "C", optional=True),
+        **strings("category", "K", "categories", shuffled=True),
+        "rule_category": Array("<u2", ("R", 3), below="K", optional=True),
+        "rule_bin": Array("|u1", ("R",), most=MAX_BIN, is_extra=True),
+        "rule_cost": numbers("<f4", "R", 2, is_extra=True),
+        "grammar_samples": Array("<i4", ("G",), least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
+        "grammar_count": Array("<i4", ("G",), least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True),
+        "grammar_singleton": Array("|u1", ("G",), most=1, is_extra=True),
     },
+    packed=True,
 )

@@ -19,7 +19,6 @@ import itersel
 from itersel.config.learners import Online
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.lists import Sentences
-from itersel.errors import InputError
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
@@ -32,7 +31,7 @@ from itersel.learn.parameter_kernels import (
     update,
 )
 from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array, FilePath, numbers
+from itersel.storage.formats import Array, FilePath, damaged_file, numbers, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
@@ -58,10 +57,7 @@ STATE = replace(
     FORMAT,
     arrays={
         "state/key": Array("<u8", ("S",), rising=True),
-        "state/name": Array("|u1", ("bytes of state names",)),
-        "state/name_offset": Array(
-            "<i8", ("S+1",), into="bytes of state names", text="state/name", rising=True
-        ),
+        **strings("state/name", "S", "state names", rising=True),
         "state/v": numbers("<f8", "S"),
         "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
         "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
@@ -294,5 +290,5 @@ def read_start(path: FilePath) -> Start:
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
     steps = attributes.get("steps")
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
-        raise InputError("damaged: the number of steps is missing or invalid; recreate the file", path)
+        raise damaged_file(path, "the number of steps is missing or invalid")
     return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itersel.errors import FilePath, InputError
 from itersel.select.selection import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
+from itersel.storage.formats import damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
@@ -80,7 +81,7 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
         key, find_groups(key, name), arrays["norm"], np.diff(arrays["W/indptr"]), arrays["selected"] == 1
     )
     if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:
-        raise InputError("damaged: has columns with more entries than shards; recreate the file", path)
+        raise damaged_file(path, "has columns with more entries than shards")
     return found, columns
 
 

@@ -58,7 +58,7 @@ def open_shard(path: str) -> ShardFile:
         found = header.attributes.get
         try:
             # arrays are only opened once they are known to be in this file
-            arrays = {name: find_dataset(stream, name, FORMAT.arrays[name]) for name in ARRAYS}
+            arrays = {name: find_dataset(stream, name, FORMAT) for name in ARRAYS}
             count, length = arrays[VALUE].shape[0], arrays[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
             return ShardFile(

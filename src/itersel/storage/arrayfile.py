@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, InputError, checked, opening
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"
@@ -94,15 +94,10 @@ def is_array_file(path: FilePath) -> bool:
 
 def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:
     """Return the header, and the position where the arrays begin."""
-    try:
-        with open(path, "rb") as stream:
-            magic, length = stream.read(len(MAGIC)), int.from_bytes(stream.read(8), "little")
-            size = os.fstat(stream.fileno()).st_size
-            header, found = stream.read(min(length, size)), stream.read(DIGEST_BYTES)
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
+    with opening(path), open(path, "rb") as stream:
+        magic, length = stream.read(len(MAGIC)), int.from_bytes(stream.read(8), "little")
+        size = os.fstat(stream.fileno()).st_size
+        header, found = stream.read(min(length, size)), stream.read(DIGEST_BYTES)
     if not magic.startswith(MAGIC_START):
         raise InputError(f"is not a file of kind '{kind}' made by itersel", path)
     if magic != MAGIC:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from itersel.atomic import atomic_path, named
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, opening
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 
 STANDARD_STREAM = "-"
@@ -219,18 +219,14 @@ def _opened(path: FilePath) -> Iterator[IO[bytes]]:
     compression = compression_of(path)
     try:
         if compression is None:
-            with open(path, "rb", buffering=0) as stream:
+            with opening(path), open(path, "rb", buffering=0) as stream:
                 yield stream
             return
         # libraries accept an empty file, but compressing nothing still gives some bytes
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise EOFError("it is empty")
-        with compression.imported().open(path, "rb") as stream:
+        with opening(path), compression.imported().open(path, "rb") as stream:
             yield stream
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
     except Exception as error:
         if compression is None or not isinstance(error, compression.damages()):
             if isinstance(error, OSError) and error.filename is None:  # from a read, not from opening

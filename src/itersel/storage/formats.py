@@ -44,8 +44,7 @@ class Array:
     optional: bool = False  # the array may have no rows, regardless of its size
     # Few files need the array: all such arrays are left out if none of them has rows. Implies `optional`.
     is_extra: bool = False
-    # Stored compressed, or compressed after byte shuffling; see `itersel.storage.hdf5.write_arrays`.
-    packed: bool = False
+    # Compressed after byte shuffling, if the file is packed; see `itersel.storage.hdf5.write_arrays`.
     shuffled: bool = False
 
 
@@ -60,6 +59,7 @@ class FileFormat:
     version: int
     made_by: str
     arrays: Mapping[str, Array]
+    packed: bool = False  # arrays are stored compressed; only in HDF5 files
 
 
 def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
@@ -67,9 +67,18 @@ def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
     return Array(dtype, shape, **{"least": -MAX_MAGNITUDE, "most": MAX_MAGNITUDE, **more})
 
 
-def all_packed(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the same declarations for arrays stored compressed."""
-    return {name: replace(array, packed=True) for name, array in arrays.items()}
+def offsets(rows: str, into: str, **more: Any) -> Array:
+    """Declare where each of the `rows` of a ragged array begins and the last one ends."""
+    return Array("<i8", (f"{rows}+1",), into=into, **more)
+
+
+def strings(name: str, count: str, what: str, is_extra: bool = False, **of_offsets: Any) -> dict[str, Array]:
+    """Declare a table of `count` strings: their bytes, and the offsets ``<name>_offset``."""
+    size = f"bytes of {what}"
+    return {
+        name: Array("|u1", (size,), is_extra=is_extra),
+        f"{name}_offset": offsets(count, size, text=name, is_extra=is_extra, **of_offsets),
+    }
 
 
 def without_extra(format: FileFormat) -> FileFormat:
@@ -105,9 +114,14 @@ def digest(array: NDArray[Any]) -> str:
     return hasher.result(array)
 
 
+def damaged_file(path: FilePath, why: str) -> InputError:
+    """Return the error for a damaged file."""
+    return InputError(f"damaged: {why}; recreate the file", path)
+
+
 def damaged(path: FilePath, name: str, why: str) -> InputError:
     """Return the error for a damaged array."""
-    return InputError(f"damaged: array '{name}' {why}; recreate the file", path)
+    return damaged_file(path, f"array '{name}' {why}")
 
 
 def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) -> None:

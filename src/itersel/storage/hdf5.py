@@ -28,15 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, InputError, checked, opening
 from itersel.limits import max_unpacked
 from itersel.storage.formats import (
-    Array,
     Arrays,
     FileFormat,
     check_arrays,
     check_digests,
     damaged,
+    damaged_file,
     digest,
     without_extra,
 )
@@ -64,13 +64,8 @@ def open_hdf5(path: FilePath) -> h5py.File:
 
     It is an OSError if it cannot be read for a reason that recreating it would not fix.
     """
-    try:
-        with open(path, "rb") as stream:
-            signature = stream.read(len(SIGNATURE))
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
+    with opening(path), open(path, "rb") as stream:
+        signature = stream.read(len(SIGNATURE))
     if signature != SIGNATURE:
         raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
     try:
@@ -119,7 +114,7 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
     with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}
     if digests.pop(ATTRIBUTES, None) != attributes_digest(attributes):
-        raise InputError("damaged: the attributes do not match their checksum; recreate the file", path)
+        raise damaged_file(path, "the attributes do not match their checksum")
     return Header(attributes, digests)
 
 
@@ -174,7 +169,7 @@ def read_arrays(
             if declared.is_extra and name not in header.digests:
                 continue
             try:
-                arrays[name] = read_packed(find_dataset(stream, name, declared))
+                arrays[name] = read_packed(find_dataset(stream, name, format))
             except ERRORS as error:
                 raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
     check_digests(arrays, header.digests, path)
@@ -184,7 +179,7 @@ def read_arrays(
     return arrays, header.attributes
 
 
-def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
+def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Dataset:
     """Return an array of a file after checking that it is stored in this file and has the declared size.
 
     The array is not read yet, so a small file cannot unpack to more than fits in memory. If there is no such
@@ -204,7 +199,7 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
         raise TypeError("is no array of numbers")
     properties = found.get_create_plist()
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
-    allowed = {DEFLATE, SHUFFLE} if declared.packed else set()
+    allowed = {DEFLATE, SHUFFLE} if format.packed else set()
     is_virtual = properties.get_layout() == h5py.h5d.VIRTUAL
     if is_virtual or properties.get_external_count() or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
@@ -221,14 +216,14 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
 def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
-    Arrays declared as packed are compressed, which reduces those of a shard to a fifth of the size.
+    Arrays of a packed format are compressed, which reduces those of a shard to a fifth of the size.
     """
     if not any(arrays[name].size for name, declared in format.arrays.items() if declared.is_extra):
         format = without_extra(format)
     with write_hdf5(path) as stream:
         for name, declared in format.arrays.items():
             # filters do not work on empty datasets
-            if declared.packed and arrays[name].size > 0:
+            if format.packed and arrays[name].size > 0:
                 write_packed(stream, name, np.asarray(arrays[name]), declared.shuffled)
             else:
                 stream.create_dataset(name, data=arrays[name])

@@ -32,13 +32,15 @@ class GrowingArray:
     `columns` is the second dimension if the declaration only names it.
     """
 
-    def __init__(self, stream: h5py.File, name: str, declared: Array, columns: int = 1) -> None:
+    def __init__(
+        self, stream: h5py.File, name: str, declared: Array, packed: bool = False, columns: int = 1
+    ) -> None:
         self._stream, self._name, self._digest = stream, name, Digest()
         shape = tuple(entry if isinstance(entry, int) else columns for entry in declared.shape[1:])
         dtype = np.dtype(declared.dtype)
-        rows = (PACKED_CHUNK if declared.packed else CHUNK) // (dtype.itemsize * max(1, math.prod(shape)))
+        rows = (PACKED_CHUNK if packed else CHUNK) // (dtype.itemsize * max(1, math.prod(shape)))
         options: dict[str, Any] = {"chunks": (max(1, rows), *(max(1, size) for size in shape))}
-        if declared.packed:
+        if packed:
             # data that is similar in neighbouring rows compresses to a tenth
             options |= {"compression": "gzip", "compression_opts": 1, "shuffle": dtype.itemsize > 1}
         stream.create_dataset(name, (0, *shape), dtype, maxshape=(None, *shape), **options)
@@ -79,7 +81,7 @@ class RowWriter:
         self._ends: dict[str, int] = {}
         self._bytes = 0
         for name, declared in self._format.arrays.items():
-            self._arrays[name] = GrowingArray(stream, name, declared, columns)
+            self._arrays[name] = GrowingArray(stream, name, declared, format.packed, columns)
             self._waiting[name] = []
             if declared.into is not None:
                 self._ends[name] = 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
 from itersel.errors import InputError, checked
-from itersel.storage.formats import FileFormat, FilePath
+from itersel.storage.formats import FileFormat, FilePath, damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
 from itersel.tune.generate import FORMAT
@@ -181,17 +181,15 @@ def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArra
 def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
     arrays, _ = read_arrays(file.path, FORMAT, DENSE_ARRAYS)
     if (np.diff(arrays["sentence_offset"]) == 0).any():
-        raise InputError("damaged: a sentence has no translations; recreate the file", file.path)
+        raise damaged_file(file.path, "a sentence has no translations")
     sentences = arrays["sentence_offset"].shape[0] - 1
     name = "sentence_reference_offset"
     arrays[name] = grouped_references(arrays["reference_length"].shape[0], arrays[name], sentences, file.path)
     if arrays["dense"].shape[1] != len(file.dense_names):
-        raise InputError(
-            "damaged: 'dense_names' does not name the dense features; recreate the file", file.path
-        )
+        raise damaged_file(file.path, "'dense_names' does not name the dense features")
     ngrams = np.maximum(0, arrays["length"][:, None] - np.arange(ORDER))
     if (arrays["matches"] > ngrams).any():
-        raise InputError("damaged: more matches than n-grams; recreate the file", file.path)
+        raise damaged_file(file.path, "more matches than n-grams")
     return arrays
 
 

@@ -17,7 +17,7 @@ from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, damaged_file, numbers, offsets
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.accumulate import NO_SENTENCES, ListFile
@@ -39,23 +39,22 @@ FORMAT = FileFormat(
     "forests file",
     1,
     "itersel forest",
-    all_packed(
-        {
-            "item_offset": Array("<i8", ("N+1",), into="I"),
-            "edge_offset": Array("<i8", ("I+1",), into="E"),
-            "edge_rule": Array("<i4", ("E",), least=0, most=MAX_COUNT),
-            "edge_first": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
-            "edge_second": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
-            "edge_model": numbers("<f8", "E"),
-            "rule_offset": Array("<i8", ("N+1",), into="R"),
-            "rule_dense": numbers("<f8", "R", "C"),
-            "target": Array("<i4", ("target symbols",), least=-2, most=MAX_COUNT),
-            "target_offset": Array("<i8", ("R+1",), into="target symbols"),
-            "reference": Array("<i4", ("reference words",), least=1, most=MAX_COUNT),
-            "reference_offset": Array("<i8", ("M+1",), into="reference words"),
-            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
-        }
-    ),
+    {
+        "item_offset": offsets("N", "I"),
+        "edge_offset": offsets("I", "E"),
+        "edge_rule": Array("<i4", ("E",), least=0, most=MAX_COUNT),
+        "edge_first": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
+        "edge_second": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
+        "edge_model": numbers("<f8", "E"),
+        "rule_offset": offsets("N", "R"),
+        "rule_dense": numbers("<f8", "R", "C"),
+        "target": Array("<i4", ("target symbols",), least=-2, most=MAX_COUNT),
+        "target_offset": offsets("R", "target symbols"),
+        "reference": Array("<i4", ("reference words",), least=1, most=MAX_COUNT),
+        "reference_offset": offsets("M", "reference words"),
+        "sentence_reference_offset": offsets("N", "M", is_extra=True),
+    },
+    packed=True,
 )
 
 
@@ -172,7 +171,7 @@ def read_forests(path: FilePath, columns: int) -> Forests:
     arrays[name] = grouped_references(references, arrays[name], sentences, path)
     forests = Forests(**{name: arrays[name] for name in Forests._fields})
     if forests.rule_dense.shape[1] != columns:
-        raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)
+        raise damaged_file(path, "'dense_names' does not name the dense features")
     bad = find_bad_sentence(forests)
     if bad >= 0:
         raise damaged(path, "edge_rule", f"and the antecedents do not form a forest for sentence {bad + 1}")

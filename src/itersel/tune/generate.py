@@ -23,7 +23,7 @@ from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.nbest.lists import HASH_DIGITS
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers
+from itersel.storage.formats import Array, FileFormat, FilePath, numbers, offsets, strings
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.vectors.weights import Weights, make_weights, read_weights
 
@@ -40,23 +40,21 @@ FORMAT = FileFormat(
     "k-best lists file",
     1,
     "itersel kbest",
-    all_packed(
-        {
-            "sentence_offset": Array("<i8", ("N+1",), into="H"),
-            "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),
-            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
-            "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
-            "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
-            "hash": Array("<u8", ("H", 2)),
-            "dense": numbers("<f8", "H", "C"),
-            "feature": Array("<i4", ("sparse values",), least=0, below="F"),
-            "feature_value": numbers("<f8", "sparse values"),
-            "feature_offset": Array("<i8", ("H+1",), into="sparse values"),
-            "feature_key": Array("<u8", ("F",)),
-            "feature_name": Array("|u1", ("bytes of features",)),
-            "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
-        }
-    ),
+    {
+        "sentence_offset": offsets("N", "H"),
+        "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),
+        "sentence_reference_offset": offsets("N", "M", is_extra=True),
+        "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
+        "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
+        "hash": Array("<u8", ("H", 2)),
+        "dense": numbers("<f8", "H", "C"),
+        "feature": Array("<i4", ("sparse values",), least=0, below="F"),
+        "feature_value": numbers("<f8", "sparse values"),
+        "feature_offset": offsets("H", "sparse values"),
+        "feature_key": Array("<u8", ("F",)),
+        **strings("feature_name", "F", "features"),
+    },
+    packed=True,
 )
 
 # Weights of the first iteration: with all weights zero, the order of the grammar would determine the lists.

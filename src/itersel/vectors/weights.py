@@ -15,7 +15,7 @@ from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
@@ -27,10 +27,7 @@ FORMAT = FileFormat(
     "itersel train",
     {
         "features/key": Array("<u8", ("D",), rising=True),
-        "features/name": Array("|u1", ("bytes of names",)),
-        "features/name_offset": Array(
-            "<i8", ("D+1",), into="bytes of names", text="features/name", rising=True
-        ),
+        **strings("features/name", "D", "names", rising=True),
         # no bounds here: `weights_of` checks them and names the feature
         "v": Array("<f8", ("D",)),
     },
