@@ -37,6 +37,7 @@ from itersel.align.sampler_kernels import (
     sample,
 )
 from itersel.align.symmetrize import DIRECTIONS
+from itersel.arrays import Int16s, Int32s, UInt64s
 from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
@@ -119,7 +120,7 @@ class Sampler:
         )
         self._used = 0
 
-    def run(self) -> NDArray[np.int16]:
+    def run(self) -> Int16s:
         """Run all passes; returns the link of each generated word: the position + 1 of a word, or 0."""
         stages = schedule(len(self.text.given_start) - 1)
         for number, stage in enumerate(progress(stages, "passes")):
@@ -155,7 +156,7 @@ class Sampler:
         self.model = self.model._replace(ratio=ratio)
 
 
-def align_with(model: Model, text: Text, seed: int) -> NDArray[np.int16]:
+def align_with(model: Model, text: Text, seed: int) -> Int16s:
     """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
     links = np.zeros((len(text.generated), SAMPLERS), np.int16)
     room = room_for(text)
@@ -174,7 +175,7 @@ def room_for(text: Text) -> Room:
     return Room(slots, np.zeros(cells), np.zeros(given + 1), np.zeros(given, np.int64), following)
 
 
-def new_table(pairs: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+def new_table(pairs: int) -> tuple[UInt64s, Int32s]:
     """Return an empty table with room for so many pairs."""
     slots = SLOTS
     while pairs > FULL * slots:
@@ -266,6 +267,6 @@ def read_bitext(source: FilePath, target: FilePath) -> Bitext:
     return Bitext(Text(*sides[0], *sides[1]), list(numbers[0]), list(numbers[1]))
 
 
-def _numbers_in(known: Sequence[str], words: Sequence[str]) -> NDArray[np.int32]:
+def _numbers_in(known: Sequence[str], words: Sequence[str]) -> Int32s:
     numbers = {word: number for number, word in enumerate(known)}
     return np.array([numbers.get(word, len(numbers)) for word in words], np.int32)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import inline_kernel, leaf_kernel, prefetch
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
@@ -35,10 +35,10 @@ _EMPTY, _ONE = np.uint64(0), np.uint64(1)
 class Text(NamedTuple):
     """Sentence pairs as word numbers, from 1. Pairs with an empty side are ignored."""
 
-    given: NDArray[np.int32]  # the words of all sentences
-    given_start: NDArray[np.int64]  # (S + 1): begin of each sentence
-    generated: NDArray[np.int32]
-    generated_start: NDArray[np.int64]
+    given: Int32s  # the words of all sentences
+    given_start: Int64s  # (S + 1): begin of each sentence
+    generated: Int32s
+    generated_start: Int64s
 
 
 class Model(NamedTuple):
@@ -46,27 +46,27 @@ class Model(NamedTuple):
 
     # (slots, a power of 2): a hash table of the pairs of words that are linked: the given word times 2^32,
     # plus the generated one; 0 is an empty slot
-    pairs: NDArray[np.uint64]
-    pair_links: NDArray[np.int32]  # (slots + 1, K): links of each pair; the last row is 0
-    links: NDArray[np.int32]  # (V, K): links of each given word
+    pairs: UInt64s
+    pair_links: Int32s  # (slots + 1, K): links of each pair; the last row is 0
+    links: Int32s  # (V, K): links of each given word
     prior: float  # what is added to the number of links of a given word
-    scale: NDArray[np.float64]  # (V, K): 1 / (links + prior)
-    jumps: NDArray[np.float64]  # (K, 2 * LONGEST_JUMP + 1): number of jumps by distance, plus the prior
-    all_jumps: NDArray[np.float64]  # (K): their sum
+    scale: Float64s  # (V, K): 1 / (links + prior)
+    jumps: Float64s  # (K, 2 * LONGEST_JUMP + 1): number of jumps by distance, plus the prior
+    all_jumps: Float64s  # (K): their sum
     # (V, LARGEST_FERTILITY + 1, K): how much more probable one more link of a word is, by the number of its
     # links
-    ratio: NDArray[np.float32]
+    ratio: Float32s
 
 
 class Room(NamedTuple):
     """Arrays for a sentence pair of at most n given and m generated words."""
 
     # (m * (n + 1)): the slots of the pairs of its words, those of a generated word side by side
-    slot: NDArray[np.int64]
-    probability: NDArray[np.float64]  # likewise, the probabilities of the links, added up over samplers
-    total: NDArray[np.float64]  # (n + 1): the scores of the links of one word, added up from the left
-    fertility: NDArray[np.int64]  # (n): links of each given word
-    next: NDArray[np.int64]  # (m): given position of the next link to the right of each generated word
+    slot: Int64s
+    probability: Float64s  # likewise, the probabilities of the links, added up over samplers
+    total: Float64s  # (n + 1): the scores of the links of one word, added up from the left
+    fertility: Int64s  # (n): links of each given word
+    next: Int64s  # (m): given position of the next link to the right of each generated word
 
 
 class Pass(NamedTuple):
@@ -96,13 +96,13 @@ def pair_of(given: int, generated: int) -> np.uint64:
 
 
 @inline_kernel
-def home_of(pairs: NDArray[np.uint64], pair: np.uint64) -> np.uint64:
+def home_of(pairs: UInt64s, pair: np.uint64) -> np.uint64:
     """Return the slot where the search for a pair begins."""
     return mixed(pair) & np.uint64(pairs.shape[0] - 1)
 
 
 @inline_kernel
-def slot_of(pairs: NDArray[np.uint64], pair: np.uint64, slot: np.uint64) -> int:
+def slot_of(pairs: UInt64s, pair: np.uint64, slot: np.uint64) -> int:
     """Return the slot of a pair, or the empty one where it belongs; `slot` is its home."""
     while pairs[slot] != pair and pairs[slot] != _EMPTY:
         slot = (slot + _ONE) & np.uint64(pairs.shape[0] - 1)
@@ -210,14 +210,7 @@ def add_scores(
 
 @leaf_kernel
 def sample_sentence(
-    model: Model,
-    text: Text,
-    sentence: int,
-    links: NDArray[np.int16],
-    room: Room,
-    sampler: int,
-    task: Pass,
-    sweep: int,
+    model: Model, text: Text, sentence: int, links: Int16s, room: Room, sampler: int, task: Pass, sweep: int
 ) -> int:
     """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot.
 
@@ -284,13 +277,7 @@ def sample_sentence(
 
 @leaf_kernel
 def sample(
-    model: Model,
-    text: Text,
-    links: NDArray[np.int16],
-    room: Room,
-    task: Pass,
-    begin: int,
-    free: int,
+    model: Model, text: Text, links: Int16s, room: Room, task: Pass, begin: int, free: int
 ) -> tuple[int, int]:
     """Sample the links of all sentences from `begin` with all samplers.
 
@@ -317,7 +304,7 @@ def sample(
 
 
 @leaf_kernel
-def count_fertilities(text: Text, links: NDArray[np.int16], room: Room, counts: NDArray[np.float64]) -> None:
+def count_fertilities(text: Text, links: Int16s, room: Room, counts: Float64s) -> None:
     """Add up how often each given word has how many links: float64 (V, LARGEST_FERTILITY + 1, K)."""
     for sentence in range(text.given_start.shape[0] - 1):
         first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
@@ -333,12 +320,7 @@ def count_fertilities(text: Text, links: NDArray[np.int16], room: Room, counts: 
 
 
 @leaf_kernel
-def move_pairs(
-    pairs: NDArray[np.uint64],
-    pair_links: NDArray[np.int32],
-    new_pairs: NDArray[np.uint64],
-    new_links: NDArray[np.int32],
-) -> int:
+def move_pairs(pairs: UInt64s, pair_links: Int32s, new_pairs: UInt64s, new_links: Int32s) -> int:
     """Copy the pairs that have links to an empty table; returns their number."""
     moved = 0
     for slot in range(pairs.shape[0]):

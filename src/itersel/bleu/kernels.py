@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
 
@@ -26,7 +26,7 @@ WORD_LIMIT = 1 << 31
 
 
 @leaf_kernel
-def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
+def find_node(key: Int64s, parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, or the free slot where it belongs."""
     wanted = parent * WORD_LIMIT + word
     mask: int = key.shape[0] - 1
@@ -37,7 +37,7 @@ def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
 
 
 @leaf_kernel
-def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
+def add_node(key: Int64s, parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, adding the node if it is new."""
     slot = find_node(key, parent, word)
     key[slot] = parent * WORD_LIMIT + word
@@ -45,9 +45,7 @@ def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
 
 
 @kernel
-def ngram_matches(
-    word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
-) -> NDArray[np.int64]:
+def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> Int64s:
     """Return the clipped matches, int64 (k, N) (Papineni et al. 2002, section 2.1).
 
     The count of each n-gram is clipped to its maximum count in any single reference. The n-grams of the
@@ -89,7 +87,7 @@ def ngram_matches(
 
 
 @leaf_kernel
-def closest_length(lengths: NDArray[np.int64], length: int, share: float) -> int:
+def closest_length(lengths: Int64s, length: int, share: float) -> int:
     """Return the length of the reference, int64 (m), closest to that of a hypothesis; ties go to the shorter.
 
     The hypothesis is compared with this share of each reference's length, 1 for a complete translation.
@@ -103,7 +101,7 @@ def closest_length(lengths: NDArray[np.int64], length: int, share: float) -> int
 
 
 @kernel
-def closest_lengths(references: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def closest_lengths(references: Int64s, lengths: Int64s) -> Int64s:
     """Return the length of the reference, int64 (m), closest to that of each hypothesis, int64 (k)."""
     closest = np.empty(lengths.shape[0], np.int64)
     for i in range(closest.shape[0]):
@@ -120,9 +118,7 @@ def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
 
 
 @leaf_kernel
-def mean_precision(
-    matches: NDArray[np.float64], ngrams: NDArray[np.float64], order: int, added: float
-) -> float:
+def mean_precision(matches: Float64s, ngrams: Float64s, order: int, added: float) -> float:
     """Return the geometric mean of the precisions up to `order`; `added` smooths them from n = 2 on."""
     total = 0.0
     for n in range(order):
@@ -135,11 +131,7 @@ def mean_precision(
 
 @leaf_kernel
 def score_counts(
-    variant: int,
-    matches: NDArray[np.float64],
-    ngrams: NDArray[np.float64],
-    reference_length: float,
-    order: int,
+    variant: int, matches: Float64s, ngrams: Float64s, reference_length: float, order: int
 ) -> float:
     """Return sentence BLEU of one hypothesis; `order` is M, the largest order used."""
     hypothesis_length = ngrams[0]
@@ -159,13 +151,8 @@ def score_counts(
 
 @kernel
 def score_hypotheses(
-    variant: int,
-    matches: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    closest: NDArray[np.int64],
-    order: int,
-    context: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    variant: int, matches: Int64s, lengths: Int64s, closest: Int64s, order: int, context: Float64s
+) -> Float64s:
     """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for `CHIANG`) added.
 
     `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
@@ -195,13 +182,13 @@ class Statistics(NamedTuple):
     int32 (H, N): clipped matches; and int32 (H): words, and those of the reference closest in length.
     """
 
-    matches: NDArray[np.int32]
-    length: NDArray[np.int32]
-    reference_length: NDArray[np.int32]
+    matches: Int32s
+    length: Int32s
+    reference_length: Int32s
 
 
 @kernel
-def bleu_of_counts(counts: NDArray[np.int64]) -> float:
+def bleu_of_counts(counts: Int64s) -> float:
     """Return BLEU between 0 and 1, with brevity penalty; 0 if an order has no match."""
     total = 0.0
     for n in range(ORDER):
@@ -215,7 +202,7 @@ def bleu_of_counts(counts: NDArray[np.int64]) -> float:
 
 
 @leaf_kernel
-def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign: int) -> None:
+def add_counts(counts: Int64s, statistics: Statistics, row: int, sign: int) -> None:
     """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
     for n in range(ORDER):
         counts[n] += sign * statistics.matches[row, n]
@@ -224,7 +211,7 @@ def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign
 
 
 @kernel
-def best_bleu(score: NDArray[np.float64], offset: NDArray[np.int64], statistics: Statistics) -> float:
+def best_bleu(score: Float64s, offset: Int64s, statistics: Statistics) -> float:
     """Return BLEU of the best translation of each sentence; ties go to the first."""
     counts = np.zeros(COUNTS, np.int64)
     for sentence in range(offset.shape[0] - 1):

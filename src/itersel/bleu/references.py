@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s
 from itersel.storage.formats import FilePath, damaged, damaged_file
 from itersel.storage.strings import offsets_of, take_rows
 
@@ -15,11 +15,11 @@ from itersel.storage.strings import offsets_of, take_rows
 class References(NamedTuple):
     """The references of one sentence; an empty reference can only be the only one."""
 
-    word: NDArray[np.int32]  # (r): the words of all references, concatenated
-    offset: NDArray[np.int64]  # (m + 1): where each of the m references begins, and the end of the last
+    word: Int32s  # (r): the words of all references, concatenated
+    offset: Int64s  # (m + 1): where each of the m references begins, and the end of the last
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Int64s:
         """Length of each reference in words, int64 (m)."""
         return np.diff(self.offset)
 
@@ -37,9 +37,9 @@ class References(NamedTuple):
 class Joined(NamedTuple):
     """The references of all sentences, in the arrays of `itersel.grammar.shard.Shard`."""
 
-    word: NDArray[np.int32]
-    offset: NDArray[np.int64]
-    sentence_offset: NDArray[np.int64]
+    word: Int32s
+    offset: Int64s
+    sentence_offset: Int64s
 
     def of_sentence(self, sentence: int) -> References:
         """Return the references of a sentence."""
@@ -50,7 +50,7 @@ class Joined(NamedTuple):
         return References(self.word[offset[0] : offset[-1]], offset - offset[0])
 
 
-def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> Joined:
+def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> Joined:
     """Join the references of several texts with the same number of lines.
 
     Empty lines are not references, unless all lines of a sentence are empty: then it has one empty reference.
@@ -72,9 +72,7 @@ def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]
     return Joined(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
 
 
-def grouped_references(
-    references: int, offset: NDArray[np.int64], sentences: int, path: FilePath
-) -> NDArray[np.int64]:
+def grouped_references(references: int, offset: Int64s, sentences: int, path: FilePath) -> Int64s:
     """Return the references of each sentence of a file, int64 (N + 1), or raise if a sentence has none.
 
     offset: as in the file; no rows if each sentence has one reference. references, sentences: their numbers.

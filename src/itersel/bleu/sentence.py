@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.kernels import (
     CHIANG,
     COUNTS,
@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
     variant: int  # number of the sentence BLEU variant
     references: References
-    context: NDArray[np.float64]  # (COUNTS): those of earlier sentences; zeros except for ``chiang``
+    context: Float64s  # (COUNTS): those of earlier sentences; zeros except for ``chiang``
 
     @property
     def words(self) -> float:
@@ -48,12 +48,12 @@ class Target(NamedTuple):
         """Return M, the largest order for which a reference has an n-gram, at most N."""
         return min(ORDER, self.references.longest)
 
-    def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
+    def score(self, word: Int32s, word_offset: Int64s) -> Float64s:
         """Return sentence BLEU of k translations, float64 (k); see `SentenceBleu.score` for the arguments."""
         matches = ngram_matches(word, word_offset, self.references)
         return self.score_matches(matches, np.diff(word_offset))
 
-    def score_matches(self, matches: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    def score_matches(self, matches: Int64s, lengths: Int64s) -> Float64s:
         """Return sentence BLEU from the clipped matches, int64 (k, N), and lengths, int64 (k)."""
         closest = closest_lengths(self.references.lengths, lengths)
         return score_hypotheses(self.variant, matches, lengths, closest, self.order, self.context)
@@ -76,9 +76,7 @@ class SentenceBleu:
         self.variant = VARIANTS[variant]
         self._context = np.zeros(COUNTS)
 
-    def score(
-        self, word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
-    ) -> NDArray[np.float64]:
+    def score(self, word: Int32s, word_offset: Int64s, references: References) -> Float64s:
         """Score the k hypotheses of one sentence, float64 (k), between 0 and 1.
 
         word, word_offset: int32 words of all hypotheses, int64 (k + 1); the first is the model's best.

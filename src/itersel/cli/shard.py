@@ -12,8 +12,7 @@ from itersel.config.command_line import refuse
 from itersel.errors import InputError, located
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from itersel.arrays import Int64s
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +78,7 @@ def _shard(options: argparse.Namespace) -> None:
         shard_corpus(options.source, target, partial(_cut, options, options.source), options.output, further)
 
 
-def _cut(options: argparse.Namespace, text: str, sentences: int) -> list[NDArray[np.int64]]:
+def _cut(options: argparse.Namespace, text: str, sentences: int) -> list[Int64s]:
     """Return the sentences of each shard of a text."""
     from itersel.corpus.columns import read_labels, require_label
     from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_options, add_text_output, not_negative
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from itersel.arrays import Int64s
     from itersel.vectors.weights import Weights
 
 SUBSTEPS = {
@@ -85,7 +83,7 @@ def _read(path: str) -> Weights:
     return read_weights(path)
 
 
-def _order(weights: Weights, by: str) -> NDArray[np.int64]:
+def _order(weights: Weights, by: str) -> Int64s:
     """Return the rows in the chosen order, with ties sorted by name."""
     import numpy as np
 

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import FilePath
 from itersel.storage.string_kernels import distinct_words
@@ -25,8 +25,8 @@ class WordNumbers(dict[str, int]):
 class Side(NamedTuple):
     """Concatenated sentences: words (int32), and where each sentence begins and the last ends (int64)."""
 
-    words: NDArray[np.int32]
-    offset: NDArray[np.int64]
+    words: Int32s
+    offset: Int64s
 
     @property
     def sentence_count(self) -> int:
@@ -50,7 +50,7 @@ def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Si
     return Side(np.fromiter(map(numbers.__getitem__, words), np.int32, int(offset[-1])), offset)
 
 
-def word_numbers(text: str, numbers: WordNumbers) -> NDArray[np.int32]:
+def word_numbers(text: str, numbers: WordNumbers) -> Int32s:
     """Return the words of a text, as `split_words` splits it, as numbers; new words get the next numbers."""
     content = text.encode()
     # A bytearray, because kernels would be compiled again for read-only arrays.

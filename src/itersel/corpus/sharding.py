@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int64s
 from itersel.corpus.columns import reference_columns, require_label
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
@@ -20,7 +20,7 @@ from itersel.storage.files import read_lines, write_lines
 REST = "rest.ids"
 
 
-def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> list[NDArray[np.int64]]:
+def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> list[Int64s]:
     """Return the lines of each shard, shuffled unless `seed` is None; sizes differ by at most one."""
     if seed is None:
         return np.array_split(np.arange(lines), shards)
@@ -30,7 +30,7 @@ def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> 
 
 def natural_lines(
     labels: Sequence[str], shards: Mapping[str, int], has_others: bool, minimum: int, seed: int
-) -> list[NDArray[np.int64]]:
+) -> list[Int64s]:
     """Return the lines of the shards of natural tasks; the order within one does not depend on others.
 
     `shards` are their numbers by label; if `has_others`, sentences with other labels are an additional shard.
@@ -55,7 +55,7 @@ def natural_lines(
 
 def pooled_lines(
     labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
-) -> list[NDArray[np.int64]]:
+) -> list[Int64s]:
     """Return the line numbers of the shards of a pool of tasks, `names`, given the label of each line.
 
     With `size_of_one`, the pool has the average size of a task, with the same number of lines of each;
@@ -84,7 +84,7 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
 def shard_corpus(
     source: FilePath,
     target: FilePath,
-    cut: Callable[[int], Sequence[NDArray[np.int64]]],
+    cut: Callable[[int], Sequence[Int64s]],
     output: FilePath,
     further: Sequence[FilePath] = (),
 ) -> None:

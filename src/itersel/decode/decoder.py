@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.config.search import Search
 from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
@@ -49,8 +49,8 @@ DEFAULT = Search()
 class WeightVectors(NamedTuple):
     """The weights of a shard's dense (C) and sparse (F) features."""
 
-    dense: NDArray[np.float64]
-    sparse: NDArray[np.float64]
+    dense: Float64s
+    sparse: Float64s
 
 
 class KBest(NamedTuple):
@@ -60,17 +60,17 @@ class KBest(NamedTuple):
     """
 
     # int32, int64: words, as numbers in the shard's vocabulary
-    word: NDArray[np.int32]
-    word_offset: NDArray[np.int64]
-    score: NDArray[np.float64]  # float64 (k): model score
-    dense: NDArray[np.float64]  # float64 (k, C): the dense features `Decoder.dense_names`
+    word: Int32s
+    word_offset: Int64s
+    score: Float64s  # (k): model score
+    dense: Float64s  # (k, C): the dense features `Decoder.dense_names`
     # int32, float64, int64: sparse features, as rows of the shard's feature table, ascending within a
     # translation. Empty if only dense features are used.
-    feature: NDArray[np.int32]
-    feature_value: NDArray[np.float64]
-    feature_offset: NDArray[np.int64]
+    feature: Int32s
+    feature_value: Float64s
+    feature_offset: Int64s
     # float64 (k): what to learn from instead of sentence BLEU; no rows: BLEU
-    quality: NDArray[np.float64] = np.zeros(0)
+    quality: Float64s = np.zeros(0)
 
 
 class SentenceForest(NamedTuple):
@@ -261,7 +261,7 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     )
 
 
-def _rule_dense(shard: Shard, model_word: NDArray[np.int32]) -> NDArray[np.float64]:
+def _rule_dense(shard: Shard, model_word: Int32s) -> Float64s:
     """Return the decoder features that depend only on the rule, float64 (rules, decoder features)."""
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.rule_kernels import NONE, NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
@@ -26,28 +26,28 @@ class Forest(NamedTuple):
     The last node is the goal, S over the whole sentence; if it cannot be derived, there are no nodes.
     """
 
-    bundle_offset: NDArray[np.int64]  # (nodes + 1): the bundles of each node
-    trie_node: NDArray[np.int32]  # (bundles): trie node of the source side, which holds the rules
-    first: NDArray[np.int32]  # (bundles): the antecedent nodes, -1 for none
-    second: NDArray[np.int32]
-    is_glue: NDArray[np.bool_]  # (nodes): the node is an S that starts at the beginning of the sentence
+    bundle_offset: Int64s  # (nodes + 1): the bundles of each node
+    trie_node: Int32s  # (bundles): trie node of the source side, which holds the rules
+    first: Int32s  # (bundles): the antecedent nodes, -1 for none
+    second: Int32s
+    is_glue: Bools  # (nodes): the node is an S that starts at the beginning of the sentence
 
 
 class Bundles(NamedTuple):
     """Bundles and nodes under construction, with spare capacity."""
 
-    trie_node: NDArray[np.int32]  # (bundles), as the next two: columns of `Forest`
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
-    end: NDArray[np.int32]  # (nodes): the end of a node's bundles
-    category: NDArray[np.int32]  # (nodes)
+    trie_node: Int32s  # (bundles), as the next two: columns of `Forest`
+    first: Int32s
+    second: Int32s
+    end: Int32s  # (nodes): the end of a node's bundles
+    category: Int32s  # (nodes)
 
 
 class Chart(NamedTuple):
     """The nodes over each span, int32 (starts, lengths + 1): the first, and one past the last; 0 for none."""
 
-    begin: NDArray[np.int32]
-    end: NDArray[np.int32]
+    begin: Int32s
+    end: Int32s
 
 
 class DottedItems(NamedTuple):
@@ -56,12 +56,12 @@ class DottedItems(NamedTuple):
     Also the bundles of a span until all are known: a linked list for each category, in order of rank.
     """
 
-    node: NDArray[np.int32]  # (items): trie node
-    first: NDArray[np.int32]  # (items): the antecedents so far
-    second: NDArray[np.int32]
-    next: NDArray[np.int32]  # (items): the next item of the same list, -1 at its end
-    head: NDArray[np.int32]  # (positions): the first item of each list
-    tail: NDArray[np.int32]  # (positions): the last one
+    node: Int32s  # (items): trie node
+    first: Int32s  # (items): the antecedents so far
+    second: Int32s
+    next: Int32s  # (items): the next item of the same list, -1 at its end
+    head: Int32s  # (positions): the first item of each list
+    tail: Int32s  # (positions): the last one
 
 
 @kernel
@@ -123,9 +123,9 @@ def advance(
     begin: int,
     at: int,
     limit: int,
-    words: NDArray[np.int32],
+    words: Int32s,
     chart: Chart,
-    category: NDArray[np.int32],
+    category: Int32s,
     trie: Trie,
 ) -> tuple[DottedItems, int]:
     """Advance the items that end at `at` over the next word, and over every node that starts there."""
@@ -157,7 +157,7 @@ def advance(
 
 
 @kernel
-def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.int32] | None) -> Forest:
+def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
     Start positions go from right to left, ends from left to right. `max_span` is the longest span of an X.
@@ -240,7 +240,7 @@ def add_categories(
     max_span: int,
     trie: Trie,
     chart: Chart,
-    rank: NDArray[np.int32],
+    rank: Int32s,
     bundles: Bundles,
     waiting: DottedItems,
     used: int,
@@ -292,7 +292,7 @@ def add_categories(
 
 @kernel
 def add_waiting(
-    waiting: DottedItems, count: int, trie: Trie, rank: NDArray[np.int32], node: int, first: int, second: int
+    waiting: DottedItems, count: int, trie: Trie, rank: Int32s, node: int, first: int, second: int
 ) -> tuple[DottedItems, int]:
     """Add the rules of a source side to the lists of their left-hand sides; `count` entries are in use."""
     while node != NONE:
@@ -306,7 +306,7 @@ def add_waiting(
 
 
 @leaf_kernel
-def find_node(chart: Chart, category: NDArray[np.int32], begin: int, end: int, wanted: int) -> int:
+def find_node(chart: Chart, category: Int32s, begin: int, end: int, wanted: int) -> int:
     """Return the node of a category over [begin, end), -1 if there is none."""
     for node in range(chart.begin[begin, end - begin], chart.end[begin, end - begin]):
         if category[node] == wanted:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel
 from itersel.decode.rule_kernels import NONE
 
@@ -20,27 +20,27 @@ GLUE_FACTOR = 5
 class Hypotheses(NamedTuple):
     """Items and edges; an item is a node with a language-model state. The last item is the goal."""
 
-    item_score: NDArray[np.float64]  # (items): score of the best derivation
-    item_edge: NDArray[np.int32]  # (items): the first of the item's edges
-    item_last: NDArray[np.int32]  # (items): the last of them
-    item_state: NDArray[np.int64]  # (items): language-model state
-    edge_rule: NDArray[np.int32]  # (edges): rule of the sentence, or `GOAL_RULE`
-    edge_first: NDArray[np.int32]  # (edges): antecedent items, -1 for none
-    edge_second: NDArray[np.int32]
-    edge_score: NDArray[np.float64]  # (edges): score of the best derivation whose topmost edge this is
-    edge_model: NDArray[np.float64]  # (edges): the edge's own contribution to the log10 probability
-    edge_next: NDArray[np.int32]  # (edges): the next edge of the same item, -1 at the end
-    ranked: NDArray[np.int32]  # (items): the items of each node, best first
-    node_offset: NDArray[np.int64]  # (nodes + 1)
-    counts: NDArray[np.int64]  # (2): number of items and edges in use
+    item_score: Float64s  # (items): score of the best derivation
+    item_edge: Int32s  # (items): the first of the item's edges
+    item_last: Int32s  # (items): the last of them
+    item_state: Int64s  # (items): language-model state
+    edge_rule: Int32s  # (edges): rule of the sentence, or `GOAL_RULE`
+    edge_first: Int32s  # (edges): antecedent items, -1 for none
+    edge_second: Int32s
+    edge_score: Float64s  # (edges): score of the best derivation whose topmost edge this is
+    edge_model: Float64s  # (edges): the edge's own contribution to the log10 probability
+    edge_next: Int32s  # (edges): the next edge of the same item, -1 at the end
+    ranked: Int32s  # (items): the items of each node, best first
+    node_offset: Int64s  # (nodes + 1)
+    counts: Int64s  # (2): number of items and edges in use
 
 
 class Kept(NamedTuple):
     """The pruned forest: I items and E edges."""
 
-    edge: NDArray[np.int32]  # (E): edges grouped by item, in search order
-    edge_offset: NDArray[np.int64]  # (I + 1)
-    item: NDArray[np.int32]  # (items before): the new number of each item, -1 if it was pruned
+    edge: Int32s  # (E): edges grouped by item, in search order
+    edge_offset: Int64s  # (I + 1)
+    item: Int32s  # (items before): the new number of each item, -1 if it was pruned
 
 
 def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
@@ -65,7 +65,7 @@ def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
 
 
 @kernel
-def best_through_edges(found: Hypotheses) -> NDArray[np.float64]:
+def best_through_edges(found: Hypotheses) -> Float64s:
     """Return the score of the best derivation through each edge, float64 (edges); minus infinity for none.
 
     These are max-marginals: inside and outside scores, with the maximum instead of the sum.
@@ -89,7 +89,7 @@ def best_through_edges(found: Hypotheses) -> NDArray[np.float64]:
 
 
 @kernel
-def keep_edges(found: Hypotheses, through: NDArray[np.float64], threshold: float) -> Kept:
+def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
     """Keep the edges whose best derivation scores at least `threshold` (see `best_through_edges`).
 
     An item that is still needed keeps its best edge even if rounding puts it below the threshold.

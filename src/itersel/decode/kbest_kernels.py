@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
 from itersel.decode.rule_kernels import NONE, RuleTable, SentenceRules
@@ -19,47 +19,47 @@ from itersel.grammar.array_kernels import doubled, sort_stably
 class Derivations(NamedTuple):
     """Candidates and derivations of all visited items."""
 
-    score: NDArray[np.float64]  # (pool)
-    edge: NDArray[np.int32]  # (pool)
-    first: NDArray[np.int32]  # (pool): the ranks of the antecedents' derivations
-    second: NDArray[np.int32]
+    score: Float64s  # (pool)
+    edge: Int32s  # (pool)
+    first: Int32s  # (pool): the ranks of the antecedents' derivations
+    second: Int32s
     # (pool): for a popped candidate, the antecedents' derivations; -1 for none
-    first_part: NDArray[np.int32]
-    second_part: NDArray[np.int32]
-    left: NDArray[np.int32]  # (pool): links of the skew heap of candidates
-    right: NDArray[np.int32]
-    hash: NDArray[np.uint64]  # (pool): hash of a derivation's yield
-    power: NDArray[np.uint64]  # (pool): the hash base to the power of the yield's length
-    heap: NDArray[np.int32]  # (items): root of the heap of candidates
-    last: NDArray[np.int32]  # (items): the candidate whose successors have not been added yet
-    block: NDArray[np.int32]  # (items): row in `ranked`, -1 before the first visit
-    size: NDArray[np.int32]  # (items): number of derivations found
-    exhausted: NDArray[np.bool_]  # (items): no derivations are left
-    ranked: NDArray[np.int32]  # (visited items, k): derivations, best first
+    first_part: Int32s
+    second_part: Int32s
+    left: Int32s  # (pool): links of the skew heap of candidates
+    right: Int32s
+    hash: UInt64s  # (pool): hash of a derivation's yield
+    power: UInt64s  # (pool): the hash base to the power of the yield's length
+    heap: Int32s  # (items): root of the heap of candidates
+    last: Int32s  # (items): the candidate whose successors have not been added yet
+    block: Int32s  # (items): row in `ranked`, -1 before the first visit
+    size: Int32s  # (items): number of derivations found
+    exhausted: Bools  # (items): no derivations are left
+    ranked: Int32s  # (visited items, k): derivations, best first
     # (items + 1): the items in progress, and the rank that each must reach
-    stack_item: NDArray[np.int32]
-    stack_rank: NDArray[np.int32]
-    counts: NDArray[np.int64]  # (2): number of pool entries and rows in use
+    stack_item: Int32s
+    stack_rank: Int32s
+    counts: Int64s  # (2): number of pool entries and rows in use
 
 
 class Trees(NamedTuple):
     """Derivations and their sub-derivations, one per row."""
 
-    score: NDArray[np.float64]
-    edge: NDArray[np.int32]  # the topmost edge
-    first: NDArray[np.int32]  # the rows of its antecedents' derivations, -1 for none
-    second: NDArray[np.int32]
+    score: Float64s
+    edge: Int32s  # the topmost edge
+    first: Int32s  # the rows of its antecedents' derivations, -1 for none
+    second: Int32s
 
 
 class Best(NamedTuple):
     """The k best derivations of a sentence, best first; offsets have k + 1 elements."""
 
-    score: NDArray[np.float64]  # (k)
-    model: NDArray[np.float64]  # (k): language-model log10 probability, including `</s>`
-    rule: NDArray[np.int32]  # the rules of each derivation (indices into the sentence's rules)
-    rule_offset: NDArray[np.int64]
-    word: NDArray[np.int32]  # the words of each yield (indices into the shard's vocabulary)
-    word_offset: NDArray[np.int64]
+    score: Float64s  # (k)
+    model: Float64s  # (k): language-model log10 probability, including `</s>`
+    rule: Int32s  # the rules of each derivation (indices into the sentence's rules)
+    rule_offset: Int64s
+    word: Int32s  # the words of each yield (indices into the shard's vocabulary)
+    word_offset: Int64s
 
 
 @leaf_kernel
@@ -272,11 +272,7 @@ def kbest(
 
 @kernel
 def unfold(
-    hypotheses: Hypotheses,
-    rules: SentenceRules,
-    table: RuleTable,
-    trees: Trees,
-    wanted: NDArray[np.int32],
+    hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, trees: Trees, wanted: Int32s
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
@@ -323,7 +319,7 @@ def unfold(
 
 
 @kernel
-def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArray[np.float64]:
+def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> Float64s:
     """Return float64 (k, C): sums over the rules of each derivation, and the language-model column."""
     count, columns = best.score.shape[0], rules.dense.shape[1]
     vectors = np.zeros((count, columns))
@@ -336,9 +332,7 @@ def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArra
 
 
 @kernel
-def sparse_vectors(
-    best: Best, rules: SentenceRules, table: RuleTable
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+def sparse_vectors(best: Best, rules: SentenceRules, table: RuleTable) -> tuple[Int32s, Float64s, Int64s]:
     """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
     count = best.score.shape[0]
     total = 0

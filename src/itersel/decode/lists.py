@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 import itersel
+from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.references import Joined, References, grouped_references, join_references
 from itersel.config.search import Search
 from itersel.corpus.columns import reference_columns
@@ -81,21 +81,21 @@ class ListShard:
     `feature` has no rows if only dense features were read; `quality` has none if learners use sentence BLEU.
     """
 
-    id: NDArray[np.int64]
-    sentence_offset: NDArray[np.int64]
+    id: Int64s
+    sentence_offset: Int64s
     vocabulary: StringTable
-    word: NDArray[np.int32]
-    word_offset: NDArray[np.int64]
+    word: Int32s
+    word_offset: Int64s
     text: StringTable
-    reference: NDArray[np.int32]
-    reference_offset: NDArray[np.int64]
-    sentence_reference_offset: NDArray[np.int64]
-    quality: NDArray[np.float64]
-    dense: NDArray[np.float64]
-    feature: NDArray[np.int32]
-    feature_value: NDArray[np.float64]
-    feature_offset: NDArray[np.int64]
-    feature_key: NDArray[np.uint64]
+    reference: Int32s
+    reference_offset: Int64s
+    sentence_reference_offset: Int64s
+    quality: Float64s
+    dense: Float64s
+    feature: Int32s
+    feature_value: Float64s
+    feature_offset: Int64s
+    feature_key: UInt64s
     feature_name: StringTable
     dense_names: tuple[str, ...]
 
@@ -145,7 +145,7 @@ class ListDecoder:
         dense = find_named(weights, self.dense_names)
         return WeightVectors(dense, find_weights(weights, self._shard.feature_key))
 
-    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[Int64s, Float64s]:
         """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
         shard = self._shard
         rows = np.arange(*shard.sentence_offset[sentence : sentence + 2])
@@ -195,10 +195,10 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
 
 def _make_list_shard(
     lists: NBest,
-    ids: NDArray[np.int64],
+    ids: Int64s,
     dense_names: Sequence[str],
     references: Sequence[Sequence[str]],
-    quality: NDArray[np.float64] | None,
+    quality: Float64s | None,
     words: Callable[[Sequence[str]], Sequence[str]],
 ) -> ListShard:
     """Make a shard of lists without duplicates, with `references` or a `quality` of each translation.

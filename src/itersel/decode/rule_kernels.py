@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.shard_kernels import CATEGORY_S
 from itersel.lm.kernels import ModelArrays
@@ -33,49 +33,49 @@ TRIE_SHIFT = np.uint64(32)
 class RuleTable(NamedTuple):
     """The rules of a shard, as arrays for the kernels; shapes as in `itersel.grammar.shard.Shard`."""
 
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    feature_value: NDArray[np.float32]
-    feature_offset: NDArray[np.int64]
-    model_word: NDArray[np.int32]  # (words of the shard): number in the language model, 0 if it is unknown
-    category: NDArray[np.uint16]
+    source: Int32s
+    source_offset: Int64s
+    target: Int32s
+    target_offset: Int64s
+    feature: Int32s
+    feature_value: Float32s
+    feature_offset: Int64s
+    model_word: Int32s  # (words of the shard): number in the language model, 0 if it is unknown
+    category: UInt16s
 
 
 class SentenceRules(NamedTuple):
     """The rules of one sentence, beginning with the two glue rules."""
 
-    rule: NDArray[np.int32]  # (R): row of the `RuleTable`
-    dense: NDArray[np.float64]  # (R, C): all dense features; the language-model column is zero
-    score: NDArray[np.float64]  # (R): weighted sum of the features, without the language model
+    rule: Int32s  # (R): row of the `RuleTable`
+    dense: Float64s  # (R, C): all dense features; the language-model column is zero
+    score: Float64s  # (R): weighted sum of the features, without the language model
     # (R): the score plus the weighted language-model score of the target words without context
-    estimate: NDArray[np.float64]
+    estimate: Float64s
     # (R, 3): language-model states of the target words before, between and after the nonterminals
-    state: NDArray[np.int64]
-    inside: NDArray[np.float64]  # (R): log10 probability of these words without context
-    swapped: NDArray[np.bool_]  # (R): the nonterminals are swapped on the target side
-    hash: NDArray[np.uint64]  # (R, 3): hashes of these words
-    power: NDArray[np.uint64]  # (R, 3): the hash base to the power of their number
+    state: Int64s
+    inside: Float64s  # (R): log10 probability of these words without context
+    swapped: Bools  # (R): the nonterminals are swapped on the target side
+    hash: UInt64s  # (R, 3): hashes of these words
+    power: UInt64s  # (R, 3): the hash base to the power of their number
 
 
 class Trie(NamedTuple):
     """Source sides of a sentence's rules; node 0 is the root."""
 
     # (power of two): hash table from (node, symbol) to the child node; -1 marks a free slot
-    key: NDArray[np.int64]
-    child: NDArray[np.int32]
-    rule_offset: NDArray[np.int64]  # (N + 1)
-    rule: NDArray[np.int32]  # the sentence's rules whose source side ends at each node
-    takes_nonterminal: NDArray[np.bool_]  # (N, or longer): the node has an outgoing edge with a nonterminal
+    key: Int64s
+    child: Int32s
+    rule_offset: Int64s  # (N + 1)
+    rule: Int32s  # the sentence's rules whose source side ends at each node
+    takes_nonterminal: Bools  # (N, or longer): the node has an outgoing edge with a nonterminal
     # (N), empty if X only: the left-hand side of the node's rules; the node of the rules with the same source
     # side and another left-hand side, -1 for none
-    category: NDArray[np.int32]
-    other: NDArray[np.int32]
+    category: Int32s
+    other: Int32s
 
 
-def make_sentence_rules(rule: NDArray[np.int32], dense: NDArray[np.float64]) -> SentenceRules:
+def make_sentence_rules(rule: Int32s, dense: Float64s) -> SentenceRules:
     """Allocate the arrays that the kernels below fill."""
     count = rule.shape[0]
     return SentenceRules(
@@ -93,10 +93,7 @@ def make_sentence_rules(rule: NDArray[np.int32], dense: NDArray[np.float64]) -> 
 
 @kernel
 def score_rules(
-    table: RuleTable,
-    rules: SentenceRules,
-    dense_weight: NDArray[np.float64],
-    sparse_weight: NDArray[np.float64],
+    table: RuleTable, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
 ) -> None:
     """Fill in `score`: dense and sparse features times their weights, summed in feature order."""
     columns = dense_weight.shape[0]
@@ -170,7 +167,7 @@ def trie_key(node: int, symbol: int) -> int:
 
 
 @leaf_kernel
-def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
+def trie_slot(key: Int64s, node: int, symbol: int) -> int:
     """Return the slot of (node, symbol) in the hash table, or the free slot where it belongs."""
     wanted = trie_key(node, symbol)
     mask = key.shape[0] - 1
@@ -181,7 +178,7 @@ def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
 
 
 @kernel
-def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
+def build_trie(table: RuleTable, rule: Int32s) -> Trie:
     """Build a trie from the source sides of a sentence's rules.
 
     `rule` begins with the glue rules, which are not matched against words and get the last two nodes.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
 from itersel.decode.forest_kernels import Forest
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
@@ -35,13 +35,13 @@ INTEGERS, NUMBERS = 16, 8  # columns of a row
 class Queue(NamedTuple):
     """Corners of the cubes of one node: a pool, and a binary heap of indices into the pool."""
 
-    corner: NDArray[np.int32]  # (pool * INTEGERS): rows of corners
-    number: NDArray[np.float64]  # (pool * NUMBERS): the same memory
-    state: NDArray[np.int64]  # (pool * NUMBERS): the same memory
-    heap: NDArray[np.int32]  # (pool): indices of corners, in heap order
-    heap_score: NDArray[np.float64]  # (pool): their scores
+    corner: Int32s  # (pool * INTEGERS): rows of corners
+    number: Float64s  # (pool * NUMBERS): the same memory
+    state: Int64s  # (pool * NUMBERS): the same memory
+    heap: Int32s  # (pool): indices of corners, in heap order
+    heap_score: Float64s  # (pool): their scores
     # (power of two): hash table from states to items; slots with items of earlier nodes are free
-    slot: NDArray[np.int32]
+    slot: Int32s
 
 
 class Task(NamedTuple):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from itersel.arrays import Int32s
 from itersel.decode.decoder import Decoder, KBest, SentenceForest, WeightVectors
 
 FEATURES = 6  # maximum number of features shown for a rule
@@ -97,7 +95,7 @@ def _derivation(
     return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
 
 
-def _tree(forest: SentenceForest, rules: NDArray[np.int32]) -> _Part:
+def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
     """Build a tree from rules in pre-order, with children in target order.
 
     Rules are processed from last to first, so deep trees need no recursion.

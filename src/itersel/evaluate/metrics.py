@@ -14,20 +14,20 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
+from itersel.arrays import Float64s
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.limits import CASES, METRICS
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 
-Sums = NDArray[np.float64]
+Sums = Float64s
 References = Sequence[str | None]
 
 # Scores are rounded to this many decimals.

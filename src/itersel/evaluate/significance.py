@@ -11,9 +11,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from itersel.arrays import Float64s
 from itersel.evaluate.metrics import DECIMALS, Metric, Sums
 
 # Trials computed in one pass: 40 MB for 5,000 sentences.
@@ -54,7 +54,7 @@ class Differences(NamedTuple):
     """The difference between the scores of two systems, and that in each trial of a randomization."""
 
     observed: float
-    trials: NDArray[np.float64]
+    trials: Float64s
 
     @property
     def p(self) -> float:
@@ -160,7 +160,7 @@ def _exchanges(runs: int, sentences: int, trials: int, seed: Seed) -> Iterator[c
         yield csr_array((values, columns, starts), shape=(len(starts) - 1, runs * sentences))
 
 
-def _between_means(scores: Sums, first: int) -> NDArray[np.float64]:
+def _between_means(scores: Sums, first: int) -> Float64s:
     """Return, by trial, the difference between the means of the `first` runs and the others."""
     # `fsum`, so the result does not depend on the order of the runs
     return np.array(
@@ -182,7 +182,7 @@ class Interval(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, resampled: NDArray[np.float64]) -> Interval:
+    def of(cls, resampled: Float64s) -> Interval:
         """Return the interval of these values."""
         values = np.sort(resampled)
         outside = len(values) // 40
@@ -197,7 +197,7 @@ class Bootstrap:
 
     def __init__(self, sentences: int, seed: Seed = SEED) -> None:
         drawn = np.random.default_rng(seed).choice(sentences, size=(RESAMPLES, sentences), replace=True)
-        self._times: NDArray[np.float64] = np.zeros((RESAMPLES, sentences))
+        self._times: Float64s = np.zeros((RESAMPLES, sentences))
         for times, indices in zip(self._times, drawn, strict=True):
             times += np.bincount(indices, minlength=sentences)
 
@@ -205,6 +205,6 @@ class Bootstrap:
         """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
         return Interval.of(self.means(metric, runs))
 
-    def means(self, metric: Metric, runs: Sequence[Sums]) -> NDArray[np.float64]:
+    def means(self, metric: Metric, runs: Sequence[Sums]) -> Float64s:
         """Return the mean score of runs on each drawn text."""
         return np.asarray(np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0))

@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 
 Number = TypeVar("Number", bound=np.generic)
@@ -16,7 +17,7 @@ RUN = 16
 
 
 @kernel
-def doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
+def doubled(array: Int32s) -> Int32s:
     """Return a copy of a vector with twice the capacity."""
     larger = np.empty(2 * array.shape[0], np.int32)
     for i in range(array.shape[0]):
@@ -38,14 +39,14 @@ def grown(array: NDArray[Number], size: int) -> NDArray[Number]:
 
 
 @leaf_kernel
-def accumulate(count: NDArray[np.int64]) -> None:
+def accumulate(count: Int64s) -> None:
     """Replace counts by their cumulative sums (compiles ten times faster than np.cumsum)."""
     for i in range(1, count.shape[0]):
         count[i] += count[i - 1]
 
 
 @leaf_kernel
-def run_end(column: NDArray[np.int32], start: int, stop: int) -> int:
+def run_end(column: Int32s, start: int, stop: int) -> int:
     """Return the end of the run of values equal to column[start], at most `stop`."""
     end = start + 1
     while end < stop and column[end] == column[start]:
@@ -54,9 +55,7 @@ def run_end(column: NDArray[np.int32], start: int, stop: int) -> int:
 
 
 @leaf_kernel
-def sort_stably(
-    order: NDArray[np.int64], key: NDArray[np.float64], other: NDArray[np.int64], size: int
-) -> None:
+def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
     """Sort the first `size` rows of `order` by their keys, ascending; rows with equal keys keep their order.
 
     Compiles much faster than np.argsort, which is compiled anew for every type of key.

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.bleu.references import join_references
 from itersel.corpus.numbers import WordNumbers
 from itersel.errors import InputError
@@ -131,7 +131,7 @@ class _Builder:
         self.vocabulary = WordNumbers()
         self.rows: dict[_Row, int] = {}
         self.columns: dict[str, int] = {name: column for column, name in enumerate(GRAMMAR_FEATURES)}
-        self.dense: list[NDArray[np.float32]] = []
+        self.dense: list[Float32s] = []
         self.categories = CategorySet()
         self._rule(GLUE_START, Rule((-1,), (-1,), categories=(S, X, X)))
         self._rule(GLUE, Rule((-1, -2), (-1, -2), categories=(S, S, X)))
@@ -151,7 +151,7 @@ class _Builder:
         self.dense.append(self._dense([rule.features for _, rule in grouped]))
         return [self._rule(kind, rule) for kind, rule in grouped]
 
-    def _dense(self, features: Sequence[Mapping[str, float]]) -> NDArray[np.float32]:
+    def _dense(self, features: Sequence[Mapping[str, float]]) -> Float32s:
         for values in features:
             for name in values:
                 if name not in self.columns and DENSE_NAME.fullmatch(name):
@@ -178,7 +178,7 @@ class _Builder:
         found = [name for name in others if any(one.startswith(TEMPLATES[name]) for one in listed)]
         return (*computed, *found)
 
-    def all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+    def all_dense(self) -> tuple[Float32s, tuple[str, ...]]:
         """Return the dense features: the seven of the grammar first, then the others by name."""
         own = len(GRAMMAR_FEATURES)
         names = list(self.columns)
@@ -188,6 +188,6 @@ class _Builder:
         return np.ascontiguousarray(dense), tuple(names[column] for column in order)
 
 
-def _ragged(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _ragged(rows: Sequence[Sequence[int]]) -> tuple[Int32s, Int64s]:
     offset = offsets_of([len(row) for row in rows])
     return np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1])), offset

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s, UInt16s
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 
 # By number; every shard that lists categories begins with these.
@@ -54,9 +54,7 @@ class CategorySet:
         self._made_of.setdefault(category, set()).add(antecedent)
 
 
-def category_ranks(
-    source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16], count: int
-) -> NDArray[np.int32]:
+def category_ranks(source: Int32s, source_offset: Int64s, rule_category: UInt16s, count: int) -> Int32s:
     """Order categories so that each comes after those that it can be derived from by lone nonterminals.
 
     Returns the rank of every category, int32 (count); -1 if it depends on a cycle.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
 from itersel.grammar.match_kernels import (
@@ -60,30 +60,30 @@ PASS = -1
 class Rules(NamedTuple):
     """Extracted rules, and the rows of the grammars in pattern order; grown as needed."""
 
-    size: NDArray[np.int64]  # (5): number of RULES, symbols of each side, POINTS and ROWS in use
-    end: NDArray[np.int32]  # (R, 3): end of the source side, the target side and the points of each rule
-    source: NDArray[np.int32]  # (symbols, 1), and so is the target
-    target: NDArray[np.int32]
-    point: NDArray[np.int32]  # (points, 2): alignments
+    size: Int64s  # (5): number of RULES, symbols of each side, POINTS and ROWS in use
+    end: Int32s  # (R, 3): end of the source side, the target side and the points of each rule
+    source: Int32s  # (symbols, 1), and so is the target
+    target: Int32s
+    point: Int32s  # (points, 2): alignments
     # (G, 5): ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0 for a
     # pass-through rule), ROW_COUNT (of the rule), ROW_SINGLETON (1: only one of these occurrences yields
     # rules)
-    row: NDArray[np.int32]
+    row: Int32s
 
 
 class Own(NamedTuple):
     """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies."""
 
-    span: NDArray[np.int64]  # (M, 2): source positions in groups, ascending in each
-    group: NDArray[np.int64]  # (N, 2): begin and end of each sentence's group
+    span: Int64s  # (M, 2): source positions in groups, ascending in each
+    group: Int64s  # (N, 2): begin and end of each sentence's group
 
 
 class Patterns(NamedTuple):
     """The distinct patterns of a shard, and the sentences in which they occur."""
 
-    block: NDArray[np.int32]  # (U, 3): ascending; 0: no block
-    begin: NDArray[np.int64]  # (U + 1): the begin of each pattern's sentences
-    sentence: NDArray[np.int32]  # (I): the sentences, grouped by pattern
+    block: Int32s  # (U, 3): ascending; 0: no block
+    begin: Int64s  # (U + 1): the begin of each pattern's sentences
+    sentence: Int32s  # (I): the sentences, grouped by pattern
     own: Own
 
 
@@ -204,9 +204,7 @@ def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules
 
 
 @leaf_kernel
-def write_source(
-    corpus: Corpus, blocks: Blocks, block: NDArray[np.int32], variant: int, rules: Rules
-) -> None:
+def write_source(corpus: Corpus, blocks: Blocks, block: Int32s, variant: int, rules: Rules) -> None:
     """Append the source side of a rule."""
     source, end, gaps = rules.source, rules.size[SOURCES], 0
     for i in range(3):
@@ -222,9 +220,7 @@ def write_source(
 
 
 @kernel
-def append_rules(
-    corpus: Corpus, blocks: Blocks, block: NDArray[np.int32], new: int, pairs: Pairs, rules: Rules
-) -> None:
+def append_rules(corpus: Corpus, blocks: Blocks, block: Int32s, new: int, pairs: Pairs, rules: Rules) -> None:
     """Append the rules of the first `new` pairs in Pairs.new; block: int32 (3), the pattern."""
     size, length = rules.size, blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
@@ -318,7 +314,7 @@ def extract_rules(
 
 
 @kernel
-def place_rows(row: NDArray[np.int32], offset: NDArray[np.int64]) -> NDArray[np.int32]:
+def place_rows(row: Int32s, offset: Int64s) -> Int32s:
     """Return the columns of Rules.row, (5, G), stably sorted by sentence.
 
     offset: (sentences + 1), destination of each sentence's rows.

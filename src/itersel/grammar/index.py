@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt64s
 from itersel.corpus.numbers import Side, WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
@@ -145,11 +146,8 @@ def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
 
 
 def _read_links(
-    path: FilePath,
-    names: tuple[FilePath, FilePath],
-    sides: tuple[Side, Side],
-    source_offset: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    path: FilePath, names: tuple[FilePath, FilePath], sides: tuple[Side, Side], source_offset: Int64s
+) -> tuple[Int32s, Int32s, Int32s]:
     """Return position and link of `IndexArrays`, and the spans of `sort_links`, from a file of alignments."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
@@ -181,12 +179,8 @@ def _read_links(
 
 
 def lexical_table(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-    span: NDArray[np.int32],
-) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+    source: Int32s, target: Int32s, position: Int32s, link: Int32s, span: Int32s
+) -> tuple[UInt64s, Float32s]:
     """Return the hash table of `lexical_kernels`; arguments as in `count_pairs`.
 
     p(f|e) = count(f, e) / sum over f' of count(f', e), where NULL is a word on either side.
@@ -206,7 +200,7 @@ def lexical_table(
     return key, value
 
 
-def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
+def sort_suffixes(words: Int32s) -> Int32s:
     """Return the suffix array of a text: all positions, sorted by the suffix that begins there.
 
     By induction, in linear time; see `itersel.grammar.index_kernels`.
@@ -230,9 +224,7 @@ def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
     return _induce(words, smaller, leftmost)
 
 
-def _induce(
-    words: NDArray[np.int32], smaller: NDArray[np.bool_], leftmost: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def _induce(words: Int32s, smaller: Bools, leftmost: Int32s) -> Int32s:
     offset = offsets_of(np.bincount(words))
     order = np.full(words.shape[0], EMPTY, np.int32)
     induce(words, smaller, leftmost, offset[:-1].copy(), offset[1:].copy(), order)

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import leaf_kernel
 
 # Longest span of a rule that the bit masks of phrases can hold.
@@ -48,23 +46,23 @@ LOW, HIGH = 0, 1
 class IndexArrays(NamedTuple):
     """The indexed corpus. Positions count from the start of the corpus; spans are half-open."""
 
-    source: NDArray[np.int32]  # (T): words; word 0 marks the end of a sentence
-    source_offset: NDArray[np.int64]  # (S + 1): begin of each sentence in `source`
-    room: NDArray[np.uint8]  # (T): words from a position to the end of its sentence; at most 255
-    suffix: NDArray[np.int32]  # (T): the suffix array: positions in the order of their suffixes
-    word_begin: NDArray[np.int64]  # (V + 1): begin in `suffix` of the suffixes that start with each word
-    target: NDArray[np.int32]  # the words of all target sentences, concatenated
+    source: Int32s  # (T): words; word 0 marks the end of a sentence
+    source_offset: Int64s  # (S + 1): begin of each sentence in `source`
+    room: UInt8s  # (T): words from a position to the end of its sentence; at most 255
+    suffix: Int32s  # (T): the suffix array: positions in the order of their suffixes
+    word_begin: Int64s  # (V + 1): begin in `suffix` of the suffixes that start with each word
+    target: Int32s  # the words of all target sentences, concatenated
     # (T, 5), for each source position p: BEGINS, ENDS: bit n is set if [p, p + n), or [p - n, p), is an
     # initial phrase; LINK_LOW, LINK_HIGH: the span of the target positions that it is linked to, -1 if
     # unaligned; LINK_BEGIN: begin of its links in `link`, which end where those of p + 1 begin
-    position: NDArray[np.int32]
-    link: NDArray[np.int32]  # (L): target positions of the links, ascending for each source position
-    pair_key: NDArray[np.uint64]  # (slots): the lexical table, see lexical_kernels
-    pair_cost: NDArray[np.float32]  # (slots, 2)
+    position: Int32s
+    link: Int32s  # (L): target positions of the links, ascending for each source position
+    pair_key: UInt64s  # (slots): the lexical table, see lexical_kernels
+    pair_cost: Float32s  # (slots, 2)
 
 
 @leaf_kernel
-def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: NDArray[np.int64]) -> int:
+def parse_alignments(text: UInt8s, links: Int32s, offset: Int64s) -> int:
     """Parse lines of ``i-j`` points; returns -1, or the first malformed line (from 0).
 
     text: lines, each with a newline at its end. links: (L, 2), offset: (S + 1), to be filled.
@@ -95,14 +93,14 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
 
 @leaf_kernel
 def sort_links(
-    links: NDArray[np.int32],
-    line_begin: NDArray[np.int64],
-    source_offset: NDArray[np.int64],
-    target_offset: NDArray[np.int64],
-    cursor: NDArray[np.int64],
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-    span: NDArray[np.int32],
+    links: Int32s,
+    line_begin: Int64s,
+    source_offset: Int64s,
+    target_offset: Int64s,
+    cursor: Int64s,
+    position: Int32s,
+    link: Int32s,
+    span: Int32s,
 ) -> int:
     """Fill the last three columns of `position` (T, 5), and `link`; returns the number of distinct links.
 
@@ -147,12 +145,7 @@ def sort_links(
 
 
 @leaf_kernel
-def mark_phrases(
-    source_offset: NDArray[np.int64],
-    position: NDArray[np.int32],
-    room: NDArray[np.uint8],
-    span: NDArray[np.int32],
-) -> None:
+def mark_phrases(source_offset: Int64s, position: Int32s, room: UInt8s, span: Int32s) -> None:
     """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
     Fills `room`, too. position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. span: see
@@ -224,21 +217,14 @@ def find_bad_position(index: IndexArrays) -> tuple[int, int]:
 
 
 @leaf_kernel
-def mark_smaller(text: NDArray[np.int32], smaller: NDArray[np.bool_]) -> None:
+def mark_smaller(text: Int32s, smaller: Bools) -> None:
     """Set smaller (n), preset to False, where a suffix is of type S."""
     for i in range(text.shape[0] - 2, -1, -1):
         smaller[i] = text[i] < text[i + 1] or (text[i] == text[i + 1] and smaller[i + 1])
 
 
 @leaf_kernel
-def induce(
-    text: NDArray[np.int32],
-    smaller: NDArray[np.bool_],
-    leftmost: NDArray[np.int32],
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    order: NDArray[np.int32],
-) -> None:
+def induce(text: Int32s, smaller: Bools, leftmost: Int32s, begin: Int64s, end: Int64s, order: Int32s) -> None:
     """Fill order (n), preset to `EMPTY`, with all suffixes, given the LMS suffixes in their order.
 
     begin, end: int64 (K), where the suffixes that begin with each symbol are in `order`; scratch.
@@ -273,9 +259,7 @@ def induce(
 
 
 @leaf_kernel
-def name_substrings(
-    text: NDArray[np.int32], smaller: NDArray[np.bool_], order: NDArray[np.int32], name: NDArray[np.int32]
-) -> int:
+def name_substrings(text: Int32s, smaller: Bools, order: Int32s, name: Int32s) -> int:
     """Give each distinct substring from one LMS to the next a number; returns how many there are.
 
     order: (n), with these substrings sorted. name: int32 (n // 2 + 1), the number of the substring that

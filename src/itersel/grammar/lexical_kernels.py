@@ -7,8 +7,8 @@ word 0 is NULL), and the costs, -log10 p(f|e) and -log10 p(e|f).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
 
@@ -22,7 +22,7 @@ FIRST_SLOTS = 1 << 16
 
 
 @leaf_kernel
-def find_pair(pair_key: NDArray[np.uint64], source: int, target: int) -> int:
+def find_pair(pair_key: UInt64s, source: int, target: int) -> int:
     """Return the slot of a word pair, or the empty slot where it belongs."""
     key = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
     mask = pair_key.shape[0] - 1
@@ -34,7 +34,7 @@ def find_pair(pair_key: NDArray[np.uint64], source: int, target: int) -> int:
 
 
 @leaf_kernel
-def add_pair(key: NDArray[np.uint64], count: NDArray[np.int64], source: int, target: int, number: int) -> int:
+def add_pair(key: UInt64s, count: Int64s, source: int, target: int, number: int) -> int:
     """Count a word pair in a table that is not full; returns 1 if it is new, else 0."""
     slot = find_pair(key, source, target)
     is_new = count[slot] == 0
@@ -44,9 +44,7 @@ def add_pair(key: NDArray[np.uint64], count: NDArray[np.int64], source: int, tar
 
 
 @kernel
-def doubled(
-    key: NDArray[np.uint64], count: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def doubled(key: UInt64s, count: Int64s) -> tuple[UInt64s, Int64s]:
     """Return a table twice as large with the same pairs and counts."""
     slots = key.shape[0]
     more_key, more_count = np.zeros(2 * slots, np.uint64), np.zeros(2 * slots, np.int64)
@@ -58,12 +56,8 @@ def doubled(
 
 @kernel
 def count_pairs(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    position: NDArray[np.int32],
-    link: NDArray[np.int32],
-    span: NDArray[np.int32],
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    source: Int32s, target: Int32s, position: Int32s, link: Int32s, span: Int32s
+) -> tuple[UInt64s, Int64s]:
     """Return a table (C) of the counts of all pairs of linked words; 0 in empty slots.
 
     source, target: words of all positions; a word without links is linked to NULL, except sentence ends.
@@ -89,12 +83,7 @@ def count_pairs(
 
 
 @leaf_kernel
-def fill_table(
-    pair: NDArray[np.uint64],
-    cost: NDArray[np.float32],
-    pair_key: NDArray[np.uint64],
-    pair_cost: NDArray[np.float32],
-) -> None:
+def fill_table(pair: UInt64s, cost: Float32s, pair_key: UInt64s, pair_cost: Float32s) -> None:
     """Insert the keys of distinct word pairs and their costs (pairs, 2) into an empty table."""
     for i in range(pair.shape[0]):
         slot = find_pair(pair_key, pair[i] >> HIGH_HALF, pair[i] & LOW_HALF)
@@ -104,14 +93,14 @@ def fill_table(
 
 @kernel
 def rule_costs(
-    pair_key: NDArray[np.uint64],
-    pair_cost: NDArray[np.float32],
-    source: NDArray[np.int32],
-    source_offset: NDArray[np.int64],
-    target: NDArray[np.int32],
-    target_offset: NDArray[np.int64],
+    pair_key: UInt64s,
+    pair_cost: Float32s,
+    source: Int32s,
+    source_offset: Int64s,
+    target: Int32s,
+    target_offset: Int64s,
     longest: int,
-) -> NDArray[np.float32]:
+) -> Float32s:
     """Return MaxLexFgivenE and MaxLexEgivenF of R rules, (R, 2); `longest`: maximum length of a target side.
 
     source, target: symbols; negative ones are nonterminals. The offsets: int64 (R + 1).

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import accumulate
 from itersel.grammar.pattern_kernels import Limits
@@ -26,32 +26,32 @@ DIGIT_BITS = 11
 class Blocks(NamedTuple):
     """The blocks of a shard; row 0 of the first five arrays stands for no block."""
 
-    low: NDArray[np.int32]  # (B + 1): range in the suffix array
-    high: NDArray[np.int32]
-    length: NDArray[np.int32]  # (B + 1): words
-    parent: NDArray[np.int32]  # (B + 1): the block without its last word, 0 for one word
-    slot: NDArray[np.int32]  # (B + 1): scratch, all -1 between calls
-    longer: NDArray[np.bool_]  # (B + 1): scratch, all False between calls
-    by_word: NDArray[np.int32]  # (V): the one-word block of each word, or 0
-    edge: NDArray[np.int64]  # (a power of two, > 2 B): hash table of parent << 32 | last word, 0: empty
-    by_edge: NDArray[np.int32]  # the block of each edge
-    source: NDArray[np.int32]  # (T): the corpus
-    room: NDArray[np.uint8]  # (T): words from a position to the end of its sentence, at most 255
+    low: Int32s  # (B + 1): range in the suffix array
+    high: Int32s
+    length: Int32s  # (B + 1): words
+    parent: Int32s  # (B + 1): the block without its last word, 0 for one word
+    slot: Int32s  # (B + 1): scratch, all -1 between calls
+    longer: Bools  # (B + 1): scratch, all False between calls
+    by_word: Int32s  # (V): the one-word block of each word, or 0
+    edge: Int64s  # (a power of two, > 2 B): hash table of parent << 32 | last word, 0: empty
+    by_edge: Int32s  # the block of each edge
+    source: Int32s  # (T): the corpus
+    room: UInt8s  # (T): words from a position to the end of its sentence, at most 255
 
 
 class Matches(NamedTuple):
     """Occurrences of patterns, sorted by the positions of the first, then second, then third block."""
 
-    begin: NDArray[np.int64]  # (patterns + 1): begin of each pattern's occurrences
-    first: NDArray[np.int32]  # the positions of the first, second and third block
-    second: NDArray[np.int32]
-    third: NDArray[np.int32]
+    begin: Int64s  # (patterns + 1): begin of each pattern's occurrences
+    first: Int32s  # the positions of the first, second and third block
+    second: Int32s
+    third: Int32s
     # (patterns): position of the first block in the last occurrence, even if that occurrence is not kept
-    last: NDArray[np.int32]
+    last: Int32s
 
 
 @leaf_kernel
-def find_bad_block(suffix: NDArray[np.int32], blocks: Blocks) -> int:
+def find_bad_block(suffix: Int32s, blocks: Blocks) -> int:
     """Return the first block that crosses the end of a sentence, or -1.
 
     With a sorted suffix array there is none, but checking that it is sorted would take longer.
@@ -64,7 +64,7 @@ def find_bad_block(suffix: NDArray[np.int32], blocks: Blocks) -> int:
 
 
 @leaf_kernel
-def edge_place(edge: NDArray[np.int64], parent: int, word: int) -> int:
+def edge_place(edge: Int64s, parent: int, word: int) -> int:
     """Return the slot of an edge in the hash table, or the empty slot where it belongs."""
     mask = edge.shape[0] - 1
     key = (np.int64(parent) << 32) | np.int64(word)
@@ -76,7 +76,7 @@ def edge_place(edge: NDArray[np.int64], parent: int, word: int) -> int:
 
 
 @leaf_kernel
-def link_blocks(suffix: NDArray[np.int32], blocks: Blocks) -> None:
+def link_blocks(suffix: Int32s, blocks: Blocks) -> None:
     """Fill by_word, edge and by_edge (preset to 0)."""
     for block in range(1, blocks.low.shape[0]):
         word = blocks.source[suffix[blocks.low[block]] + blocks.length[block] - 1]
@@ -90,7 +90,7 @@ def link_blocks(suffix: NDArray[np.int32], blocks: Blocks) -> None:
 
 
 @kernel
-def sort_positions(position: NDArray[np.int32]) -> NDArray[np.int32]:
+def sort_positions(position: Int32s) -> Int32s:
     """Return positions in ascending order (compiles twenty times faster than np.sort)."""
     size = position.shape[0]
     result = position.copy()
@@ -119,7 +119,7 @@ def sort_positions(position: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 @leaf_kernel
-def fill_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> int:
+def fill_slots(blocks: Blocks, wanted: Int32s) -> int:
     """Assign numbers to the distinct blocks of an ascending list in `slot`; returns how many there are.
 
     Marks their proper prefixes in `longer`.
@@ -138,7 +138,7 @@ def fill_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> int:
 
 
 @leaf_kernel
-def clear_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> None:
+def clear_slots(blocks: Blocks, wanted: Int32s) -> None:
     """Undo `fill_slots`."""
     for i in range(wanted.shape[0]):
         block = wanted[i]
@@ -160,12 +160,7 @@ def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
 
 @leaf_kernel
 def count_blocks(
-    blocks: Blocks,
-    limits: Limits,
-    first: NDArray[np.int32],
-    last: NDArray[np.int32],
-    distance: int,
-    count: NDArray[np.int64],
+    blocks: Blocks, limits: Limits, first: Int32s, last: Int32s, distance: int, count: Int64s
 ) -> None:
     """Count the occurrences of each wanted block behind occurrences of a pattern in count[number].
 
@@ -185,9 +180,7 @@ def count_blocks(
 
 
 @kernel
-def size_seconds(
-    blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, seconds: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def size_seconds(blocks: Blocks, limits: Limits, positions: Int32s, distance: int, seconds: Int32s) -> Int64s:
     """Return the begin of the list of u X v for each distinct v in `seconds` (ascending)."""
     count = fill_slots(blocks, seconds)
     begin = np.zeros(count + 1, np.int64)
@@ -199,12 +192,7 @@ def size_seconds(
 
 @kernel
 def match_seconds(
-    blocks: Blocks,
-    limits: Limits,
-    positions: NDArray[np.int32],
-    distance: int,
-    seconds: NDArray[np.int32],
-    begin: NDArray[np.int64],
+    blocks: Blocks, limits: Limits, positions: Int32s, distance: int, seconds: Int32s, begin: Int64s
 ) -> Matches:
     """Return the occurrences of u X v for each distinct v in `seconds` (ascending).
 
@@ -240,12 +228,7 @@ def sample_number(k: int, total: int, size: int) -> int:
 
 @kernel
 def match_thirds(
-    blocks: Blocks,
-    limits: Limits,
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-    distance: int,
-    thirds: NDArray[np.int32],
+    blocks: Blocks, limits: Limits, first: Int32s, second: Int32s, distance: int, thirds: Int32s
 ) -> Matches:
     """Return the sampled occurrences of u X v X w for each w in `thirds` (ascending, distinct).
 
@@ -284,9 +267,7 @@ def match_thirds(
 
 
 @leaf_kernel
-def take_sample(
-    first: NDArray[np.int32], second: NDArray[np.int32], third: NDArray[np.int32], sample: NDArray[np.int32]
-) -> int:
+def take_sample(first: Int32s, second: Int32s, third: Int32s, sample: Int32s) -> int:
     """Copy evenly spaced occurrences to `sample` (M, 3), or all if they fit; returns their number."""
     total, size = first.shape[0], sample.shape[0]
     for k in range(min(total, size)):

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import leaf_kernel
 from itersel.grammar.index_kernels import IndexArrays
 
@@ -45,9 +43,7 @@ def first_from(index: IndexArrays, low: int, high: int, depth: int, word: int) -
 
 
 @leaf_kernel
-def find_blocks(
-    index: IndexArrays, words: NDArray[np.int32], offset: NDArray[np.int64], ranges: NDArray[np.int32]
-) -> None:
+def find_blocks(index: IndexArrays, words: Int32s, offset: Int64s, ranges: Int32s) -> None:
     """Fill ranges (2, n, K; preset to -1) with begin and end of words[i : i + k + 1] in the suffix array.
 
     words: int32 (n); words that are not in the corpus are V or greater. offset: int64 (N + 1).
@@ -71,13 +67,7 @@ def find_blocks(
 
 
 @leaf_kernel
-def list_patterns(
-    block: NDArray[np.int64],
-    offset: NDArray[np.int64],
-    limits: Limits,
-    key: NDArray[np.int64],
-    sentence: NDArray[np.int32],
-) -> int:
+def list_patterns(block: Int64s, offset: Int64s, limits: Limits, key: Int64s, sentence: Int32s) -> int:
     """List the patterns of each sentence, with repetitions; returns their number.
 
     block: int64 (n, K), the block of k + 1 words at each position, or 0. key, sentence: the three block

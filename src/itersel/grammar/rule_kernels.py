@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown
 from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_BEGIN, LINK_HIGH, LINK_LOW
@@ -38,11 +38,11 @@ VOTED_BEGIN, VOTED_END, VOTES = range(3)
 class Corpus(NamedTuple):
     """The arrays of `index_kernels.IndexArrays` that extraction needs; with all, it takes 5 % longer."""
 
-    source: NDArray[np.int32]
-    suffix: NDArray[np.int32]
-    position: NDArray[np.int32]
-    link: NDArray[np.int32]
-    target: NDArray[np.int32]
+    source: Int32s
+    suffix: Int32s
+    position: Int32s
+    link: Int32s
+    target: Int32s
 
 
 class Pairs(NamedTuple):
@@ -52,22 +52,22 @@ class Pairs(NamedTuple):
     F = VARIANTS * max_samples rules and pairs.
     """
 
-    sample: NDArray[np.int32]  # (max_samples, 3): begins of the blocks of the sampled occurrences
+    sample: Int32s  # (max_samples, 3): begins of the blocks of the sampled occurrences
     # (F + 1, 12), for each rule at an occurrence: NUMBER of the occurrence in the sample; VARIANT; LOW, HIGH;
     # LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the rule, and of its gaps in source order (-1: no such
     # gap); SYMBOL_BEGIN: begin of its target side in `symbol`, which ends where that of the next row begins;
     # DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1
-    row: NDArray[np.int32]
-    symbol: NDArray[np.int32]  # (F * max_span): target sides
+    row: Int32s
+    symbol: Int32s  # (F * max_span): target sides
     # (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows; RULE, its
     # number in the shard, or -1; OWN rows that are left out for sentence OWN_FOR, or -1
-    pair: NDArray[np.int32]
-    slot: NDArray[np.int32]  # (a power of two >= 2 F): hash table of pair + 1; 0: empty
+    pair: Int32s
+    slot: Int32s  # (a power of two >= 2 F): hash table of pair + 1; 0: empty
     # (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v)
-    seen: NDArray[np.int32]
-    order: NDArray[np.int32]  # (F): the pairs, sorted by variant
-    variant_count: NDArray[np.int64]  # (2, VARIANTS): ALL_OCCURRENCES and OWN_OCCURRENCES with each variant
-    new: NDArray[np.int32]  # (F + 1): the pairs whose rules are to be appended to those of the shard
+    seen: Int32s
+    order: Int32s  # (F): the pairs, sorted by variant
+    variant_count: Int64s  # (2, VARIANTS): ALL_OCCURRENCES and OWN_OCCURRENCES with each variant
+    new: Int32s  # (F + 1): the pairs whose rules are to be appended to those of the shard
 
 
 # begin and end of target positions; (-1, -1): none
@@ -86,7 +86,7 @@ class Spans(NamedTuple):
 
 
 @leaf_kernel
-def target_span(position: NDArray[np.int32], begin: int, end: int) -> Span:
+def target_span(position: Int32s, begin: int, end: int) -> Span:
     """Return the span of the target positions that source words are linked to."""
     low, high = -1, -1
     for p in range(begin, end):
@@ -98,7 +98,7 @@ def target_span(position: NDArray[np.int32], begin: int, end: int) -> Span:
 
 
 @leaf_kernel
-def is_phrase(position: NDArray[np.int32], begin: int, end: int) -> bool:
+def is_phrase(position: Int32s, begin: int, end: int) -> bool:
     """Return whether [begin, end) is an initial phrase."""
     return bool((position[begin, BEGINS] >> (end - begin)) & 1)
 
@@ -114,7 +114,7 @@ def least_length(lengths: int, least: int, most: int) -> int:
 
 @leaf_kernel
 def add_row(
-    row: NDArray[np.int32], count: int, number: int, spans: Spans, before: Span, after: Span, max_span: int
+    row: Int32s, count: int, number: int, spans: Spans, before: Span, after: Span, max_span: int
 ) -> int:
     """Write a rule to row[count] unless its target side is too long; returns the number of rows.
 
@@ -143,7 +143,7 @@ def add_row(
 
 @leaf_kernel
 def find_core(
-    position: NDArray[np.int32], begins: NDArray[np.int32], number: int, lengths: tuple[int, int, int]
+    position: Int32s, begins: Int32s, number: int, lengths: tuple[int, int, int]
 ) -> tuple[int, Spans]:
     """Return the end of an occurrence and its target spans; 0 if a gap is no phrase or no word is aligned."""
     end = begins[number, 0] + lengths[0]
@@ -242,7 +242,7 @@ def write_targets(corpus: Corpus, pairs: Pairs, count: int) -> None:
 
 
 @leaf_kernel
-def same_target(symbol: NDArray[np.int32], first: int, second: int, length: int) -> bool:
+def same_target(symbol: Int32s, first: int, second: int, length: int) -> bool:
     """Return whether two sequences of symbols are equal."""
     i = 0
     while i < length and symbol[first + i] == symbol[second + i]:
@@ -290,7 +290,7 @@ def group_rows(pairs: Pairs, count: int) -> int:
 
 @leaf_kernel
 def write_points(
-    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: NDArray[np.int32], end: int
+    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: Int32s, end: int
 ) -> int:
     """Write the alignment of row i to point[end:] (any, 2), symbols of both sides; returns its end."""
     position, link, row = corpus.position, corpus.link, pairs.row
@@ -312,7 +312,7 @@ def write_points(
 
 
 @leaf_kernel
-def compare_points(point: NDArray[np.int32], vote: NDArray[np.int32], a: int, b: int) -> int:
+def compare_points(point: Int32s, vote: Int32s, a: int, b: int) -> int:
     """Return -1, 0 or 1 if the alignment in row a of `vote` is less than, equal to, or greater than in b."""
     first, second = vote[a, VOTED_BEGIN], vote[b, VOTED_BEGIN]
     length, other_length = vote[a, VOTED_END] - first, vote[b, VOTED_END] - second
@@ -325,13 +325,8 @@ def compare_points(point: NDArray[np.int32], vote: NDArray[np.int32], a: int, b:
 
 @kernel
 def vote_alignment(
-    corpus: Corpus,
-    pairs: Pairs,
-    i: int,
-    lengths: tuple[int, int, int],
-    point: NDArray[np.int32],
-    vote: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: Int32s, vote: Int32s
+) -> tuple[Int32s, Int32s, int]:
     """Find the most frequent alignment of the pair whose first row is i.
 
     Ties go to the smallest alignment, compared point by point. point: (any, 2), vote: (any, 3), scratch.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.corpus.numbers import Side
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import (
@@ -39,20 +39,18 @@ GLUE_RULES = 2
 class RuleTable(NamedTuple):
     """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
 
-    source: NDArray[np.int32]  # symbols; words as in the index, with higher numbers for unknown words
-    source_offset: NDArray[np.int64]  # (R + 1)
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
-    point: NDArray[np.int32]  # (points, 2): alignments
-    point_offset: NDArray[np.int64]
+    source: Int32s  # symbols; words as in the index, with higher numbers for unknown words
+    source_offset: Int64s  # (R + 1)
+    target: Int32s
+    target_offset: Int64s
+    point: Int32s  # (points, 2): alignments
+    point_offset: Int64s
     # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
     # pass-through rules of words not in the corpus come last.
-    row: NDArray[np.int32]
+    row: Int32s
 
 
-def find_patterns(
-    index: IndexArrays, side: Side, own: Own, limits: Limits
-) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
+def find_patterns(index: IndexArrays, side: Side, own: Own, limits: Limits) -> tuple[Patterns, Blocks, Bools]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
 
     Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
@@ -73,18 +71,16 @@ def leave_nothing_out(sentences: int) -> Own:
     return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
 
 
-def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) -> NDArray[np.int64]:
+def _occurrences(block: Int32s, offset: Int64s, own: Own) -> Int64s:
     """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
     sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
     key = sentence * (int(block.max(initial=0)) + 1) + block
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    occurrences: NDArray[np.int64] = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
+    occurrences: Int64s = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
     return occurrences
 
 
-def _number_blocks(
-    index: IndexArrays, low: NDArray[np.int32], high: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], Blocks]:
+def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32s, Blocks]:
     """Return the numbers of blocks, int32 (n, K), and the blocks, given their ranges in the suffix array.
 
     They are numbered from 1, by position in the suffix array, then by length; 0 means no block.
@@ -119,9 +115,7 @@ def _number_blocks(
     return block, blocks
 
 
-def _sort_patterns(
-    block: NDArray[np.int32], offset: NDArray[np.int64], limits: Limits
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+def _sort_patterns(block: Int32s, offset: Int64s, limits: Limits) -> tuple[Int32s, Int64s, Int32s]:
     """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
         raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
@@ -194,7 +188,7 @@ def _glue_rules() -> Rules:
     )
 
 
-def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[np.int64]) -> RuleTable:
+def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTable:
     """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
@@ -215,7 +209,7 @@ def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[
     )
 
 
-def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
+def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a

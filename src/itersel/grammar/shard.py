@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.bleu.references import Joined, References, grouped_references
 from itersel.errors import InputError, checked, located
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
@@ -40,7 +40,7 @@ from itersel.storage.strings import StringTable, arrays_of, fields_of, string_ta
 # Of the file, as JSON.
 ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
-FeatureRows: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+FeatureRows: TypeAlias = tuple[Int32s, Int32s, Int64s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,37 +72,37 @@ class Shard:
     """
 
     vocabulary: StringTable
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    reference: NDArray[np.int32]
-    reference_offset: NDArray[np.int64]
-    rule_kind: NDArray[np.uint8]
-    rule_source: NDArray[np.int32]
-    rule_source_offset: NDArray[np.int64]
-    rule_target: NDArray[np.int32]
-    rule_target_offset: NDArray[np.int64]
-    rule_alignment: NDArray[np.uint8]
-    rule_alignment_offset: NDArray[np.int64]
-    rule_feature: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    rule_feature_value: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
-    rule_feature_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    feature_key: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    source: Int32s
+    source_offset: Int64s
+    reference: Int32s
+    reference_offset: Int64s
+    rule_kind: UInt8s
+    rule_source: Int32s
+    rule_source_offset: Int64s
+    rule_target: Int32s
+    rule_target_offset: Int64s
+    rule_alignment: UInt8s
+    rule_alignment_offset: Int64s
+    rule_feature: Int32s = field(default_factory=lambda: np.zeros(0, np.int32))
+    rule_feature_value: Float32s = field(default_factory=lambda: np.zeros(0, np.float32))
+    rule_feature_offset: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    feature_key: UInt64s = field(default_factory=lambda: np.zeros(0, np.uint64))
     feature_name: StringTable | FeatureNames = field(default_factory=lambda: string_table(()))
-    grammar_rule: NDArray[np.int32]
-    grammar_offset: NDArray[np.int64]
-    grammar_dense: NDArray[np.float32]
+    grammar_rule: Int32s
+    grammar_offset: Int64s
+    grammar_dense: Float32s
     dense_names: tuple[str, ...]
     templates: tuple[str, ...] = DEFAULT_TEMPLATES
     computed: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     category: StringTable = field(default_factory=lambda: string_table(()))
-    rule_category: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
-    sentence_reference_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    rule_bin: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    rule_cost: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
-    grammar_samples: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    grammar_count: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    grammar_singleton: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    rule_category: UInt16s = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
+    sentence_reference_offset: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    rule_bin: UInt8s = field(default_factory=lambda: np.zeros(0, np.uint8))
+    rule_cost: Float32s = field(default_factory=lambda: np.zeros((0, 2), np.float32))
+    grammar_samples: Int32s = field(default_factory=lambda: np.zeros(0, np.int32))
+    grammar_count: Int32s = field(default_factory=lambda: np.zeros(0, np.int32))
+    grammar_singleton: UInt8s = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def sentence_count(self) -> int:
@@ -119,7 +119,7 @@ class Shard:
         texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
-    def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
+    def dense(self, begin: int = 0, end: int | None = None) -> Float32s:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""
         rows = slice(begin, end)
         if not self.grammar_samples.shape[0]:
@@ -138,7 +138,7 @@ class Shard:
         return np.stack([columns[name].astype(np.float32) for name in GRAMMAR_FEATURES], axis=1)
 
     @cached_property
-    def _logarithms(self) -> NDArray[np.float64]:
+    def _logarithms(self) -> Float64s:
         """log10 of all numbers from 1, and 0 in the place of that of 0."""
         most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
         return np.log10(np.maximum(1, np.arange(most + 2)), dtype=np.longdouble).astype(np.float64)
@@ -157,7 +157,7 @@ class Shard:
         hasher.update(self.sentence_reference_offset.tobytes())
         return hasher.hexdigest()
 
-    def category_ranks(self) -> NDArray[np.int32]:
+    def category_ranks(self) -> Int32s:
         """Return the ranks of the categories; see `itersel.grammar.categories.category_ranks`.
 
         int32 (K); no rows if all nonterminals are X.

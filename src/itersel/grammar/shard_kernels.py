@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from itersel.arrays import Int32s, UInt8s, UInt16s
 from itersel.compile.jit import leaf_kernel
 from itersel.grammar.template_kernels import Rules
 
@@ -27,7 +25,7 @@ RULE_FAULTS = {
 
 
 @leaf_kernel
-def fits(category: NDArray[np.uint16], rule: int, kind: int, nonterminals: int) -> bool:
+def fits(category: UInt16s, rule: int, kind: int, nonterminals: int) -> bool:
     """Whether the categories of a rule fit its kind and its number of nonterminals."""
     left, first, second = category[rule, 0], category[rule, 1], category[rule, 2]
     if kind == GLUE_START:
@@ -40,7 +38,7 @@ def fits(category: NDArray[np.uint16], rule: int, kind: int, nonterminals: int) 
 
 
 @leaf_kernel
-def find_bad_rule(kind: NDArray[np.uint8], rules: Rules, rank: NDArray[np.int32]) -> tuple[int, int]:
+def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     """Return the first rule that the decoder could not apply, and its error; or (-1, FINE).
 
     The caller has checked the bounds of offsets, symbols and categories. kind: (R); rank: (categories), their

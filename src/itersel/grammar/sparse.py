@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
@@ -45,7 +46,7 @@ class FeatureNames:
     longest: bytes of the longest possible name.
     """
 
-    def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64], longest: int) -> None:
+    def __init__(self, rules: Rules, stored: StringTable, place: Int64s, longest: int) -> None:
         self._rules, self._stored, self._place, self._longest = rules, stored, place, longest
 
     @property
@@ -69,14 +70,14 @@ class FeatureNames:
 class SparseFeatures(NamedTuple):
     """Sparse features of R rules, as in `itersel.grammar.shard.Shard`; rows ascend by feature."""
 
-    rule_feature: NDArray[np.int32]
-    rule_feature_value: NDArray[np.float32]
-    rule_feature_offset: NDArray[np.int64]
-    feature_key: NDArray[np.uint64]
+    rule_feature: Int32s
+    rule_feature_value: Float32s
+    rule_feature_offset: Int64s
+    feature_key: UInt64s
     feature_name: StringTable | FeatureNames
 
 
-def rule_features(kind: NDArray[np.uint8], rules: Rules, templates: Sequence[str]) -> SparseFeatures:
+def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
     Without rows in `rules.category`, all nonterminals are X, except in the glue rules; without rows in
@@ -131,7 +132,7 @@ def _with_plugin(
     return Occurrences(feature, values, offset), concatenate([names, own])
 
 
-def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, NDArray[np.int64], NDArray[np.int64]]:
+def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, Int64s, Int64s]:
     """Return what the function of a plugin returns (docs/plugins.md), checked.
 
     The names of features, and the rule and the index of the name of each occurrence.
@@ -191,7 +192,7 @@ def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatur
     return SparseFeatures(feature[order].astype(np.int32), value[order], offset, key, name)
 
 
-def count_bins(count: NDArray[np.integer]) -> NDArray[np.uint8]:
+def count_bins(count: NDArray[np.integer]) -> UInt8s:
     """Return the bin of each count: 0 for 0, 1 for 1, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, ..."""
     last = 1 << np.arange(MAX_BIN)
     bins = np.searchsorted(last, count) + 1
@@ -207,7 +208,7 @@ def check_templates(templates: Sequence[str]) -> None:
             raise InputError(f"template '{name}' is named twice")
 
 
-def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:
+def _fixed_categories(rule_kind: UInt8s) -> UInt16s:
     category = np.zeros((rule_kind.shape[0], 3), np.uint16)
     category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S
     category[rule_kind == GLUE, 1] = CATEGORY_S

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import inline_kernel, kernel
 from itersel.grammar.template_kernels import (
     NO_CODE,
@@ -42,18 +42,18 @@ class Names(NamedTuple):
     key: uint64, keys of the names; data, offset: uint8, int64, their bytes.
     """
 
-    slot: NDArray[np.int32]
-    key: NDArray[np.uint64]
-    data: NDArray[np.uint8]
-    offset: NDArray[np.int64]
+    slot: Int32s
+    key: UInt64s
+    data: UInt8s
+    offset: Int64s
 
 
 class Occurrences(NamedTuple):
     """Sparse rows: the features of each rule, as indices into `Names`; -1 - r for the identity of rule r."""
 
-    feature: NDArray[np.int32]
-    value: NDArray[np.float32]
-    offset: NDArray[np.int64]
+    feature: Int32s
+    value: Float32s
+    offset: Int64s
 
 
 @kernel
@@ -82,7 +82,7 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
 
 
 @inline_kernel
-def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8], length: int) -> int:
+def find_name(names: Names, count: int, key: np.uint64, name: UInt8s, length: int) -> int:
     """Return the number of a name; `count` after adding it; `COLLISION` if another name has its key.
 
     `names` must have spare capacity (`grow`).
@@ -124,7 +124,7 @@ def slot_count(rules: Rules, rule: int, template: int) -> int:
 
 
 @inline_kernel
-def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int, slot: int) -> int:
+def put_feature(name: UInt8s, rules: Rules, rule: int, template: int, slot: int) -> int:
     """Write the name of a feature of a rule, other than its identity; returns its length."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return put_bigram(name, rules, rule, slot, template == BIGRAMS_TARGET)
@@ -160,8 +160,8 @@ def memo_place(code: int) -> int:
 
 @kernel
 def count_features(
-    rules: Rules, templates: NDArray[np.int64], longest: int
-) -> tuple[Occurrences, NDArray[np.uint64], Names, int, NDArray[np.uint8]]:
+    rules: Rules, templates: Int64s, longest: int
+) -> tuple[Occurrences, UInt64s, Names, int, UInt8s]:
     """Count the features of every rule; `longest`: bytes of the longest possible name.
 
     Names of identities are not kept: there are as many as rules, and few are ever needed.
@@ -222,8 +222,8 @@ def count_features(
 
 @kernel
 def take_names(
-    rules: Rules, names: NDArray[np.uint8], offset: NDArray[np.int64], places: NDArray[np.int64], longest: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    rules: Rules, names: UInt8s, offset: Int64s, places: Int64s, longest: int
+) -> tuple[UInt8s, Int64s]:
     """Return a table of names (n): of the rows of a table, or -1 - r for the identity of rule r."""
     name, taken = np.empty(longest, np.uint8), np.zeros(places.shape[0] + 1, np.int64)
     data = np.empty(longest, np.uint8)
@@ -242,7 +242,7 @@ def take_names(
 
 
 @kernel
-def renumber(rows: Occurrences, rank: NDArray[np.int32], identity_rank: NDArray[np.int32]) -> None:
+def renumber(rows: Occurrences, rank: Int32s, identity_rank: Int32s) -> None:
     """Replace feature numbers by their ranks and sort each row, in place."""
     for rule in range(rows.offset.shape[0] - 1):
         begin = rows.offset[rule]

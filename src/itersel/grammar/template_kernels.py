@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s, UInt8s, UInt16s
 from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.storage.strings import StringTable, string_table
 
@@ -44,18 +44,18 @@ class Rules(NamedTuple):
 
     words: StringTable  # the vocabulary; escaped (`sparse._escape`) wherever names are written
     names: StringTable  # of the categories, likewise
-    category: NDArray[np.uint16]
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
-    point: NDArray[np.uint8]
-    point_offset: NDArray[np.int64]
-    bin: NDArray[np.uint8]  # bin of the rule's count; 0: unknown
+    category: UInt16s
+    source: Int32s
+    source_offset: Int64s
+    target: Int32s
+    target_offset: Int64s
+    point: UInt8s
+    point_offset: Int64s
+    bin: UInt8s  # bin of the rule's count; 0: unknown
 
 
 @leaf_kernel
-def put(name: NDArray[np.uint8], length: int, piece: NDArray[np.uint8], begin: int, end: int) -> int:
+def put(name: UInt8s, length: int, piece: UInt8s, begin: int, end: int) -> int:
     """Append ``piece[begin:end]`` to the `length` bytes of a name; returns the new length."""
     for position in range(begin, end):
         name[length] = piece[position]
@@ -64,16 +64,14 @@ def put(name: NDArray[np.uint8], length: int, piece: NDArray[np.uint8], begin: i
 
 
 @leaf_kernel
-def put_category(name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int) -> int:
+def put_category(name: UInt8s, length: int, rules: Rules, rule: int, symbol: int) -> int:
     """Append the category of a nonterminal (-1, -2) or of the left-hand side (0); returns the new length."""
     category = rules.category[rule, -symbol]
     return put(name, length, rules.names.data, rules.names.offset[category], rules.names.offset[category + 1])
 
 
 @leaf_kernel
-def put_symbol(
-    name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int, on_target: bool
-) -> int:
+def put_symbol(name: UInt8s, length: int, rules: Rules, rule: int, symbol: int, on_target: bool) -> int:
     """Append a terminal, or the category of a nonterminal and, on the target side, its index."""
     if symbol >= 0:
         return put(name, length, rules.words.data, rules.words.offset[symbol], rules.words.offset[symbol + 1])
@@ -85,7 +83,7 @@ def put_symbol(
 
 
 @leaf_kernel
-def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+def put_identity(name: UInt8s, rules: Rules, rule: int) -> int:
     """Write the rule itself, ``R:X:NX_haus:N1_house``; returns the length."""
     length = put(name, 0, IDENTITY_PREFIX, 0, IDENTITY_PREFIX.shape[0])
     length = put_category(name, length, rules, rule, 0)
@@ -114,7 +112,7 @@ def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
 
 
 @leaf_kernel
-def put_bigram(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int, on_target: bool) -> int:
+def put_bigram(name: UInt8s, rules: Rules, rule: int, slot: int, on_target: bool) -> int:
     """Write the bigram that ends at symbol `slot` of a side, ``RBS:X_haus`` or ``RBT:X1_house``."""
     symbols = rules.target if on_target else rules.source
     offset = rules.target_offset if on_target else rules.source_offset
@@ -159,7 +157,7 @@ def symbol_code(rules: Rules, rule: int, symbol: int) -> int:
 
 
 @leaf_kernel
-def side_code(code: int, symbols: NDArray[np.int32], begin: int, end: int) -> int:
+def side_code(code: int, symbols: Int32s, begin: int, end: int) -> int:
     """Append the five positions of one side to a code, a bit each: 1 where they are filled."""
     place = begin
     for position in range(SHAPE_POSITIONS):
@@ -184,7 +182,7 @@ def shape_code(rules: Rules, rule: int, only_target: bool) -> int:
 
 
 @leaf_kernel
-def put_bits(name: NDArray[np.uint8], length: int, code: int) -> int:
+def put_bits(name: UInt8s, length: int, code: int) -> int:
     """Append the last five bits of a code as digits; returns the new length."""
     for position in range(SHAPE_POSITIONS):
         name[length + position] = DIGIT_0 + (code >> (SHAPE_POSITIONS - 1 - position) & 1)
@@ -192,7 +190,7 @@ def put_bits(name: NDArray[np.uint8], length: int, code: int) -> int:
 
 
 @leaf_kernel
-def put_shape(name: NDArray[np.uint8], rules: Rules, rule: int, only_target: bool) -> int:
+def put_shape(name: UInt8s, rules: Rules, rule: int, only_target: bool) -> int:
     """Write ``Shape_S01100_T01100``, or ``Shape_T01100``; returns the length."""
     code = shape_code(rules, rule, only_target)
     length = put(name, 0, SHAPE_PREFIX, 0, SHAPE_PREFIX.shape[0])
@@ -218,7 +216,7 @@ def find_pair(rules: Rules, rule: int, slot: int) -> int:
 
 
 @leaf_kernel
-def put_pair(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int) -> int:
+def put_pair(name: UInt8s, rules: Rules, rule: int, slot: int) -> int:
     """Write linked word pair `slot`, ``Lex:haus_house`` (Green et al. 2013); returns the length."""
     point = find_pair(rules, rule, slot)
     length = put(name, 0, PAIR_PREFIX, 0, PAIR_PREFIX.shape[0])
@@ -252,14 +250,14 @@ def find_deletion(rules: Rules, rule: int, slot: int) -> int:
 
 
 @leaf_kernel
-def put_deletion(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int) -> int:
+def put_deletion(name: UInt8s, rules: Rules, rule: int, slot: int) -> int:
     """Write unaligned source word `slot`, ``Del:doch`` (Green et al. 2013); returns the length."""
     length = put(name, 0, DELETION_PREFIX, 0, DELETION_PREFIX.shape[0])
     return put_symbol(name, length, rules, rule, rules.source[find_deletion(rules, rule, slot)], False)
 
 
 @leaf_kernel
-def put_count(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+def put_count(name: UInt8s, rules: Rules, rule: int) -> int:
     """Write ``Count:3-4``, in how many sampled occurrences of its source side the rule was seen.
 
     With leave-one-out, occurrences in the sentence itself do not count.

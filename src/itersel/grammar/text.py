@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.corpus.text import FIELD_SEPARATOR, check_line_counts, find_control, split_words
 from itersel.errors import InputError
 from itersel.grammar.build import Points, Rule, Symbol, make_shard
@@ -299,13 +299,13 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
     names = shard.feature_name.to_list()
     listed = [COMPUTED_FEATURE.match(name) is None for name in names]
 
-    def symbols(side: NDArray[np.int32], offset: NDArray[np.int64], rule: int, used: Sequence[str]) -> str:
+    def symbols(side: Int32s, offset: Int64s, rule: int, used: Sequence[str]) -> str:
         return " ".join(
             words[symbol] if symbol >= 0 else f"[{used[-symbol]},{-symbol}]"
             for symbol in side[offset[rule] : offset[rule + 1]].tolist()
         )
 
-    def line(rule: int, dense: NDArray[np.float32]) -> str:
+    def line(rule: int, dense: Float32s) -> str:
         features = [
             f"{name}={_number(value.tobytes())}" for name, value in zip(shard.dense_names, dense, strict=True)
         ]

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s
 from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
@@ -73,7 +73,7 @@ class AugmentedSearch:
             results.append(_search(forest, kept, ngrams, objective))
         return results
 
-    def _threshold(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
+    def _threshold(self, direction: Direction, best: Best, bleu: Float64s) -> float:
         """Return the minimum model score with which a derivation can beat the k best."""
         if not direction.share:
             return -math.inf
@@ -82,7 +82,7 @@ class AugmentedSearch:
         return float(np.max(best.score + gain * bleu)) - most - ROUNDING
 
 
-def least_score(through: NDArray[np.float64], edges: int) -> float:
+def least_score(through: Float64s, edges: int) -> float:
     """Return the score that the best derivations through this number of edges reach."""
     return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s, UInt8s
 from itersel.bleu.kernels import ORDER, REFERENCE, closest_length, score_counts
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
@@ -33,26 +33,26 @@ ROOT = 0
 class ReferenceNgrams(NamedTuple):
     """The n-grams of references as a trie from the last word to the first: a child adds a word in front."""
 
-    number: NDArray[np.int32]  # (words of the shard): number of each word in the references, from 1, or 0
-    child: NDArray[np.int32]  # (G + 1, R + 1): child by node and number of the word in front; 0 is none
-    available: NDArray[np.uint8]  # (G + 1): maximum count of the n-gram in any reference
-    offset: NDArray[np.int64]  # (ORDER + 1): the nodes of n-grams of n words start at offset[n - 1]
+    number: Int32s  # (words of the shard): number of each word in the references, from 1, or 0
+    child: Int32s  # (G + 1, R + 1): child by node and number of the word in front; 0 is none
+    available: UInt8s  # (G + 1): maximum count of the n-gram in any reference
+    offset: Int64s  # (ORDER + 1): the nodes of n-grams of n words start at offset[n - 1]
 
 
 class Partials(NamedTuple):
     """Partial translations; the last row is scratch."""
 
-    edge: NDArray[np.int32]  # (P)
-    first: NDArray[np.int32]  # (P): the partial translations of the edge's antecedents, -1 for none
-    second: NDArray[np.int32]
-    model: NDArray[np.float64]  # (P): model score
-    objective: NDArray[np.float64]  # (P): what is maximised
-    length: NDArray[np.int32]  # (P): number of words
-    left: NDArray[np.int32]  # (P, MARGIN): numbers of the words at the edge, outermost first; then 0
-    right: NDArray[np.int32]
-    matched: NDArray[np.uint8]  # (P, G + 1): counts of the reference n-grams, clipped to `available`
-    rank: NDArray[np.int32]  # (P): the rows that an item keeps, best first, from item * beam on
-    size: NDArray[np.int32]  # (items): number of these rows
+    edge: Int32s  # (P)
+    first: Int32s  # (P): the partial translations of the edge's antecedents, -1 for none
+    second: Int32s
+    model: Float64s  # (P): model score
+    objective: Float64s  # (P): what is maximised
+    length: Int32s  # (P): number of words
+    left: Int32s  # (P, MARGIN): numbers of the words at the edge, outermost first; then 0
+    right: Int32s
+    matched: UInt8s  # (P, G + 1): counts of the reference n-grams, clipped to `available`
+    rank: Int32s  # (P): the rows that an item keeps, best first, from item * beam on
+    size: Int32s  # (items): number of these rows
 
 
 class Objective(NamedTuple):
@@ -61,9 +61,9 @@ class Objective(NamedTuple):
     share: float  # and gain: 1 and 1: hope; 1 and -1: fear; 0 and 1: oracle
     gain: float  # times the factor of BLEU as a cost
     variant: int  # of sentence BLEU
-    context: NDArray[np.float64]  # (COUNTS)
+    context: Float64s  # (COUNTS)
     order: int  # of the longest n-gram in a reference, at most ORDER
-    lengths: NDArray[np.int64]  # (m): words of each reference
+    lengths: Int64s  # (m): words of each reference
     mean_length: float  # their mean, positive
     model_weight: float  # of the language model
 
@@ -75,17 +75,17 @@ class Task(NamedTuple):
     the shard (`RuleTable`).
     """
 
-    edge_rule: NDArray[np.int32]
-    edge_first: NDArray[np.int32]
-    edge_second: NDArray[np.int32]
-    edge_model: NDArray[np.float64]
+    edge_rule: Int32s
+    edge_first: Int32s
+    edge_second: Int32s
+    edge_model: Float64s
     kept: Kept  # items and edges to search
-    rule: NDArray[np.int32]
-    rule_score: NDArray[np.float64]
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
+    rule: Int32s
+    rule_score: Float64s
+    source: Int32s
+    source_offset: Int64s
+    target: Int32s
+    target_offset: Int64s
     ngrams: ReferenceNgrams
     objective: Objective
     beam: int  # number of partial translations that an item keeps
@@ -94,8 +94,8 @@ class Task(NamedTuple):
 class Scratch(NamedTuple):
     """Matches and n-grams of one translation plus the context, float64 (ORDER) each."""
 
-    matches: NDArray[np.float64]
-    ngrams: NDArray[np.float64]
+    matches: Float64s
+    ngrams: Float64s
 
 
 @kernel
@@ -349,7 +349,7 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
 
 
 @leaf_kernel
-def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
+def count_covered(task: Task, covered: Int64s) -> None:
     """Count the source words that each kept item covers, in int64 (items) preset to 0."""
     for item in range(covered.shape[0]):
         edge = task.kept.edge[task.kept.edge_offset[item]]

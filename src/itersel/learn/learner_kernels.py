@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
@@ -26,18 +26,18 @@ ROUNDS = 10_000
 class Columns(NamedTuple):
     """Shifted features of a k-best list, stored by feature."""
 
-    dense: NDArray[np.float64]  # (k, C)
-    feature: NDArray[np.int32]  # (L): rows of the feature table, in order of first occurrence
+    dense: Float64s  # (k, C)
+    feature: Int32s  # (L): rows of the feature table, in order of first occurrence
     # (L + 1): column l of the sparse matrix is row[offset[l]:offset[l + 1]], ascending, and the same of value
-    offset: NDArray[np.int64]
-    row: NDArray[np.int32]  # (E)
-    value: NDArray[np.float64]  # (E): not 0
+    offset: Int64s
+    row: Int32s  # (E)
+    value: Float64s  # (E): not 0
 
 
 @kernel
 def shift_columns(
-    count: int, offset: NDArray[np.int64], row: NDArray[np.int32], value: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    count: int, offset: Int64s, row: Int32s, value: Float64s
+) -> tuple[Int64s, Int32s, Float64s]:
     """Shift the columns of the sparse features of `count` translations; returns those of `Columns`."""
     # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
     kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
@@ -62,7 +62,7 @@ def shift_columns(
 
 
 @kernel
-def gram_matrix(columns: Columns) -> NDArray[np.float64]:
+def gram_matrix(columns: Columns) -> Float64s:
     """Return the inner products of all translations' shifted features, float64 (k, k).
 
     Does not use BLAS, whose order of summation depends on the processor and the threads.
@@ -90,12 +90,8 @@ def gram_matrix(columns: Columns) -> NDArray[np.float64]:
 
 @kernel
 def violated_pairs(
-    score: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    gram: NDArray[np.float64],
-    rate: float,
-    margin: float,
-) -> tuple[NDArray[np.float64], int]:
+    score: Float64s, pairs: Int64s, gram: Float64s, rate: float, margin: float
+) -> tuple[Float64s, int]:
     """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
 
     A pair, int64 (p, 2), causes an update if its better translation leads by less than `margin`, or does not
@@ -119,9 +115,7 @@ def violated_pairs(
 
 
 @kernel
-def logistic_coefficients(
-    score: NDArray[np.float64], pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], int]:
+def logistic_coefficients(score: Float64s, pairs: Int64s) -> tuple[Float64s, int]:
     """Return the negative gradient of sum log(1 + exp(-lead)), float64 (k), and the number of wrong pairs.
 
     score: float64 (k); pairs: int64 (p, 2). A pair with a lead of 0 counts as wrong.
@@ -145,12 +139,8 @@ def logistic_coefficients(
 
 @kernel
 def solve_constraints(
-    gram: NDArray[np.float64],
-    score: NDArray[np.float64],
-    cost: NDArray[np.float64],
-    hope: int,
-    c: float,
-) -> tuple[NDArray[np.float64], int]:
+    gram: Float64s, score: Float64s, cost: Float64s, hope: int, c: float
+) -> tuple[Float64s, int]:
     """Return the update that best satisfies the constraints of all translations, and how many were active.
 
     Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))); the maximum is

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.bleu.sentence import Target
 from itersel.config.learners import AdaGrad, MarginPerceptron, Mira, Online, Perceptron
 from itersel.decode.decoder import DerivationFinder, KBest
@@ -36,7 +36,7 @@ class Example:
     """A training example: a k-best list, and the derivations that the learner's finder has added."""
 
     kbest: KBest  # the translations, best first
-    bleu: NDArray[np.float64]  # float64 (k): sentence BLEU of each
+    bleu: Float64s  # (k): sentence BLEU of each
     words: float  # factor of BLEU as a cost; see `itersel.bleu.sentence.Target`
     rate: float  # learning rate of the step
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
@@ -58,7 +58,7 @@ class Example:
         shifted = shift_columns(count, offset, row[entry], kbest.feature_value[entry])
         return Columns(kbest.dense - kbest.dense[0], kbest.feature[entry[offset[:-1]]], *shifted)
 
-    def combine(self, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def combine(self, coefficient: Float64s) -> tuple[Float64s, Float64s]:
         """Return the sum over translations of coefficient * features, float64 (C) and (L).
 
         The coefficients (k) must sum to 0 because the features are shifted.
@@ -69,16 +69,16 @@ class Example:
         return dense, sum_rows(coefficient[columns.row] * columns.value, columns.offset)
 
     @property
-    def cost(self) -> NDArray[np.float64]:
+    def cost(self) -> Float64s:
         """The cost of each translation, words * (1 - BLEU), float64 (k)."""
-        cost: NDArray[np.float64] = self.words * (1.0 - self.bleu)
+        cost: Float64s = self.words * (1.0 - self.bleu)
         return cost
 
-    def pairs(self, strategy: str) -> NDArray[np.int64]:
+    def pairs(self, strategy: str) -> Int64s:
         """Return pairs of a better and a worse translation; see `itersel.learn.pairs.make_pairs`."""
         return make_pairs(strategy, self.bleu, self.seed)
 
-    def leads(self, strategy: str) -> NDArray[np.float64]:
+    def leads(self, strategy: str) -> Float64s:
         """Return, for each pair, the model score of the better translation minus that of the worse one."""
         pairs, score = self.pairs(strategy), self.kbest.score
         return score[pairs[:, 0]] - score[pairs[:, 1]]
@@ -87,7 +87,7 @@ class Example:
 class Move(NamedTuple):
     """A learner's update for a k-best list."""
 
-    coefficient: NDArray[np.float64] | None  # float64 (k): sums to 0; None if there is no update
+    coefficient: Float64s | None  # float64 (k): sums to 0; None if there is no update
     pairs: int  # number of pairs (or constraints) considered
     updates: int  # of those with a loss
 

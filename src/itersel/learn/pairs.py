@@ -9,7 +9,8 @@ then the worse translation, by descending BLEU with ties in k-best order; PRO's 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from itersel.arrays import Float64s, Int64s
 
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
@@ -17,7 +18,7 @@ PRO_THRESHOLD = 0.05
 PRO_KEPT = 50
 
 
-def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+def make_pairs(strategy: str, bleu: Float64s, seed: tuple[int, ...]) -> Int64s:
     """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed.
 
     ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
@@ -37,9 +38,7 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
     return order[np.stack(np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked)), axis=1)]
 
 
-def pro_pairs(
-    bleu: NDArray[np.float64], seed: tuple[int, ...], max_difference: float = 1.0
-) -> NDArray[np.int64]:
+def pro_pairs(bleu: Float64s, seed: tuple[int, ...], max_difference: float = 1.0) -> Int64s:
     """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide

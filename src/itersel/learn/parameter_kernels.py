@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
@@ -43,19 +43,19 @@ class Coordinates(NamedTuple):
     """Weights in training; all arrays of size n."""
 
     # the weights; `refresh` brings those of the sentences to be decoded up to date
-    value: NDArray[np.float64]
+    value: Float64s
     # each weight after its last update, before the regularisation of any step after `since`
-    anchor: NDArray[np.float64]
-    since: NDArray[np.int64]
+    anchor: Float64s
+    since: Int64s
     # Without regularisation and adaptive steps, anchor = start + rate * total. The total is stored separately
     # because it is an integer for rule counts: updates that cancel restore the initial weight exactly,
     # without a rounding error that would count as a feature.
-    start: NDArray[np.float64]
-    total: NDArray[np.float64]
+    start: Float64s
+    total: Float64s
     # for `L1_CUMULATIVE`, the total that regularisation has added to the weight, up to `since`
-    paid: NDArray[np.float64]
-    squares: NDArray[np.float64]  # sum of squared gradients
-    area: NDArray[np.float64]  # sum of the weight after each step up to `since`
+    paid: Float64s
+    squares: Float64s  # sum of squared gradients
+    area: Float64s  # sum of the weight after each step up to `since`
 
 
 @leaf_kernel
@@ -111,12 +111,7 @@ def settle(rule: Rule, weights: Coordinates, i: int, now: int) -> None:
 
 @leaf_kernel
 def update(
-    rule: Rule,
-    weights: Coordinates,
-    index: NDArray[np.int64],
-    gradient: NDArray[np.float64],
-    step: int,
-    scale: float,
+    rule: Rule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
@@ -146,12 +141,7 @@ def update(
 
 @leaf_kernel
 def refresh(
-    rule: Rule,
-    weights: Coordinates,
-    grammar: NDArray[np.int32],
-    feature: NDArray[np.int32],
-    offset: NDArray[np.int64],
-    now: int,
+    rule: Rule, weights: Coordinates, grammar: Int32s, feature: Int32s, offset: Int64s, now: int
 ) -> None:
     """Bring the values of the features of some rules up to step `now`.
 

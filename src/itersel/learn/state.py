@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import itersel
+from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.lists import Sentences
@@ -68,8 +68,8 @@ STATE = replace(
 class Memory(NamedTuple):
     """The state kept between epochs besides the weights: float64 arrays of the same size."""
 
-    squares: NDArray[np.float64]  # sums of squared gradients
-    paid: NDArray[np.float64]  # the total penalty that cumulative l1 has added to the weights
+    squares: Float64s  # sums of squared gradients
+    paid: Float64s  # the total penalty that cumulative l1 has added to the weights
 
 
 class Start(NamedTuple):
@@ -102,11 +102,11 @@ class Steps:
 class Features(NamedTuple):
     """Dense or sparse features of a shard, and their weights in its order."""
 
-    key: NDArray[np.uint64]  # ascending
+    key: UInt64s  # ascending
     name: Strings
-    order: NDArray[np.int64]  # row of each feature in `weights`
-    known: NDArray[np.int64]  # features that the table already had: their positions in `key`
-    row: NDArray[np.int64]  # and their rows in the table
+    order: Int64s  # row of each feature in `weights`
+    known: Int64s  # features that the table already had: their positions in `key`
+    row: Int64s  # and their rows in the table
     weights: Coordinates
 
     def name_of(self, row: int) -> str:
@@ -130,14 +130,14 @@ class ShardWeights:
         """The learning rate of the next step."""
         return self._steps.rule.rate * self._steps.scale(self._steps.now + 1)
 
-    def refresh(self, row: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]) -> None:
+    def refresh(self, row: Int32s, feature: Int32s, offset: Int64s) -> None:
         """Bring the weights of features of some rows up to date; see `parameter_kernels.refresh`."""
         steps = self._steps
         if steps.rule.regularizer != NONE:
             refresh(steps.rule, self.sparse.weights, row, feature, offset, steps.now)
             settle_all(steps.rule, self.dense.weights, steps.now)
 
-    def step(self, example: Example, coefficient: NDArray[np.float64] | None) -> str | None:
+    def step(self, example: Example, coefficient: Float64s | None) -> str | None:
         """Take a step along the sum of coefficient * features, or one that only regularises (None).
 
         Returns the name of a feature whose weight became too large or NaN, None if there is none.
@@ -184,7 +184,7 @@ class WeightTable:
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense, sparse, self._steps)
 
-    def _find(self, key: NDArray[np.uint64], name: Strings, order: NDArray[np.int64]) -> Features:
+    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> Features:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):
@@ -227,7 +227,7 @@ class WeightTable:
         return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
 
 
-def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | None = None) -> Coordinates:
+def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -> Coordinates:
     """Return the coordinates of weights after step `step`."""
     size = value.shape[0]
     return Coordinates(
@@ -242,7 +242,7 @@ def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | Non
     )
 
 
-def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
+def _take(weights: Coordinates, rows: Int64s) -> Coordinates:
     arrays: Any = (array[rows] for array in weights)
     return Coordinates(*arrays)
 

@@ -11,8 +11,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s
 from itersel.errors import InputError
 from itersel.limits import are_numeric
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
@@ -42,9 +42,9 @@ UNLISTED_UNKNOWN = -100.0
 class NGrams(NamedTuple):
     """The n-grams of one order; log10."""
 
-    words: NDArray[np.int32]  # (n-grams, order): numbers of words
-    log10_probability: NDArray[np.float64]  # (n-grams)
-    backoff: NDArray[np.float64]  # (n-grams): 0 if the file has none
+    words: Int32s  # (n-grams, order): numbers of words
+    log10_probability: Float64s  # (n-grams)
+    backoff: Float64s  # (n-grams): 0 if the file has none
 
 
 class Arpa(NamedTuple):
@@ -210,7 +210,7 @@ class _Parser:
         backoffs = [row[-1] if len(row) == order + 2 else b"0" for row in rows]
         return NGrams(words, probability, self.numbers(backoffs, begin))
 
-    def numbers(self, fields: list[bytes], begin: int) -> NDArray[np.float64]:
+    def numbers(self, fields: list[bytes], begin: int) -> Float64s:
         """Parse finite numbers, one of each line."""
         result = _finite(fields)
         if result is None:
@@ -219,7 +219,7 @@ class _Parser:
         return result
 
 
-def _finite(fields: list[bytes]) -> NDArray[np.float64] | None:
+def _finite(fields: list[bytes]) -> Float64s | None:
     """Return fields as numbers, or None if one is not a finite number."""
     with suppress(ValueError):
         if are_numeric(fields):
@@ -251,7 +251,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
         stream.write("\n\\end\\\n")
 
 
-def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def as_written(numbers: Float64s) -> Float64s:
     """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
 
     A number halfway between two may be rounded the other way.
@@ -260,7 +260,7 @@ def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     exponent = np.floor(np.log10(size, dtype=np.longdouble)).astype(np.float64)
     # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number
     scale = 10.0 ** np.clip(DIGITS - 1 - exponent, 0, 22)
-    rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
+    rounded: Float64s = np.rint(numbers * scale) / scale
     rounded[np.abs(numbers) < SMALLEST] = 0.0
     return rounded
 

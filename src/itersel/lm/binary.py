@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
@@ -184,12 +185,12 @@ def _slices(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 class _Index:
     """Finds n-grams of one order by their words."""
 
-    def __init__(self, words: NDArray[np.int32]) -> None:
+    def __init__(self, words: Int32s) -> None:
         keys = ngram_keys(words)
         self.order = np.argsort(keys, kind="stable")
         self.keys = keys[self.order]
 
-    def rows(self, words: NDArray[np.int32]) -> NDArray[np.int64]:
+    def rows(self, words: Int32s) -> Int64s:
         """Return the row of each n-gram, -1 if it is not listed."""
         keys = ngram_keys(np.ascontiguousarray(words))
         if not self.keys.size:
@@ -223,7 +224,7 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
     return result
 
 
-def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
+def _flags(ngrams: list[NGrams]) -> list[UInt8s]:
     flags = []
     for k, grams in enumerate(ngrams):
         flag = np.where(grams.backoff != 0, EXTENDS_RIGHT, 0).astype(np.uint8)
@@ -242,7 +243,7 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
     return flags
 
 
-def _hash_table(ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: FilePath) -> NDArray[np.uint64]:
+def _hash_table(ngrams: list[NGrams], flags: list[UInt8s], path: FilePath) -> UInt64s:
     count = sum(grams.words.shape[0] for grams in ngrams[1:])
     capacity = 2
     while count > MAXIMUM_LOAD * capacity:
@@ -259,7 +260,7 @@ def _hash_table(ngrams: list[NGrams], flags: list[NDArray[np.uint8]], path: File
     return slots
 
 
-def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[Float64s, Int64s]:
     """Score tokenised sentences, each between ``<s>`` and ``</s>``.
 
     Returns their log10 probabilities, float64, including ``</s>``, and the numbers of unknown words, int64.

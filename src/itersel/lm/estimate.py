@@ -24,8 +24,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.lm.arpa import NGrams
 from itersel.lm.estimate_kernels import counting_sort, longer_ngrams
 from itersel.lm.text import END_ID, START_ID, Text
@@ -73,7 +73,7 @@ class _Runs:
         self.context, self.word, self.suffix, self.occurrences = self.columns
         self.bounds = [0]  # where each block begins, and the end
 
-    def append(self, columns: NDArray[np.int32]) -> None:
+    def append(self, columns: Int32s) -> None:
         for array, values in zip(self.columns, columns, strict=True):
             array.append(values)
         self.bounds.append(self.word.size)
@@ -108,7 +108,7 @@ def _new_types(folder: str, starts: range) -> Types:
     return Types(code, suffix, occurrences, starts)
 
 
-def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:
+def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[Int32s]:
     """Yield whole sentences of about `length` words together."""
     begin = 0
     while begin < tokens.size:
@@ -122,7 +122,7 @@ def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int3
         begin += stop
 
 
-def _ngrams_of_block(tokens: NDArray[np.int32], size: int, order: int) -> Iterator[NDArray[np.int32]]:
+def _ngrams_of_block(tokens: Int32s, size: int, order: int) -> Iterator[Int32s]:
     """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
     place = np.arange(tokens.shape[0], dtype=np.int32)
     # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
@@ -181,9 +181,7 @@ def _merge(
     return types._replace(starts=range(*starts.tolist())), rows
 
 
-def _parts(
-    code: DiskArray, bounds: list[int], length: int
-) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.int64]]]:
+def _parts(code: DiskArray, bounds: list[int], length: int) -> Iterator[tuple[list[tuple[int, int]], Int64s]]:
     """Yield the codes of all runs from the lowest to the highest, about `length` at a time.
 
     Yields the rows that are taken from each run (begin and end), and their codes, in the order of the runs.
@@ -232,14 +230,12 @@ class EstimatedModel:
                 np.zeros(end - begin) if is_highest else self.backoff[order - 1].read(begin, end),
             )
 
-    def _words(self, order: int, begin: int, end: int) -> NDArray[np.int32]:
+    def _words(self, order: int, begin: int, end: int) -> Int32s:
         """Return the words of some n-grams, int32 (n-grams, order)."""
         pieces = contexts(self.code[order - 1], len(self.words), self.limits.rows, begin, end)
         return np.concatenate([self._with_contexts(order, context, word) for _, context, word in pieces])
 
-    def _with_contexts(
-        self, order: int, context: NDArray[np.int64], word: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def _with_contexts(self, order: int, context: Int64s, word: Int64s) -> Int32s:
         """Return the words of n-grams, given their contexts (sorted rows) and last words."""
         if order == 1:
             return word[:, None].astype(np.int32)
@@ -250,7 +246,7 @@ class EstimatedModel:
 
 def contexts(
     code: DiskArray, size: int, rows: int, begin: int = 0, end: int | None = None
-) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+) -> Iterator[tuple[int, Int64s, Int64s]]:
     """Yield n-grams in blocks of about `rows` n-grams, and of at most `rows` contexts, from first to last.
 
     The n-grams of a context are in the same block, unless `begin` or `end` is between them. Yields the row of
@@ -290,9 +286,7 @@ def estimate(text: Text, order: int, limits: Limits = LIMITS) -> EstimatedModel:
     return model
 
 
-def _interpolate(
-    model: EstimatedModel, types: Types, counts: DiskArray, discount: NDArray[np.float64]
-) -> None:
+def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discount: Float64s) -> None:
     """Add the probabilities of the next order to a model, and the backoffs of the order before it.
 
     `discount` are those of counts 0, 1, 2 and 3 or more.
@@ -343,7 +337,7 @@ def _adjusted_counts(types: list[Types], limits: Limits) -> list[DiskArray]:
     return result
 
 
-def _occurring(counts: DiskArray, rows: int) -> NDArray[np.int64]:
+def _occurring(counts: DiskArray, rows: int) -> Int64s:
     """Return how many n-grams have the counts 1, 2, 3 and 4."""
     return sum(
         (np.bincount(np.minimum(count, 5), minlength=6)[1:5] for count in counts.blocks(rows)),
@@ -351,7 +345,7 @@ def _occurring(counts: DiskArray, rows: int) -> NDArray[np.int64]:
     )
 
 
-def _discounts(occurring: NDArray[np.int64]) -> tuple[float, ...] | None:
+def _discounts(occurring: Int64s) -> tuple[float, ...] | None:
     """Estimate the discounts of counts 1, 2, 3+; None where they are undefined or out of range.
 
     `occurring` are the numbers of n-grams that occur 1, 2, 3 and 4 times (Chen & Goodman 1998,

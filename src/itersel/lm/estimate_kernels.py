@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
 
 _MINUS, _POINT, _ZERO, _EXPONENT, _SPACE, _TAB, _LINE = b"-.0e \t\n"
@@ -18,7 +18,7 @@ NUMBER_BYTES = 16
 
 
 @kernel
-def counting_sort(keys: NDArray[np.int32], places: NDArray[np.int32], bound: int) -> NDArray[np.int32]:
+def counting_sort(keys: Int32s, places: Int32s, bound: int) -> Int32s:
     """Return `places` sorted by their `keys`, below `bound`; those with negative keys are left out."""
     begin = np.zeros(bound + 1, np.int32)
     for i in range(places.shape[0]):
@@ -36,9 +36,7 @@ def counting_sort(keys: NDArray[np.int32], places: NDArray[np.int32], bound: int
 
 
 @kernel
-def longer_ngrams(
-    tokens: NDArray[np.int32], row: NDArray[np.int32], place: NDArray[np.int32], n: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[Int32s, Int32s]:
     """Find the distinct n-grams of a block of T words.
 
     tokens: int32 (T). row: int32 (T), row of the n - 1 words from each place among those of this length, -1
@@ -64,7 +62,7 @@ def longer_ngrams(
 
 
 @leaf_kernel
-def put_number(number: float, text: NDArray[np.uint8], end: int) -> int:
+def put_number(number: float, text: UInt8s, end: int) -> int:
     """Append a number below 10^6 to ``text[:end]`` as ``f"{number:.7g}"``; returns the new end."""
     if abs(number) < SMALLEST:
         text[end] = _ZERO
@@ -124,13 +122,7 @@ def rounded_product(a: float, b: float) -> int:
 
 
 @kernel
-def arpa_lines(
-    ngrams: NDArray[np.int32],
-    numbers: NDArray[np.float64],
-    data: NDArray[np.uint8],
-    offset: NDArray[np.int64],
-    text: NDArray[np.uint8],
-) -> int:
+def arpa_lines(ngrams: Int32s, numbers: Float64s, data: UInt8s, offset: Int64s, text: UInt8s) -> int:
     """Write the lines of n-grams into `text`, which is large enough, and return their length.
 
     ngrams: int32 (n-grams, order), words, the rows of the `StringTable` with `data` and `offset`. numbers:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 
 # Flags of an n-gram: the two low bits of its stored key, and `ModelArrays.unigram_flags`.
@@ -34,12 +34,12 @@ class ModelArrays(NamedTuple):
     """A language model as arrays for kernels; V words, all probabilities in log10."""
 
     order: int  # length of the longest n-grams
-    unigram: NDArray[np.float32]  # (V, 2): probability and backoff of each word; row 0 is the unknown word
-    unigram_flags: NDArray[np.uint8]  # (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word
+    unigram: Float32s  # (V, 2): probability and backoff of each word; row 0 is the unknown word
+    unigram_flags: UInt8s  # (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word
     # (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is key | flags, 0
     # in an empty slot; column 1 holds probability and backoff as two float32.
-    slots: NDArray[np.uint64]
-    values: NDArray[np.float32]  # (capacity, 4): the same memory; columns 2 and 3 are probability and backoff
+    slots: UInt64s
+    values: Float32s  # (capacity, 4): the same memory; columns 2 and 3 are probability and backoff
 
 
 @leaf_kernel
@@ -51,7 +51,7 @@ def extend_key(key: np.uint64, word: int) -> np.uint64:
 
 
 @kernel
-def ngram_keys(words: NDArray[np.int32]) -> NDArray[np.uint64]:
+def ngram_keys(words: Int32s) -> UInt64s:
     """Return the keys of n-grams, the rows of `words` (n-grams, order)."""
     keys = np.empty(words.shape[0], np.uint64)
     for i in range(words.shape[0]):
@@ -69,7 +69,7 @@ def first_slot(key: np.uint64, mask: np.uint64) -> int:
 
 
 @kernel
-def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
+def insert(slots: UInt64s, rows: UInt64s) -> int:
     """Store n-grams; `rows` (n-grams, 2) have the columns of `ModelArrays.slots`.
 
     Returns -1, or the first row whose key is already in the table; it and all later rows are not stored.
@@ -101,7 +101,7 @@ def find(model: ModelArrays, key: np.uint64) -> int:
 
 
 @leaf_kernel
-def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word: int) -> tuple[float, int]:
+def score_word(model: ModelArrays, context: Int32s, length: int, word: int) -> tuple[float, int]:
     """Score a word after the words ``context[:length]``, the most recent last.
 
     Returns the log10 probability, and the length of the matched n-gram, 1 to ``model.order``.
@@ -123,7 +123,7 @@ def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word
 
 
 @leaf_kernel
-def backoff_sum(model: ModelArrays, context: NDArray[np.int32], length: int, least: int) -> float:
+def backoff_sum(model: ModelArrays, context: Int32s, length: int, least: int) -> float:
     """Sum the backoffs of the last `least` or more words of ``context[:length]``, if listed."""
     total, most = 0.0, min(length, model.order - 1)
     if least > most:
@@ -147,9 +147,7 @@ def backoff_sum(model: ModelArrays, context: NDArray[np.int32], length: int, lea
 
 
 @kernel
-def score_sentences(
-    model: ModelArrays, words: NDArray[np.int32], offset: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def score_sentences(model: ModelArrays, words: Int32s, offset: Int64s) -> Float64s:
     """Return the log10 probabilities of sentences: ``words[offset[i]:offset[i + 1]]``, from <s> to </s>."""
     result = np.zeros(offset.shape[0] - 1, np.float64)
     for i in range(result.shape[0]):

@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel, prefetch
 from itersel.lm.kernels import (
     EXTENDS_LEFT,
@@ -70,10 +70,10 @@ class Pairs(NamedTuple):
 
     # (`PAIR_SIZE` (power of two + 1)): the numbers of pairs. The first number of a pair is its key, 0 if
     # free. The last pair is always free: it is for those that are not remembered.
-    key: NDArray[np.uint32]
-    edge: NDArray[np.int32]  # the same memory, for the other numbers of a pair
-    change: NDArray[np.float32]
-    used: NDArray[np.int64]  # (1): number of pairs
+    key: UInt32s
+    edge: Int32s  # the same memory, for the other numbers of a pair
+    change: Float32s
+    used: Int64s  # (1): number of pairs
 
 
 @leaf_kernel
@@ -124,14 +124,14 @@ def remember(pairs: Pairs, kind: int, a: int, b: int, place: int) -> int:
 class States(NamedTuple):
     """Edges and memoised compositions of one sentence."""
 
-    row: NDArray[np.int32]  # (E, 2 + order - 1): the edges
-    slot: NDArray[np.int32]  # (power of two): hash table of rows, -1 if free
-    left_score: NDArray[np.float64]  # (E): log10 probability of the words of a left edge, without context
+    row: Int32s  # (E, 2 + order - 1): the edges
+    slot: Int32s  # (power of two): hash table of rows, -1 if free
+    left_score: Float64s  # (E): log10 probability of the words of a left edge, without context
     pairs: Pairs  # composed edges
-    scratch: NDArray[np.int32]  # (4 (order + 1)): words being composed; in the second half, a new row
+    scratch: Int32s  # (4 (order + 1)): words being composed; in the second half, a new row
     # (2): edges, and whether there was no room for an edge (the sentence must be decoded again with larger
     # tables)
-    counts: NDArray[np.int64]
+    counts: Int64s
 
 
 def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
@@ -252,7 +252,7 @@ def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> i
 
 
 @leaf_kernel
-def ngram_flags(model: ModelArrays, words: NDArray[np.int32], begin: int, end: int) -> int:
+def ngram_flags(model: ModelArrays, words: Int32s, begin: int, end: int) -> int:
     """Return the flags of the n-gram ``words[begin:end]``, -1 if it is not in the model."""
     if end - begin == 1:
         return np.int64(model.unigram_flags[words[begin]])

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
+from itersel.arrays import UInt64s
 from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
@@ -119,7 +119,7 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
-def _digests(path: FilePath) -> NDArray[np.uint64]:
+def _digests(path: FilePath) -> UInt64s:
     """Return a digest of each line of a text, which is too large to be kept."""
     blocks = (map(str.encode, lines) for lines in line_blocks(path))
     return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)

@@ -22,8 +22,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.corpus.numbers import WordNumbers
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.errors import InputError
@@ -46,16 +46,16 @@ class NBest(NamedTuple):
     Shapes: N sentences, H translations, F features.
     """
 
-    offset: NDArray[np.int64]  # int64 (N + 1): where the translations of each sentence begin
+    offset: Int64s  # (N + 1): where the translations of each sentence begin
     text: list[str]  # their words, as in the files (H)
     # int32, float64, int64 (H + 1): features of each translation, ascending, each once
-    feature: NDArray[np.int32]
-    value: NDArray[np.float64]
-    feature_offset: NDArray[np.int64]
+    feature: Int32s
+    value: Float64s
+    feature_offset: Int64s
     name: StringTable  # names of the features (F), in order of first occurrence
     sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
     line: list[str]  # the lines of the files (H)
-    row: NDArray[np.int64]  # int64 (H): position of each translation in the files, one after the other
+    row: Int64s  # (H): position of each translation in the files, one after the other
 
     @property
     def sentence_count(self) -> int:
@@ -63,12 +63,12 @@ class NBest(NamedTuple):
         return int(self.offset.shape[0]) - 1
 
     @property
-    def sentence(self) -> NDArray[np.int64]:
+    def sentence(self) -> Int64s:
         """The sentence of each translation, int64 (H)."""
         return np.repeat(np.arange(self.sentence_count), np.diff(self.offset))
 
     @property
-    def translation(self) -> NDArray[np.int64]:
+    def translation(self) -> Int64s:
         """The translation of each value, int64."""
         return np.repeat(np.arange(len(self.text)), np.diff(self.feature_offset))
 
@@ -77,7 +77,7 @@ def read_nbest(
     paths: Sequence[FilePath],
     sentences: int | None = None,
     scores: Mapping[str, FilePath] | None = None,
-    ids: NDArray[np.int64] | None = None,
+    ids: Int64s | None = None,
 ) -> NBest:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
@@ -193,11 +193,7 @@ class Parser:
         return found
 
     def result(
-        self,
-        path: str,
-        sentences: int | None,
-        scores: Mapping[str, FilePath],
-        ids: NDArray[np.int64] | None = None,
+        self, path: str, sentences: int | None, scores: Mapping[str, FilePath], ids: Int64s | None = None
     ) -> NBest:
         """Return the translations by sentence; see `read_nbest`."""
         sentence = np.frombuffer(self._sentence, np.int64)
@@ -227,7 +223,7 @@ class Parser:
         )
 
 
-def check_present(present: NDArray[np.int64], sentences: int | None, path: FilePath) -> int:
+def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int:
     """Return the number of sentences, given those with translations (ascending, each once).
 
     Raises an InputError if one is missing, or beyond the number of `sentences`, if that is known.
@@ -248,7 +244,7 @@ def check_present(present: NDArray[np.int64], sentences: int | None, path: FileP
     return total
 
 
-def _places(sentence: NDArray[np.int64], ids: NDArray[np.int64], path: FilePath) -> NDArray[np.int64]:
+def _places(sentence: Int64s, ids: Int64s, path: FilePath) -> Int64s:
     """Return the positions of sentences in `ids`, which must be the sentences of the lists, each once."""
     order = np.argsort(ids, kind="stable")
     if not np.array_equal(np.unique(sentence), ids[order]):
@@ -370,7 +366,7 @@ def read_numbers(path: FilePath, count: int) -> list[float]:
     return values
 
 
-def read_quality(path: FilePath, count: int) -> NDArray[np.float64]:
+def read_quality(path: FilePath, count: int) -> Float64s:
     """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count)."""
     quality = np.array(read_numbers(path, count))
     least, most = quality.min(), quality.max()

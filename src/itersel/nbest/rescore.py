@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import FilePath
 from itersel.nbest.lists import NBest, parse_object, read_nbest
@@ -18,7 +18,7 @@ from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
 
-def score_lists(lists: NBest, weights: Weights) -> NDArray[np.float64]:
+def score_lists(lists: NBest, weights: Weights) -> Float64s:
     """Return the score of each translation, float64 (H): the dot product of its features and the weights."""
     weighted = find_weights(weights, feature_keys(lists.name))[lists.feature] * lists.value
     return sum_rows(weighted, lists.feature_offset)
@@ -48,19 +48,19 @@ def rescore(
     return list(best_texts(read, score_lists(read, as_weights(weights))))
 
 
-def ranked(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[NDArray[np.int64]]:
+def ranked(lists: NBest, score: Float64s, k_best: int) -> Iterator[Int64s]:
     """Yield the `k_best` best translations of each sentence, best first; ties keep the order of the list."""
     for begin, end in pairwise(lists.offset):
         yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
 
 
-def best_texts(lists: NBest, score: NDArray[np.float64]) -> Iterator[str]:
+def best_texts(lists: NBest, score: Float64s) -> Iterator[str]:
     """Yield the best translation of each sentence."""
     for rows in ranked(lists, score, 1):
         yield lists.text[rows[0]]
 
 
-def rescored_lines(lists: NBest, score: NDArray[np.float64], k_best: int) -> Iterator[str]:
+def rescored_lines(lists: NBest, score: Float64s, k_best: int) -> Iterator[str]:
     """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
 
     Features that were added to the lists are not written.

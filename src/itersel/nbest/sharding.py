@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.sharding import new_folder
 from itersel.corpus.text import check_line_counts
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
     """What the lists of a text contain."""
 
     sentences: int
-    sentence: NDArray[np.int32]  # of each translation, in the order of the files
+    sentence: Int32s  # of each translation, in the order of the files
     dense: list[str]  # names of the dense features
 
 
@@ -89,7 +89,7 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
 
 def shard_lists(
     lists: Sequence[FilePath],
-    cut: Callable[[int], Sequence[NDArray[np.int64]]],
+    cut: Callable[[int], Sequence[Int64s]],
     output: FilePath,
     references: Sequence[FilePath] = (),
     quality: FilePath | None = None,
@@ -121,9 +121,7 @@ def shard_lists(
         _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
 
 
-def _distribute(
-    folder: Path, paths: Sequence[str], shards: NDArray[np.int64], numbers: NDArray[np.float64] | None
-) -> None:
+def _distribute(folder: Path, paths: Sequence[str], shards: Int64s, numbers: Float64s | None) -> None:
     """Write the translations and their numbers to the files of their shards; shard -1 is left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.

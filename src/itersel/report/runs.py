@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s
 from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import show
 from itersel.config.reading import read_config
@@ -92,7 +92,7 @@ class Compared(NamedTuple):
     baseline: str
     scores: dict[str, Scores]
     differences: dict[str, Differences]  # from the baseline; 0 for itself
-    resampled: dict[str, NDArray[np.float64]]  # differences on texts drawn from the test set
+    resampled: dict[str, Float64s]  # differences on texts drawn from the test set
 
 
 def read_runs(folders: Sequence[Path]) -> list[Finished]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.errors import FilePath, InputError
 from itersel.select.selection import KIND, MATRIX
 from itersel.select.settings import LIMITS, PATH, read_step
@@ -26,11 +26,11 @@ OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
 class MatrixColumns(NamedTuple):
     """The D columns of an epoch's matrix W, by ascending key."""
 
-    key: NDArray[np.uint64]
-    group: NDArray[np.int8]  # a position in `feature_groups`
-    norm: NDArray[np.float64]
-    shards: NDArray[np.int64]  # number of shards in which the weight is not 0
-    selected: NDArray[np.bool_]
+    key: UInt64s
+    group: Int8s  # a position in `feature_groups`
+    norm: Float64s
+    shards: Int64s  # number of shards in which the weight is not 0
+    selected: Bools
 
 
 def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
@@ -85,9 +85,7 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     return found, columns
 
 
-def _describe(
-    columns: MatrixColumns, members: NDArray[np.bool_], before: NDArray[np.uint64], shards: int
-) -> dict[str, Any]:
+def _describe(columns: MatrixColumns, members: Bools, before: UInt64s, shards: int) -> dict[str, Any]:
     chosen = members & columns.selected
     norm, active = columns.norm[chosen], columns.shards[chosen]
     norms = (float(norm.min()), float(np.median(norm)), float(norm.max())) if norm.size else (None,) * 3

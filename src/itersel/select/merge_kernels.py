@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.formats import MAX_MAGNITUDE
 
@@ -28,23 +28,23 @@ BLOCK = 1 << 14
 class Entries(NamedTuple):
     """Weights of all shards in one range of keys."""
 
-    begin: NDArray[np.int64]  # (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key
-    key: NDArray[np.uint64]  # (n)
-    check: NDArray[np.uint64]  # (n): second hash of the name
-    value: NDArray[np.float64]  # (n)
-    name: NDArray[np.uint8]
-    name_offset: NDArray[np.int64]  # (n + 1)
+    begin: Int64s  # (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key
+    key: UInt64s  # (n)
+    check: UInt64s  # (n): second hash of the name
+    value: Float64s  # (n)
+    name: UInt8s
+    name_offset: Int64s  # (n + 1)
 
 
 class Columns(NamedTuple):
     """Columns of the matrix, sorted by key."""
 
-    key: NDArray[np.uint64]  # (m)
-    first: NDArray[np.int64]  # (m): one of the entries of each column
+    key: UInt64s  # (m)
+    first: Int64s  # (m): one of the entries of each column
     # (m + 1): column c holds the non-zero values ``value[offset[c]:offset[c + 1]]``, by ascending shard
-    offset: NDArray[np.int64]
-    shard: NDArray[np.int32]
-    value: NDArray[np.float64]
+    offset: Int64s
+    shard: Int32s
+    value: Float64s
 
 
 def make_columns(entries: int) -> Columns:
@@ -59,14 +59,14 @@ class Workspace(NamedTuple):
 
     # A hash table of the columns, whose slots ascend with the key: the column in each slot (-1 if it is
     # empty), its key, and the second hash of its name.
-    slot_column: NDArray[np.int32]
-    slot_key: NDArray[np.uint64]
-    slot_check: NDArray[np.uint64]
-    column: NDArray[np.int32]  # (n): the column of each entry; -1 if its value is 0
-    first: NDArray[np.int64]  # (m): first entry of each column
-    size: NDArray[np.int64]  # (m): number of its entries
-    order: NDArray[np.int64]  # (m): the columns by ascending key
-    place: NDArray[np.int64]  # (m): where the next entry of each column goes
+    slot_column: Int32s
+    slot_key: UInt64s
+    slot_check: UInt64s
+    column: Int32s  # (n): the column of each entry; -1 if its value is 0
+    first: Int64s  # (m): first entry of each column
+    size: Int64s  # (m): number of its entries
+    order: Int64s  # (m): the columns by ascending key
+    place: Int64s  # (m): where the next entry of each column goes
 
 
 @kernel
@@ -91,12 +91,7 @@ def make_workspace(count: int) -> Workspace:
 
 @leaf_kernel
 def find_columns(
-    entries: Entries,
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    low: np.uint64,
-    high: np.uint64,
-    work: Workspace,
+    entries: Entries, begin: Int64s, end: Int64s, low: np.uint64, high: np.uint64, work: Workspace
 ) -> tuple[int, int, int]:
     """Assign numbers to the distinct keys of the entries ``begin[z]:end[z]``, in order of first occurrence.
 
@@ -136,7 +131,7 @@ def find_columns(
 
 
 @leaf_kernel
-def sort_columns(key: NDArray[np.uint64], work: Workspace) -> None:
+def sort_columns(key: UInt64s, work: Workspace) -> None:
     """Write the columns to `work.order`, sorted by key."""
     first, order = work.first, work.order
     found = 0
@@ -153,9 +148,7 @@ def sort_columns(key: NDArray[np.uint64], work: Workspace) -> None:
 
 
 @leaf_kernel
-def place_entries(
-    entries: Entries, begin: NDArray[np.int64], end: NDArray[np.int64], work: Workspace, columns: Columns
-) -> None:
+def place_entries(entries: Entries, begin: Int64s, end: Int64s, work: Workspace, columns: Columns) -> None:
     """Copy entries to the next free place of their column."""
     turn = 0
     for z in range(begin.shape[0]):
@@ -214,7 +207,7 @@ def merge_entries(
 
 
 @kernel
-def column_totals(offset: NDArray[np.int64], value: NDArray[np.float64], kind: int) -> NDArray[np.float64]:
+def column_totals(offset: Int64s, value: Float64s, kind: int) -> Float64s:
     """Return a norm of each column, or the sum of its values, added in shard order: float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):

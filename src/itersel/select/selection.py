@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s, UInt64s
 from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Columns, Entries, column_totals
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
@@ -44,27 +44,27 @@ NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 class Features(NamedTuple):
     """Columns of the matrix, by ascending key, without their entries."""
 
-    key: NDArray[np.uint64]  # (m)
+    key: UInt64s  # (m)
     name: StringTable
-    norm: NDArray[np.float64]  # (m): over all shards, including those without the feature; so is the mean
-    mean: NDArray[np.float64]
+    norm: Float64s  # (m): over all shards, including those without the feature; so is the mean
+    mean: Float64s
 
-    def take(self, rows: NDArray[np.int64]) -> Features:
+    def take(self, rows: Int64s) -> Features:
         """Return the features at `rows`."""
         return Features(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
 
 
-def above(norm: NDArray[np.float64], threshold: float) -> NDArray[np.int64]:
+def above(norm: Float64s, threshold: float) -> Int64s:
     """Return the rows with a norm above a threshold."""
     return np.flatnonzero(norm > threshold)
 
 
-def at_least(norm: NDArray[np.float64], fraction: float) -> NDArray[np.int64]:
+def at_least(norm: Float64s, fraction: float) -> Int64s:
     """Return the rows with at least this fraction, at most 1, of the largest norm."""
     return np.flatnonzero(norm >= fraction * norm.max(initial=0.0))
 
 
-def largest(norm: NDArray[np.float64], number: float) -> NDArray[np.int64]:
+def largest(norm: Float64s, number: float) -> Int64s:
     """Return this number of rows with the largest norms; ties are broken in favour of the first."""
     surplus = norm.shape[0] - int(number)
     if surplus <= 0:
@@ -91,10 +91,7 @@ class Selection:
     """
 
     def __init__(
-        self,
-        choose: Callable[[NDArray[np.float64], float], NDArray[np.int64]],
-        limit: float,
-        keep: Sequence[str] = (),
+        self, choose: Callable[[Float64s, float], Int64s], limit: float, keep: Sequence[str] = ()
     ) -> None:
         self._choose, self._limit = choose, limit
         groups = feature_groups()

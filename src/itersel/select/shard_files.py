@@ -18,6 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Int64s, UInt8s
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
@@ -137,7 +138,7 @@ class ShardReader:
                 self._check_digests()
             yield self._low[i], high, entries
 
-    def _range_rows(self, shard: ShardFile) -> NDArray[np.int64]:
+    def _range_rows(self, shard: ShardFile) -> Int64s:
         """Return the row of a shard at which each range begins, and finally the number of rows."""
         key = np.empty(shard.weights, np.uint64)
         with open(shard.path, "rb", buffering=0) as stream:
@@ -147,7 +148,7 @@ class ShardReader:
             raise InputError(DAMAGED, shard.path)
         return np.append(np.searchsorted(key, self._low), shard.weights)
 
-    def _read_entries(self, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Entries:
+    def _read_entries(self, begin: Int64s, end: Int64s) -> Entries:
         """Read the rows ``begin[z]:end[z]`` of every shard."""
         place = np.concatenate(([0], np.cumsum(end - begin)))
         self._offset[0] = names = 0
@@ -189,7 +190,7 @@ class ShardReader:
                 if shard.digest[name] != digest.result(np.empty(0, FORMAT.arrays[name].dtype)):
                     raise damaged(shard.path, name, "does not match its checksum")
 
-    def _name_space(self, begin: int, size: int) -> NDArray[np.uint8]:
+    def _name_space(self, begin: int, size: int) -> UInt8s:
         """Return space for `size` bytes of names after the first `begin` bytes."""
         if begin + size > self._name.shape[0]:
             larger = np.empty(2 * (begin + size), np.uint8)

@@ -18,6 +18,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.arrays import UInt8s
 from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
@@ -107,7 +108,7 @@ def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:
     return header, _align(16 + length + DIGEST_BYTES)
 
 
-def _view(data: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
+def _view(data: UInt8s, entry: Mapping[str, Any]) -> NDArray[Any]:
     """Return a view of an array in `data`; an error of Python if the header entry describes none."""
     shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
     dtype = np.dtype(entry["dtype"])

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
 
 
 @leaf_kernel
-def copy_strings(
-    data: NDArray[np.uint8],
-    offset: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    result: NDArray[np.uint8],
-    result_offset: NDArray[np.int64],
-) -> None:
+def copy_strings(data: UInt8s, offset: Int64s, rows: Int64s, result: UInt8s, result_offset: Int64s) -> None:
     """Copy the strings at `rows` (n) of a table to result[result_offset[i] : result_offset[i + 1]].
 
     Positions are unsigned so that the loop compiles to vector instructions, four times as fast.
@@ -27,9 +21,7 @@ def copy_strings(
 
 
 @kernel
-def take_strings(
-    data: NDArray[np.uint8], offset: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def take_strings(data: UInt8s, offset: Int64s, rows: Int64s) -> tuple[UInt8s, Int64s]:
     """Return a table of the strings at `rows` of a table: uint8, int64 (rows + 1)."""
     result_offset = np.zeros(rows.shape[0] + 1, np.int64)
     for i in range(rows.shape[0]):
@@ -40,7 +32,7 @@ def take_strings(
 
 
 @kernel
-def distinct_words(text: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def distinct_words(text: UInt8s) -> tuple[Int32s, Int64s]:
     """Find the distinct words of a text, separated by spaces and tabs.
 
     Returns the number of each word, int32, and where each distinct one begins and ends, int64 (distinct, 2),
@@ -74,7 +66,7 @@ def distinct_words(text: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[
 
 
 @leaf_kernel
-def _is_same(text: NDArray[np.uint8], bounds: NDArray[np.int64], row: int, begin: int, end: int) -> bool:
+def _is_same(text: UInt8s, bounds: Int64s, row: int, begin: int, end: int) -> bool:
     """Return whether a part of a text is the same as that in a row of `bounds`."""
     first = bounds[row, 0]
     if bounds[row, 1] - first != end - begin:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from itersel.arrays import Float64s, Int64s, UInt8s
 from itersel.storage.string_kernels import take_strings
 
 
-def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
+def offsets_of(lengths: ArrayLike) -> Int64s:
     """Return the offsets of concatenated rows of these lengths (n), int64 (n + 1)."""
     lengths = np.asarray(lengths, np.int64)
     offset = np.zeros(lengths.shape[0] + 1, np.int64)
@@ -24,24 +25,20 @@ def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
     return offset
 
 
-def places_of(
-    offset: NDArray[np.int64], rows: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def places_of(offset: Int64s, rows: NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     """Return where the values of `rows` (n) are, row after row, and their offsets, int64 (n + 1)."""
     lengths = np.diff(offset)[rows]
     begins = offsets_of(lengths)
     return np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths), begins
 
 
-def take_rows(
-    values: NDArray[Any], offset: NDArray[np.int64], rows: NDArray[np.integer]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def take_rows(values: NDArray[Any], offset: Int64s, rows: NDArray[np.integer]) -> tuple[NDArray[Any], Int64s]:
     """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
     place, begins = places_of(offset, rows)
     return values[place], begins
 
 
-def sum_rows(values: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
+def sum_rows(values: Float64s, offset: Int64s) -> Float64s:
     """Return the sum of each row, added from left to right, float64 (n)."""
     lengths = np.diff(offset)
     rows = np.repeat(np.arange(lengths.shape[0]), lengths)
@@ -62,8 +59,8 @@ class Strings(Protocol):
 class StringTable(NamedTuple):
     """Concatenated UTF-8 strings."""
 
-    data: NDArray[np.uint8]  # uint8, all bytes
-    offset: NDArray[np.int64]  # int64 (count + 1); string i is ``data[offset[i]:offset[i + 1]]``
+    data: UInt8s  # uint8, all bytes
+    offset: Int64s  # (count + 1); string i is ``data[offset[i]:offset[i + 1]]``
 
     @property
     def count(self) -> int:  # type: ignore[override]

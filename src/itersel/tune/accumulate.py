@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
 from itersel.errors import InputError, checked
@@ -46,22 +47,22 @@ class Pool(NamedTuple):
     Shapes: N sentences, H translations, C dense features.
     """
 
-    sentence_offset: NDArray[np.int64]  # int64 (N + 1): the translations of each sentence
+    sentence_offset: Int64s  # (N + 1): the translations of each sentence
     # int64 and float64 (N): length of the longest reference, and mean length of references, in words
-    longest_reference: NDArray[np.int64]
-    mean_reference: NDArray[np.float64]
+    longest_reference: Int64s
+    mean_reference: Float64s
     statistics: Statistics  # for BLEU
-    dense: NDArray[np.float64]  # float64 (H, C)
-    origin: NDArray[np.int64]  # int64 (H): row in the concatenation of all files, by shard and iteration
+    dense: Float64s  # (H, C)
+    origin: Int64s  # (H): row in the concatenation of all files, by shard and iteration
     # float64 (H): what to tune for, higher is better; no rows: corpus BLEU
-    quality: NDArray[np.float64] = np.zeros(0)
+    quality: Float64s = np.zeros(0)
 
     @property
     def sentence_count(self) -> int:
         """Number of sentences."""
         return int(self.sentence_offset.shape[0]) - 1
 
-    def best(self, score: NDArray[np.float64]) -> float:
+    def best(self, score: Float64s) -> float:
         """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
         if not self.quality.shape[0]:
             return float(best_bleu(score, self.sentence_offset, self.statistics))
@@ -81,11 +82,11 @@ class SparseRows(NamedTuple):
     """Sparse features of translations."""
 
     # int32, float64, int64 (rows + 1)
-    feature: NDArray[np.int32]
-    value: NDArray[np.float64]
-    offset: NDArray[np.int64]
+    feature: Int32s
+    value: Float64s
+    offset: Int64s
     # features of all files: uint64 (F), ascending, and the names
-    key: NDArray[np.uint64]
+    key: UInt64s
     name: StringTable
 
 
@@ -231,7 +232,7 @@ class FileLists(NamedTuple):
         name = "feature_key"
         return any(read_arrays(file.path, FORMAT, (name,))[0][name].size for file in self.files)
 
-    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+    def sparse(self, origin: Int64s) -> SparseRows:
         """Return the sparse features of translations in any order, by their `Pool.origin`, int64 (rows)."""
         key, name = np.zeros(0, np.uint64), string_table([])
         counts = np.zeros(origin.shape[0], np.int64)
@@ -253,7 +254,7 @@ class FileLists(NamedTuple):
             value[place] = values
         return SparseRows(feature, value, offset, key, name)
 
-    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
+    def sparse_scores(self, origin: Int64s, weights: Weights) -> Float64s:
         """Return the scores of their sparse features, float64 (rows); those without a weight count 0."""
         scores = np.zeros(origin.shape[0])
         for arrays, wanted, rows in self._sparse_parts(origin):
@@ -262,9 +263,7 @@ class FileLists(NamedTuple):
             scores[wanted] = sum_rows(weight * arrays["feature_value"][place], offset)
         return scores
 
-    def _sparse_parts(
-        self, origin: NDArray[np.int64]
-    ) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]]:
+    def _sparse_parts(self, origin: Int64s) -> Iterator[tuple[dict[str, NDArray[Any]], Int64s, Int64s]]:
         """Yield the arrays of each file, which elements of `origin` are in it, and their rows there."""
         base = 0
         for file in self.files:

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.kernels import ORDER, closest_lengths, ngram_matches
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
@@ -34,24 +34,24 @@ class Forests(NamedTuple):
     Shapes: N sentences, M references, I items, E edges, R rules, C dense features.
     """
 
-    item_offset: NDArray[np.int64]  # int64 (N + 1): the items of each sentence; the last is the goal
-    edge_offset: NDArray[np.int64]  # int64 (I + 1): the edges of each item
-    edge_rule: NDArray[np.int32]  # int32 (E): rule of the sentence, counted from 0
+    item_offset: Int64s  # (N + 1): the items of each sentence; the last is the goal
+    edge_offset: Int64s  # (I + 1): the edges of each item
+    edge_rule: Int32s  # (E): rule of the sentence, counted from 0
     # int32 (E): antecedents, items of the sentence counted from 0; -1 for none
-    edge_first: NDArray[np.int32]
-    edge_second: NDArray[np.int32]
+    edge_first: Int32s
+    edge_second: Int32s
     # float64 (E): the edge's contribution to the language model's log10 probability
-    edge_model: NDArray[np.float64]
-    rule_offset: NDArray[np.int64]  # int64 (N + 1): the rules of each sentence
-    rule_dense: NDArray[np.float64]  # float64 (R, C): features of the rules, except the language model
+    edge_model: Float64s
+    rule_offset: Int64s  # (N + 1): the rules of each sentence
+    rule_dense: Float64s  # (R, C): features of the rules, except the language model
     # int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is any word that is not in the
     # references, and other words are numbered as in `reference`
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
+    target: Int32s
+    target_offset: Int64s
     # int32, int64 (M + 1): words, numbered from 1 within each sentence in order of first occurrence
-    reference: NDArray[np.int32]
-    reference_offset: NDArray[np.int64]
-    sentence_reference_offset: NDArray[np.int64]  # int64 (N + 1): the references of each sentence
+    reference: Int32s
+    reference_offset: Int64s
+    sentence_reference_offset: Int64s  # (N + 1): the references of each sentence
 
 
 @kernel
@@ -92,8 +92,8 @@ class Lines(NamedTuple):
     `origin` is int32 (lines, 3): edge of the sentence, and lines of its antecedents, -1 for none.
     """
 
-    number: NDArray[np.float64]
-    origin: NDArray[np.int32]
+    number: Float64s
+    origin: Int32s
 
 
 INTERCEPT, SLOPE, BEGIN = 0, 1, 2
@@ -103,7 +103,7 @@ EDGE, FIRST, SECOND = 0, 1, 2
 @leaf_kernel
 def add_sum(
     lines: Lines,
-    offset: NDArray[np.int64],
+    offset: Int64s,
     sums: Lines,
     used: int,
     edge: int,
@@ -185,13 +185,8 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
 
 @kernel
 def sentence_envelope(
-    forests: Forests,
-    sentence: int,
-    rule_line: NDArray[np.float64],
-    model_line: NDArray[np.float64],
-    lines: Lines,
-    sums: Lines,
-) -> tuple[Lines, Lines, NDArray[np.int64]]:
+    forests: Forests, sentence: int, rule_line: Float64s, model_line: Float64s, lines: Lines, sums: Lines
+) -> tuple[Lines, Lines, Int64s]:
     """Compute the envelopes of all items of a sentence.
 
     `rule_line` is float64 (R, 2): intercept and slope of each rule; `model_line` is float64 (2): those per
@@ -233,8 +228,8 @@ def sentence_envelope(
 
 @kernel
 def read_words(
-    forests: Forests, sentence: int, lines: Lines, line: int, words: NDArray[np.int32], used: int
-) -> tuple[NDArray[np.int32], int]:
+    forests: Forests, sentence: int, lines: Lines, line: int, words: Int32s, used: int
+) -> tuple[Int32s, int]:
     """Append the words of a line's derivation to `words`, of which `used` are in use."""
     # stack of the symbols still to be written: words, or lines as -1 - number
     stack = np.empty(256, np.int32)
@@ -265,8 +260,8 @@ def read_words(
 
 @kernel
 def goal_lines(
-    forests: Forests, rule_line: NDArray[np.float64], model_line: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    forests: Forests, rule_line: Float64s, model_line: Float64s
+) -> tuple[Int64s, Float64s, Int32s]:
     """Return the derivations that are best for some x, for all sentences.
 
     The forests must have passed `find_bad_sentence`; for `rule_line` and `model_line` see

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s
 from itersel.bleu.kernels import ORDER, Statistics
 from itersel.bleu.references import References, grouped_references
 from itersel.config.search import ForestSettings
@@ -95,12 +96,7 @@ def prune_forest(found: Hypotheses, limit: int) -> Kept:
 
 
 def make_forest(
-    shard: Shard,
-    rules: SentenceRules,
-    dense: NDArray[np.float64],
-    found: Hypotheses,
-    limit: int,
-    references: References,
+    shard: Shard, rules: SentenceRules, dense: Float64s, found: Hypotheses, limit: int, references: References
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of `FORMAT` for one sentence, except for ``sentence_reference_offset``.
 
@@ -157,7 +153,7 @@ def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any
     }
 
 
-def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray[np.int32]:
+def _number_words(symbols: Int32s, references: References) -> Int32s:
     """Return symbols with words numbered by first occurrence in the references, from 1; 0 for others."""
     number = {word: i for i, word in enumerate(dict.fromkeys(references.word.tolist()), 1)}
     return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
@@ -207,7 +203,7 @@ class ForestSearch(LineSearch):
             edges += rule.shape[0]
         self.scale = np.sqrt(total / edges)
 
-    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""
         model_line = np.array([weights[self._model_column], direction[self._model_column]])
         found = []

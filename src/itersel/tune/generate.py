@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
 import itersel
+from itersel.arrays import UInt64s
 from itersel.bleu.kernels import ORDER, ngram_matches
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
@@ -181,7 +181,7 @@ def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
         writer.finish({"kind": "no-lists", "iteration": iteration, "shard": number})
 
 
-def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def hash_translations(found: KBest, words: list[str], key: UInt64s) -> UInt64s:
     """Return hashes of words and features (XXH3, 128 bits), uint64 (k, 2).
 
     They hash the text of words and the keys of features, not numbers, so they are the same in all files.

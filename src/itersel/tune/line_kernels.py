@@ -8,15 +8,15 @@ bends. Shapes: N sentences, H translations, B bends of all sentences, I interval
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 from itersel.compile.jit import kernel
 from itersel.grammar.array_kernels import grown
 
 
 @kernel
-def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def project(columns: Float64s, vector: Float64s) -> Float64s:
     """Return the inner products with `vector` (C), float64 (H); `columns` is (C, H).
 
     Does not use BLAS, whose order of summation depends on the processor and the threads.
@@ -30,9 +30,7 @@ def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArra
 
 
 @kernel
-def envelope_bends(
-    intercept: NDArray[np.float64], slope: NDArray[np.float64], offset: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tuple[Int64s, Float64s, Int64s]:
     """Walk along the upper envelope of each sentence from left to right.
 
     Sorting the lines by slope would not pay off: an envelope has about five of hundreds of lines, and a step
@@ -85,11 +83,8 @@ def envelope_bends(
 
 @kernel
 def bleu_along_line(
-    start: NDArray[np.int64],
-    place: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    statistics: Statistics,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    start: Int64s, place: Float64s, lines: Int64s, statistics: Statistics
+) -> tuple[Float64s, Float64s]:
     """Return the begin of each interval, float64 (I), and its corpus BLEU, float64 (I).
 
     The first interval begins at minus infinity; each ends where the next begins. Adjacent intervals with the

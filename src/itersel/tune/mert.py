@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
@@ -40,26 +40,24 @@ class Candidates(NamedTuple):
     `quality` is that of `Pool`.
     """
 
-    intercept: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    offset: NDArray[np.int64]
+    intercept: Float64s
+    slope: Float64s
+    offset: Int64s
     statistics: Statistics
-    quality: NDArray[np.float64] = np.zeros(0)
+    quality: Float64s = np.zeros(0)
 
 
 class LineSearch(ABC):
     """Corpus BLEU, or mean quality, of the best translations under given weights."""
 
     # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
-    scale: NDArray[np.float64]
+    scale: Float64s
 
     @abstractmethod
-    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return all translations that may be the best at some point weights + x * direction."""
 
-    def intervals(
-        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
         """Return the score at all points weights + x * direction, both float64 (C).
 
         These are the begin of each interval and its BLEU, as those of `bleu_along_line`, or mean quality.
@@ -77,7 +75,7 @@ class LineSearch(ABC):
         value = first + np.cumsum(quality[:, 1] - quality[:, 0])[last] / start.shape[0]
         return np.append(-np.inf, place[last]), np.append(first, value)
 
-    def bleu(self, weights: NDArray[np.float64]) -> float:
+    def bleu(self, weights: Float64s) -> float:
         """Return BLEU, between 0 and 1, of the best translations under `weights`."""
         found = self.candidates(weights, np.zeros_like(weights))
         return best_bleu(found.intercept, found.offset, found.statistics)
@@ -97,11 +95,11 @@ class ListSearch(LineSearch):
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def bleu(self, weights: NDArray[np.float64]) -> float:
+    def bleu(self, weights: Float64s) -> float:
         """Return BLEU, or the mean quality, of the best translations under `weights`."""
         return self._pool.best(self.candidates(weights, np.zeros_like(weights)).intercept)
 
-    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return all translations."""
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
@@ -110,7 +108,7 @@ class ListSearch(LineSearch):
         return Candidates(self._last_scores, slope, pool.sentence_offset, pool.statistics, pool.quality)
 
 
-def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> float:
+def squared_deviation(value: Float64s, offset: Int64s) -> float:
     """Return the sum of squared differences between values (H) and the means of their sentences.
 
     `offset`, int64 (N + 1), is where each sentence begins; it has at least one value.
@@ -120,7 +118,7 @@ def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> 
     return float(np.sum((value - np.repeat(means, counts)) ** 2))
 
 
-def choose_point(begin: NDArray[np.float64], bleu: NDArray[np.float64]) -> tuple[float, float]:
+def choose_point(begin: Float64s, bleu: Float64s) -> tuple[float, float]:
     """Choose the midpoint of the interval with the highest BLEU (see `bleu_along_line`); return BLEU, too.
 
     Ties are broken in favour of the point nearest to 0. In the interval that contains 0, the point is 0: no
@@ -141,8 +139,8 @@ def choose_point(begin: NDArray[np.float64], bleu: NDArray[np.float64]) -> tuple
 
 
 def tune_mert(
-    search: LineSearch, start: NDArray[np.float64], settings: Mert, seed: tuple[int, ...]
-) -> tuple[NDArray[np.float64], float]:
+    search: LineSearch, start: Float64s, settings: Mert, seed: tuple[int, ...]
+) -> tuple[Float64s, float]:
     """Search for the weights with the highest BLEU.
 
     Returns weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU.
@@ -165,8 +163,8 @@ def tune_mert(
 
 
 def climb(
-    search: LineSearch, start: NDArray[np.float64], directions: Callable[[], Sequence[NDArray[np.float64]]]
-) -> tuple[NDArray[np.float64], float]:
+    search: LineSearch, start: Float64s, directions: Callable[[], Sequence[Float64s]]
+) -> tuple[Float64s, float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
     `directions` returns those of a round. Returns weights, float64 (C), and BLEU between 0 and 1.
@@ -181,9 +179,7 @@ def climb(
     return weights, bleu
 
 
-def move(
-    search: LineSearch, weights: NDArray[np.float64], bleu: float, direction: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
+def move(search: LineSearch, weights: Float64s, bleu: float, direction: Float64s) -> tuple[Float64s, float]:
     """Move from weights with this BLEU to the best point on a line if it is better; return both there."""
     point, expected = choose_point(*search.intervals(weights, direction))
     if expected <= bleu + MIN_GAIN:
@@ -194,14 +190,14 @@ def move(
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 
-def axis(scale: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+def axis(scale: Float64s, column: int) -> Float64s:
     """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
     direction = np.zeros(scale.shape[0])
     direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
     return direction
 
 
-def _directions(scale: NDArray[np.float64], random: int, bits: np.random.PCG64) -> list[NDArray[np.float64]]:
+def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:
     """Return the axes and random directions, scaled so that a unit changes scores by about the same."""
     varies = np.flatnonzero(scale > 0)
     directions = [axis(scale, c) for c in varies.tolist()]
@@ -213,7 +209,7 @@ def _directions(scale: NDArray[np.float64], random: int, bits: np.random.PCG64) 
     return directions
 
 
-def _uniform(bits: np.random.PCG64, count: int) -> NDArray[np.float64]:
+def _uniform(bits: np.random.PCG64, count: int) -> Float64s:
     """Return random numbers between -1 and 1, float64 (count), none of them 0.
 
     They are made from raw bits, which do not change between numpy versions; see `itersel.learn.pairs`.

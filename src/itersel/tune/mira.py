@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s
 from itersel.bleu.kernels import ORDER
 from itersel.config.tuners import KBestMira
 from itersel.progress import progress
@@ -12,7 +12,7 @@ from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
 
 
-def start_state(start: NDArray[np.float64]) -> MiraState:
+def start_state(start: Float64s) -> MiraState:
     """Return the state before the first pass, from the start weights."""
     # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
     counts = np.arange(ORDER, 0, -1.0)
@@ -20,14 +20,14 @@ def start_state(start: NDArray[np.float64]) -> MiraState:
     return MiraState(start.copy(), np.zeros_like(start), background, np.zeros(1, np.int64))
 
 
-def mean_weights(state: MiraState) -> NDArray[np.float64]:
+def mean_weights(state: MiraState) -> Float64s:
     """Return the mean of the weights after each sentence in all passes."""
     return state.weight - state.late / max(1, int(state.steps[0]))
 
 
 def tune_mira(
-    pool: Pool, sparse: SparseRows, start: NDArray[np.float64], settings: KBestMira, seed: tuple[int, ...]
-) -> tuple[NDArray[np.float64], float]:
+    pool: Pool, sparse: SparseRows, start: Float64s, settings: KBestMira, seed: tuple[int, ...]
+) -> tuple[Float64s, float]:
     """Run all passes, and keep the averaged weights of the pass with the best translations (`Pool.best`).
 
     `sparse` has a row for every translation in `pool`; `start`, float64 (C + F), are weights of dense and

@@ -10,8 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.tune.accumulate import Pool, SparseRows
@@ -20,24 +20,24 @@ from itersel.tune.accumulate import Pool, SparseRows
 class MiraState(NamedTuple):
     """The weights during training."""
 
-    weight: NDArray[np.float64]  # float64 (C + F): current weights
+    weight: Float64s  # (C + F): current weights
     # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
     # after n steps is weight - late / n, so a step only touches its own features.
-    late: NDArray[np.float64]
+    late: Float64s
     # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.kernels`
-    background: NDArray[np.float64]
-    steps: NDArray[np.int64]  # int64 (1): sentences seen so far, in all passes
+    background: Float64s
+    steps: Int64s  # (1): sentences seen so far, in all passes
 
 
 class Difference(NamedTuple):
     """Scratch for the difference of two translations: space for as many features as all have."""
 
-    feature: NDArray[np.int32]
-    value: NDArray[np.float64]
+    feature: Int32s
+    value: Float64s
 
 
 @leaf_kernel
-def score_row(dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np.float64], row: int) -> float:
+def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -> float:
     """Return the score of a translation."""
     total, columns = 0.0, dense.shape[1]
     for c in range(columns):
@@ -48,9 +48,7 @@ def score_row(dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np
 
 
 @kernel
-def score_rows(
-    dense: NDArray[np.float64], sparse: SparseRows, weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def score_rows(dense: Float64s, sparse: SparseRows, weight: Float64s) -> Float64s:
     """Return the scores of all translations, float64 (H)."""
     score = np.empty(dense.shape[0])
     for row in range(score.shape[0]):
@@ -59,9 +57,7 @@ def score_rows(
 
 
 @leaf_kernel
-def background_bleu(
-    statistics: Statistics, row: int, mean_reference: float, background: NDArray[np.float64]
-) -> float:
+def background_bleu(statistics: Statistics, row: int, mean_reference: float, background: Float64s) -> float:
     """Return BLEU of background and translation together, times their reference length.
 
     The factor (Chiang et al. 2008) turns BLEU into a number of words, so that the contribution of a
@@ -81,9 +77,7 @@ def background_bleu(
 
 
 @leaf_kernel
-def fill_difference(
-    dense: NDArray[np.float64], sparse: SparseRows, hope: int, fear: int, scratch: Difference
-) -> int:
+def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, scratch: Difference) -> int:
     """Fill `scratch` with the features of hope minus those of fear; returns their number.
 
     Merges the sparse features of both, which are sorted.
@@ -131,7 +125,7 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
 
 @kernel
 def mira_pass(
-    pool: Pool, sparse: SparseRows, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
+    pool: Pool, sparse: SparseRows, state: MiraState, order: Int64s, limit: float, decay: float
 ) -> None:
     """Take one step per sentence, in the given order.
 

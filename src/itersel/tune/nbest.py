@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.bleu.references import join_references
 from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
@@ -52,14 +52,14 @@ class NBestLists(NamedTuple):
         """Return the lists."""
         return self.made
 
-    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+    def sparse(self, origin: Int64s) -> SparseRows:
         """Return the sparse features of translations."""
         lists = self.lists
         feature, offset = take_rows(lists.feature, lists.feature_offset, origin)
         value, _ = take_rows(lists.value, lists.feature_offset, origin)
         return SparseRows(feature, value, offset, feature_keys(lists.name), lists.name)
 
-    def sparse_scores(self, origin: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
+    def sparse_scores(self, origin: Int64s, weights: Weights) -> Float64s:
         """Return the scores of the sparse features of translations, float64 (rows)."""
         return score_lists(self.lists, weights)[origin]
 
@@ -73,9 +73,7 @@ def by_key(lists: NBest) -> NBest:
     return lists._replace(feature=feature[order], value=lists.value[order], name=name)
 
 
-def pool_of(
-    lists: NBest, is_dense: bool, references: Sequence[Sequence[str]], quality: NDArray[np.float64]
-) -> Pool:
+def pool_of(lists: NBest, is_dense: bool, references: Sequence[Sequence[str]], quality: Float64s) -> Pool:
     """Return lists as tuners need them; `references` are needed only for BLEU."""
     numbers = WordNumbers()
 
@@ -197,7 +195,7 @@ def tune_nbest(
     )
 
 
-def metric_quality(lists: NBest, references: Sequence[References], name: str) -> NDArray[np.float64]:
+def metric_quality(lists: NBest, references: Sequence[References], name: str) -> Float64s:
     """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
 
     In the reference translations of the text, None stands where a sentence has fewer.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.config.tuners import Pro
@@ -20,7 +20,7 @@ from itersel.tune.accumulate import Pool, SparseRows
 MAX_STEPS = 1000
 
 
-def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np.int64]:
+def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> Int64s:
     """Draw the pairs of all sentences, int64 (pairs, 2): rows of `pool`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
     statistics = pool.statistics
@@ -47,9 +47,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
     return found
 
 
-def pair_matrix(
-    pool: Pool, sparse: SparseRows, rows: NDArray[np.int64], pairs: NDArray[np.int64]
-) -> csr_array:
+def pair_matrix(pool: Pool, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> csr_array:
     """Return the differences of pairs, better minus worse: (pairs, C + F), dense features first.
 
     `pairs`, int64 (pairs, 2), are rows of `pool`; `rows`, int64, are all of them, ascending, and `sparse` has
@@ -77,7 +75,7 @@ class Objective:
         # the transposed matrix in row format: its products sum in a fixed order, without scattered access
         self._transposed = csr_array(matrix.T)
 
-    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def __call__(self, weights: Float64s) -> tuple[float, Float64s]:
         """Return the value and gradient at `weights`, float64 (C + F)."""
         margin = self._matrix @ weights
         loss = 2.0 * float(np.logaddexp(0.0, -margin).sum())
@@ -86,7 +84,7 @@ class Objective:
         return value, np.asarray(gradient + self._strength * weights)
 
 
-def fit_ranking(matrix: csr_array, strength: float) -> NDArray[np.float64]:
+def fit_ranking(matrix: csr_array, strength: float) -> Float64s:
     """Return the weights that minimise `Objective`, float64 (C + F), by L-BFGS from zero."""
     result = minimize(
         Objective(matrix, strength),

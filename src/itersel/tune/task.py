@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.tune.accumulate import FileLists, Pool, SparseRows
@@ -53,12 +53,12 @@ class Task(NamedTuple):
         return [name for name in self.lists.dense_names if name != SUM]
 
     @property
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> Float64s:
         """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
         value = find_named(self.before, self.features)
         return np.append(value, (1.0, 0.0)[: len(self.sums)])
 
-    def start_with(self, sparse: SparseRows) -> NDArray[np.float64]:
+    def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
         return np.append(self.start, find_weights(self.before, sparse.key))
 
@@ -70,18 +70,18 @@ class Task(NamedTuple):
             pool = pool._replace(dense=np.column_stack((pool.dense, score)))
         return pool
 
-    def sparse(self, origin: NDArray[np.int64]) -> SparseRows:
+    def sparse(self, origin: Int64s) -> SparseRows:
         """Return the sparse features that are tuned one by one, of the translations with this origin."""
         return (FileLists([]) if self.sums else self.lists).sparse(origin)
 
-    def directions(self, wanted: Sequence[str], scale: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
 
         Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of the
         previous epoch to `before`, ignored without these; `scale`, float64 (C): how much each column varies.
         """
         features = self.features
-        directions: list[NDArray[np.float64]] = []
+        directions: list[Float64s] = []
         for name in wanted:
             if name == STEP:
                 for last in self.sums[1:]:
@@ -98,9 +98,7 @@ class Task(NamedTuple):
                 )
         return [direction for direction in directions if direction.any()]
 
-    def weights(
-        self, value: NDArray[np.float64], sparse: SparseRows | None = None, rest: float = 0.0
-    ) -> Weights:
+    def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.
 
         `value`, float64 (C + F), are the weights of the columns and of the sparse features, whose names

@@ -7,8 +7,8 @@ with a probability of 2^-64 for two names with the same key, so of 2^-128 for an
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
@@ -23,7 +23,7 @@ LOW, HIGH = np.uint64(23), np.uint64(47)
 
 
 @leaf_kernel
-def hash_bytes(state: np.uint64, data: NDArray[np.uint8], begin: int, end: int) -> np.uint64:
+def hash_bytes(state: np.uint64, data: UInt8s, begin: int, end: int) -> np.uint64:
     """Feed bytes to a running FNV-1a hash; start with `FNV_OFFSET`, end with `finish`."""
     for position in range(begin, end):
         state = (state ^ np.uint64(data[position])) * FNV_PRIME
@@ -39,7 +39,7 @@ def finish(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def hash_strings(data: NDArray[np.uint8], offset: NDArray[np.int64]) -> NDArray[np.uint64]:
+def hash_strings(data: UInt8s, offset: Int64s) -> UInt64s:
     """Return the key of each string of a table."""
     count = offset.shape[0] - 1
     key = np.empty(count, np.uint64)
@@ -49,7 +49,7 @@ def hash_strings(data: NDArray[np.uint8], offset: NDArray[np.int64]) -> NDArray[
 
 
 @leaf_kernel
-def read_word(data: NDArray[np.uint8], begin: np.uint64) -> np.uint64:
+def read_word(data: UInt8s, begin: np.uint64) -> np.uint64:
     """Return the 8 bytes that begin at `begin` as a little-endian number; compiled to a single load."""
     word = np.uint64(0)
     for place in range(np.uint64(8)):
@@ -69,7 +69,7 @@ def add_word(state: np.uint64, word: np.uint64) -> np.uint64:
 
 
 @kernel
-def hash_names(data: NDArray[np.uint8], offset: NDArray[np.int64], check: NDArray[np.uint64]) -> bool:
+def hash_names(data: UInt8s, offset: Int64s, check: UInt64s) -> bool:
     """Write the second hash of each name to `check` (n).
 
     Returns whether the n + 1 offsets rise within `data`; if not, `check` is incomplete.

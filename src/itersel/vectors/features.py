@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Int8s, Int64s, UInt64s
 from itersel.errors import InputError
 from itersel.limits import DENSE, DENSE_FEATURES, OTHER
 from itersel.plugins import TEMPLATES
@@ -43,12 +43,12 @@ EXPLANATIONS = {
 }
 
 
-def feature_keys(names: StringTable) -> NDArray[np.uint64]:
+def feature_keys(names: StringTable) -> UInt64s:
     """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)
 
 
-def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
+def find_groups(key: UInt64s, name: StringTable) -> Int8s:
     """Return the group of each feature, as its position in `feature_groups`."""
     groups = feature_groups()
     group = np.full(key.shape[0], groups.index(OTHER), np.int8)
@@ -62,7 +62,7 @@ def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
     return group
 
 
-def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArray[np.uint64], StringTable]:
+def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringTable]:
     """Sort features by key and remove duplicates.
 
     Raises an `InputError` if two different names have the same key: their weights would be mixed up.
@@ -77,11 +77,8 @@ def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArr
 
 
 def common_features(
-    left_key: NDArray[np.uint64],
-    left_name: Strings,
-    right_key: NDArray[np.uint64],
-    right_name: Strings,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    left_key: UInt64s, left_name: Strings, right_key: UInt64s, right_name: Strings
+) -> tuple[Int64s, Int64s]:
     """Return the rows, left and right, of the features that both tables (ascending keys) have.
 
     Raises an `InputError` if a key has different names in the two tables.
@@ -94,9 +91,7 @@ def common_features(
     return left, right
 
 
-def refuse_shared(
-    dense_key: NDArray[np.uint64], dense_name: Strings, sparse_key: NDArray[np.uint64], sparse_name: Strings
-) -> None:
+def refuse_shared(dense_key: UInt64s, dense_name: Strings, sparse_key: UInt64s, sparse_name: Strings) -> None:
     """Raise an `InputError` if a dense and a sparse feature (ascending keys) have the same name."""
     shared, _ = common_features(dense_key, dense_name, sparse_key, sparse_name)
     if shared.size:

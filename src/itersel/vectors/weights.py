@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.arrays import Bools, Float64s, UInt64s
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.limits import parse_number
@@ -50,8 +51,8 @@ class Weights(NamedTuple):
         The D names, in the order of `key`.
     """
 
-    key: NDArray[np.uint64]
-    value: NDArray[np.float64]
+    key: UInt64s
+    value: Float64s
     name: StringTable
 
     def to_dict(self) -> dict[str, float]:
@@ -66,7 +67,7 @@ def make_weights(values: Mapping[str, float]) -> Weights:
     return Weights(key, np.array([values[text] for text in name.to_list()], np.float64), name)
 
 
-def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+def find_weights(weights: Weights, keys: UInt64s) -> Float64s:
     """Return the weights of the features `keys` (in any order), zero where there is none."""
     if weights.key.shape[0] == 0:
         return np.zeros(keys.shape[0])
@@ -74,12 +75,12 @@ def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float
     return np.where(weights.key[place] == keys, weights.value[place], 0.0)
 
 
-def find_named(weights: Weights, names: Iterable[str]) -> NDArray[np.float64]:
+def find_named(weights: Weights, names: Iterable[str]) -> Float64s:
     """Return the weights of the features with these names, zero where there is none."""
     return find_weights(weights, feature_keys(string_table(names)))
 
 
-def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
+def take_weights(weights: Weights, kept: Bools) -> Weights:
     """Return the weights in the rows to keep."""
     rows = np.flatnonzero(kept)
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))

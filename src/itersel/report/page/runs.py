@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itersel.arrays import Float64s, Int64s
 from itersel.report.page.folder import Run, read_optional
 from itersel.report.system import System, read_system, score_epochs
 from itersel.select.selection import MATRIX
@@ -133,7 +133,7 @@ def read_features(run: Run, system: System | None) -> dict[str, Any] | None:
     return {"groups": groups, "selection": selection or []}
 
 
-def _shards(path: Path, weights: Weights) -> NDArray[np.int64] | None:
+def _shards(path: Path, weights: Weights) -> Int64s | None:
     """Return in how many shards each feature had a weight; None if the weights were not mixed."""
     if not path.is_file():
         return None
@@ -145,7 +145,7 @@ def _shards(path: Path, weights: Weights) -> NDArray[np.int64] | None:
     return shards
 
 
-def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int64] | None) -> Record:
+def _describe(weights: Weights, rows: Int64s, shards: Int64s | None) -> Record:
     value = weights.value[rows]
     # equal weights stay in the order of the rows, which is by key
     largest = rows[np.argsort(-np.abs(value), kind="stable")[:LARGEST]]
@@ -164,7 +164,7 @@ def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int6
     }
 
 
-def _histogram(value: NDArray[np.float64]) -> list[list[float | int]]:
+def _histogram(value: Float64s) -> list[list[float | int]]:
     """Return ``[log10 of the lower bound, negative weights, positive weights]`` of each nonempty bin."""
     place = np.floor((np.log10(np.abs(value), dtype=np.longdouble) - LOWEST) / STEP)
     place = np.clip(place, 0, (HIGHEST - LOWEST) / STEP - 1).astype(np.float64)
