@@ -26,14 +26,7 @@ from itersel.select.settings import MixSettings
 from itersel.storage.hdf5 import read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import (
-    FORMAT,
-    make_weights,
-    nonzero,
-    read_weights,
-    weighted_sum,
-    write_weights,
-)
+from itersel.vectors.weights import FORMAT, make_weights, nonzero, read_weights, weighted_sum, write_weights
 
 # features by group
 GROUPS = {

@@ -167,11 +167,7 @@ def score_hypotheses(
             total_matches[n] = context[n] + matches[hypothesis, n]
             total_ngrams[n] = context[ORDER + n] + max(0, length - n)
         scores[hypothesis] = score_counts(
-            variant,
-            total_matches,
-            total_ngrams,
-            context[REFERENCE] + closest[hypothesis],
-            order,
+            variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
     return scores
 

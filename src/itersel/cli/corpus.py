@@ -10,13 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import (
-    add_jobs,
-    add_options,
-    language,
-    positive,
-    split,
-)
+from itersel.cli.arguments import add_jobs, add_options, language, positive, split
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
 from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.errors import InputError

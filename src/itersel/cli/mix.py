@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_options,
-    add_output,
-    add_patience,
-    output_file,
-    positive,
-)
+from itersel.cli.arguments import add_options, add_output, add_patience, output_file, positive
 from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.mixing import MIXINGS
 

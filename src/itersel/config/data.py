@@ -39,8 +39,7 @@ class Split:
         Columns, "Columns of TSV files, and of CSV files without a header, counted from 1."
     )
     fields: Fields = section(
-        Fields,
-        "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a.",
+        Fields, "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a."
     )
     mtdata: tuple[str, ...] = option(
         "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata "

@@ -267,11 +267,7 @@ def approximate_bleu(
     before = context[REFERENCE]
     closest = closest_length(objective.lengths, length, covered)
     bleu: float = score_counts(
-        objective.variant,
-        scratch.matches,
-        scratch.ngrams,
-        before + covered * closest,
-        objective.order,
+        objective.variant, scratch.matches, scratch.ngrams, before + covered * closest, objective.order
     )
     whole = before + objective.mean_length
     contribution: float = bleu * ((before + covered * objective.mean_length) / whole)

@@ -21,13 +21,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import SCORES, pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
-from itersel.evaluate.metrics import (
-    Metric,
-    Sums,
-    make_bleu,
-    read_references,
-    read_translations,
-)
+from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,

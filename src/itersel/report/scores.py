@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import (
-    CorpusScore,
-    Metric,
-    References,
-    Sums,
-    make_bleu,
-    score_corpus,
-)
+from itersel.evaluate.metrics import CorpusScore, Metric, References, Sums, make_bleu, score_corpus
 from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
 
 # Significance level.

@@ -147,11 +147,7 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
 
 
 def _check_names(
-    output: FilePath,
-    settings: MixSettings,
-    previous: FilePath | None,
-    matrix: FilePath | None,
-    stopped: bool,
+    output: FilePath, settings: MixSettings, previous: FilePath | None, matrix: FilePath | None, stopped: bool
 ) -> None:
     """Raise an InputError if a file name is missing, superfluous or unsuitable."""
     if matrix is not None and not os.fspath(matrix).endswith(".h5"):

@@ -143,12 +143,7 @@ class Translator:
                 yield json.dumps(document, ensure_ascii=False)
 
     def _translations(
-        self,
-        decoder: Decoder,
-        sentence: int,
-        vectors: WeightVectors,
-        words: Sequence[str],
-        details: Details,
+        self, decoder: Decoder, sentence: int, vectors: WeightVectors, words: Sequence[str], details: Details
     ) -> list[dict[str, Any]]:
         trees: Sequence[Derivation] = ()
         if details.alignments or details.derivations:

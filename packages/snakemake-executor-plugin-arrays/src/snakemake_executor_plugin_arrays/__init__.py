@@ -100,12 +100,10 @@ class ExecutorSettings(ExecutorSettingsBase):
         "Grid Engine: the complex counts memory per job, not per slot (qconf -sc has JOB under consumable).",
     )
     retries_grow: bool = _setting(
-        False,
-        "A retried job requests mem_mb and runtime multiplied by the number of the attempt.",
+        False, "A retried job requests mem_mb and runtime multiplied by the number of the attempt."
     )
     extra: str = _setting(
-        "",
-        "Further options for sbatch or qsub. A rule's resource slurm_extra or sge_extra is appended.",
+        "", "Further options for sbatch or qsub. A rule's resource slurm_extra or sge_extra is appended."
     )
     scratch: str = _setting(
         "${TMPDIR:-/tmp}",
@@ -131,6 +129,5 @@ class ExecutorSettings(ExecutorSettingsBase):
         "long.",
     )
     keep_logs: bool = _setting(
-        False,
-        "Keep the logs of successful jobs, too. Logs are in .snakemake/arrays in the working folder.",
+        False, "Keep the logs of successful jobs, too. Logs are in .snakemake/arrays in the working folder."
     )

@@ -14,15 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from snakemake_executor_plugin_arrays.schedulers import (
-    FULL,
-    PASSING,
-    Array,
-    Request,
-    Scheduler,
-    Status,
-    Task,
-)
+from snakemake_executor_plugin_arrays.schedulers import FULL, PASSING, Array, Request, Scheduler, Status, Task
 
 Answer = TypeVar("Answer")
 
