@@ -1,20 +1,19 @@
 """Fixtures shared by unit tests."""
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from tests.systems import make_system
 
-from itersel.cli import warm_up
 from itersel.cli.main import main
 
 
 @pytest.fixture(autouse=True)
-def silent_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps that run in the test's process print only their own messages, even if kernels are compiled."""
-    monkeypatch.setattr(warm_up, "SILENT_SECONDS", math.inf)
+def silent_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that run in the test's process print only their own messages, however long they take."""
+    for name in ("cli.warm_up.SILENT_SECONDS", "progress.SILENT_SECONDS", "progress.LOG_SECONDS"):
+        monkeypatch.setattr(f"itersel.{name}", 1e6)
 
 
 @pytest.fixture(scope="session")

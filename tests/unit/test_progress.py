@@ -18,7 +18,8 @@ from itersel.progress import Display, count_up, duration, progress, signs_of_lif
 
 
 @pytest.fixture(autouse=True)
-def _nothing_shown(monkeypatch):
+def silent_steps(monkeypatch):
+    """Instead of the fixture of all unit tests: here, steps speak."""
     monkeypatch.setattr(Display, "last_shown", float("-inf"))
 
 
