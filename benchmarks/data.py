@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchmarks.measure import PROJECT, SNAKEMAKE, itersel, run
 from itersel.config.search import Grammar
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.recase import learn_recaser
+from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.text import split_words
 from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
@@ -100,12 +100,14 @@ def prepare(work: Path) -> Data:
 
 def make_bundle(data: Data) -> Path:
     """Write a bundle from the corpus and the weights."""
+    recaser = RecaserCounts("en")
+    recaser.add(map(split_words, read_lines(data.corpus.target)))
     system = TrainedSystem(
         load_index(data.corpus.index),
         load_model(data.corpus.model[3]),
         read_weights(data.weights),
         Preparation("de", "en"),
-        learn_recaser(map(split_words, read_lines(data.corpus.target))),
+        recaser.recaser(),
         Settings(pop_limit=200, features="all", extraction=Grammar()),
     )
     path = data.work / "system.bundle"
