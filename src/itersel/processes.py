@@ -1,18 +1,20 @@
-"""Pools of processes, and a function applied to blocks by several, with its results in their order."""
+"""A function applied to blocks by several processes, with its results in the order of the blocks.
+
+Processes are spawned, not forked, so they inherit no locks and share only mapped files. For each process, a
+thread of the parent sends one block after another; the threads take blocks in turn.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
-import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from functools import cache
+from concurrent.futures import Future
+from multiprocessing.connection import Connection
 from queue import Queue
-from threading import Thread
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from itersel.errors import InputError
 
@@ -25,101 +27,122 @@ AHEAD = 4
 KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 
 
-@contextmanager
-def process_pool(
-    processes: int, method: str, make: Make[Any, Any] | None = None
-) -> Iterator[ProcessPoolExecutor]:
-    """Yield a pool; its processes end with the block, whatever they do, or if this process is killed."""
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _begin, (make,))
-    # private: only Python 3.14 has a public way to end them
-    running = pool._processes
-    try:
-        yield pool
-        pool.shutdown()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ended = list(running.values())
-        for process in ended:
-            process.terminate()
-        for process in ended:
-            process.join()
-
-
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
     """Yield the results of a function for blocks, in order; one process means this one.
 
-    Several get `make` and blocks, and send back results. Errors of `blocks`, `make` and the function are
-    raised again; if a process was killed, it is an InputError.
+    Several get `make` and blocks, and send back results, which are neither None nor exceptions. Errors of
+    `blocks`, `make` and the function are raised again; if a process was killed, it is an InputError.
     """
     if processes == 1:
         yield from map(make(), blocks)
         return
-    # Only so many blocks are taken before the consumer of the results wants theirs. None follows the last.
-    results: Queue[Future[Result] | None] = Queue(AHEAD * processes)
-    # spawned, not forked, so they inherit no locks and share only mapped files
-    with process_pool(processes, "spawn", make) as pool:
-        # a daemon, because it may be waiting for input that never comes
-        Thread(target=_submit, args=(pool, blocks, results), daemon=True).start()
-        try:
-            while future := results.get():
-                yield future.result()
-        except BrokenProcessPool:
-            raise InputError(KILLED) from None
-        finally:
-            # the thread may be waiting for space; a pool that has ended takes no further block
-            pool.shutdown(wait=False, cancel_futures=True)
-            while not results.empty():
-                results.get()
-
-
-def _submit(
-    pool: ProcessPoolExecutor, blocks: Iterator[Given], results: Queue[Future[Result] | None]
-) -> None:
-    """Pass on blocks; an error in reading one takes the place of its result."""
-    future: Future[Result] | None = None
+    pool = _Pool(make, blocks, processes)
     try:
-        for block in blocks:
-            is_first = future is None
+        while (result := pool.results.get().result()) is not None:
+            yield result
+    finally:
+        pool.end()
+
+
+class _Pool(Generic[Given, Result]):
+    """Processes, their threads, and the results of blocks that have been taken; None follows the last."""
+
+    def __init__(self, make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> None:
+        self._make, self._blocks = make, blocks
+        # Only so many blocks are taken before the consumer of the results wants theirs.
+        self.results: Queue[Future[Result | None]] = Queue(AHEAD * processes)
+        self._reading, self._starting = threading.Lock(), threading.Lock()
+        # If kernels are not compiled yet, the first process compiles them for all.
+        self._first_done = threading.Event()
+        self._context = multiprocessing.get_context("spawn")
+        self._running: list[multiprocessing.process.BaseProcess] = []
+        self._ended = False
+        # Daemons, because they may be waiting for input that never comes.
+        for number in range(processes):
+            threading.Thread(target=self._feed, args=(number,), daemon=True).start()
+
+    def end(self) -> None:
+        """End all processes and, unless they are waiting for input, all threads."""
+        with self._starting:
+            self._ended = True
+        self._first_done.set()
+        for process in self._running:
+            process.terminate()
+        for process in self._running:
+            process.join()
+        # a thread may be waiting for space
+        while not self.results.empty():
+            self.results.get()
+
+    def _feed(self, number: int) -> None:
+        """Send blocks to one process, and store the results."""
+        if number:
+            self._first_done.wait()
+        connection: Connection | None = None
+        while taken := self._take():
+            future, block = taken
             try:
-                future = pool.submit(_apply, block)
+                if connection is None:
+                    connection = self._start()
+                connection.send(block)
+                result: Result | Exception = connection.recv()
+            except (EOFError, OSError):
+                result = InputError(KILLED)
+            except Exception as error:  # whatever it is, the consumer waits for it
+                result = error
+            if isinstance(result, Exception):
+                future.set_exception(result)
+                break
+            future.set_result(result)
+            self._first_done.set()
+        self._first_done.set()
+
+    def _take(self) -> tuple[Future[Result | None], Given] | None:
+        """Return the next block and the place of its result; None at the end, or if it cannot be read."""
+        with self._reading:
+            future: Future[Result | None] = Future()
+            self.results.put(future)
+            try:
+                for block in self._blocks if not self._ended else ():
+                    return future, block
+                future.set_result(None)
+            except Exception as error:
+                future.set_exception(error)
+            return None
+
+    def _start(self) -> Connection:
+        """Start a process, and return the connection to it; an EOFError if no more results are wanted."""
+        with self._starting:
+            if self._ended:
+                raise EOFError
+            try:
+                here, there = self._context.Pipe()
+                process = self._context.Process(target=_work, args=(there, self._make), daemon=True)
+                process.start()
             except OSError as error:
                 message = f"cannot start another process ({error.strerror}); try fewer --jobs"
                 raise InputError(message) from None
-            results.put(future)
-            if is_first:
-                # if kernels are not compiled yet, the first process compiles them for all
-                wait([future])
-        results.put(None)
-    except Exception as error:  # whatever it is, the consumer waits for it
-        future = Future()
-        future.set_exception(error)
-        results.put(future)
+            self._running.append(process)
+        there.close()
+        return here
 
 
-def _begin(make: Make[Any, Any] | None) -> None:
-    """Prepare a process of a pool."""
+def _work(connection: Connection, make: Make[Given, Result]) -> None:
+    """Apply the function to blocks until there are no more; errors go back like results."""
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    global _make
-    _make = make
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent
-    parent.join()
-    os._exit(1)
-
-
-@cache
-def _function() -> Callable[[Any], Any]:
-    assert _make
-    return _make()
-
-
-def _apply(block: Any) -> Any:
-    return _function()(block)
-
-
-_make: Make[Any, Any] | None = None
+    function: Callable[[Given], Result] | None = None
+    while True:
+        try:
+            block = connection.recv()
+        except EOFError:
+            return
+        try:
+            if function is None:
+                function = make()
+            result: Result | Exception = function(block)
+        except Exception as error:  # raised again by the parent
+            result = error
+        # the parent may have been killed
+        with contextlib.suppress(BrokenPipeError):
+            connection.send(result)

@@ -211,22 +211,23 @@ def test_kernels_are_compiled_without_linear_algebra():
     assert printed == ["True True\n", "True False\n"]
 
 
-def be_wrong():
-    raise InputError("is wrong")
-
-
 def test_processes_of_a_warm_up(tmp_path):
-    write = (tmp_path / "a").touch
-    warm_up._run_processes([write, (tmp_path / "b").touch])
+    def write(name):
+        (tmp_path / name).touch()
+
+    def fail():
+        raise InputError("is wrong")
+
+    warm_up._run_processes([partial(write, "a"), partial(write, "b")])
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
     with pytest.raises(InputError, match="is wrong"):
-        warm_up._run_processes([write, be_wrong])
+        warm_up._run_processes([partial(write, "a"), fail])
     # nobody waits for the second
     with pytest.raises(InputError, match="is wrong"):
-        warm_up._run_processes([be_wrong, partial(time.sleep, 10_000)])
+        warm_up._run_processes([fail, partial(time.sleep, 10_000)])
     assert not multiprocessing.active_children()
     with pytest.raises(InputError, match="a process was killed"):
-        warm_up._run_processes([write, partial(signal.raise_signal, signal.SIGKILL)])
+        warm_up._run_processes([partial(write, "a"), lambda: os.kill(os.getpid(), signal.SIGKILL)])
 
 
 def test_a_failed_warm_up_is_one_line(tmp_path):

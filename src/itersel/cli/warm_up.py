@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import fcntl
 import io
+import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from numba.core import event
@@ -21,7 +22,6 @@ from itersel.atomic import remove_leftovers
 from itersel.cli.signals import INTERRUPTED
 from itersel.compile.kernel_cache import cache_folder, make_writable
 from itersel.errors import InputError
-from itersel.processes import process_pool
 from itersel.progress import Clock, duration
 
 # % stands for the folder. The files named in the lists are made later.
@@ -191,12 +191,41 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
 
 def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
     """Run each task in a separate process and raise the first error, after all processes have ended."""
+    context = multiprocessing.get_context("fork")
+    running = []
+    for task in tasks:
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_send_error, args=(task, sender), daemon=True)
+        process.start()
+        # before the next process is forked, which would hold it open
+        sender.close()
+        running.append((process, receiver))
     try:
-        with process_pool(len(tasks), "fork") as pool:
-            for running in [pool.submit(task) for task in tasks]:
-                running.result()
-    except BrokenProcessPool:
-        raise InputError("the kernels could not be compiled: a process was killed") from None
+        for _, receiver in running:
+            try:
+                error: InputError | None = receiver.recv()
+            except EOFError:
+                error = InputError("the kernels could not be compiled: a process was killed")
+            if error is not None:
+                raise error
+    except BaseException:
+        for process, _ in running:
+            process.terminate()
+        raise
+    finally:
+        for process, _ in running:
+            process.join()
+
+
+def _send_error(task: Callable[[], None], sender: Connection) -> None:
+    """Run a task, and send the error that it ends with, or None."""
+    # the process that waits is interrupted, too
+    with contextlib.suppress(KeyboardInterrupt):
+        try:
+            task()
+            sender.send(None)
+        except InputError as wrong:
+            sender.send(wrong)
 
 
 def _prepare(folder: Path, main: Main) -> None:
