@@ -3,8 +3,8 @@
 Processes are spawned, not forked, so they inherit no locks and share only mapped files. For each process, a
 thread of the parent sends one block after another; the threads take blocks in turn.
 
-A pool of `concurrent.futures` would be shorter. But when a process is killed while it sends or receives, such
-a pool may wait for the rest without limit, also at the end of the program.
+A pool of `concurrent.futures` would be shorter, but if a process is killed while it sends or receives, such a
+pool may wait for the rest forever, even when the program ends.
 """
 
 from __future__ import annotations

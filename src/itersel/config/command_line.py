@@ -16,7 +16,7 @@ from itersel.config.options import BOUNDS, split_optional, types_of
 from itersel.errors import InputError
 from itersel.limits import parse_number
 
-# How messages tell the limits of a number.
+# How messages state the limits of a number.
 LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
@@ -95,7 +95,7 @@ def add_chosen_section(
 ) -> None:
     """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
 
-    A module of `itersel.cli` tells the option, its choices and its default by step, in `CHOSEN`.
+    Modules of `itersel.cli` name the option, its choices and its default for a step in `CHOSEN`.
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")

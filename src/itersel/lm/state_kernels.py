@@ -235,7 +235,7 @@ def flagged_whole(states: States, state: int) -> int:
 
 @leaf_kernel
 def word_edge(model: ModelArrays, states: States, kind: int, word: int, is_part: int) -> int:
-    """Return an edge of a single word, which is empty if the word is no part of it."""
+    """Return an edge that consists of a single word, or is empty if the word is not part of it."""
     made = clear_row(states)
     states.scratch[made + KIND] = kind
     if is_part:

@@ -267,7 +267,7 @@ class Lists:
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
     def _folder(self, wildcards: Any, iteration: int) -> str:
-        """Return the folder of the lists and weights of an iteration up to that of a job."""
+        """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
         epoch = self._epochs.of(wildcards)
         if epoch.is_batch:
             return self._epochs.epoch(epoch.name, iteration).folder
