@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from itersel.config.tuners import Mert as Mert
     from itersel.config.tuners import Pro as Pro
     from itersel.errors import InputError as InputError
-    from itersel.evaluate.compare import MetricScores as MetricScores
-    from itersel.evaluate.compare import compare as compare
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
+    from itersel.evaluate.significance import MetricScores as MetricScores
+    from itersel.evaluate.significance import compare as compare
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
     from itersel.learn.train import Training as Training
     from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
     from itersel.lm.binary import load_model as load_model
-    from itersel.nbest.rescore import rescore as rescore
     from itersel.nbest.weights import read_weights as read_weights
+    from itersel.nbest.weights import rescore as rescore
     from itersel.nbest.weights import write_weights as write_weights
     from itersel.tune.nbest import TunedLists as TunedLists
     from itersel.tune.nbest import tune_nbest as tune_nbest
@@ -62,13 +62,12 @@ _MODULES = {
     "itersel.config.tuners": ("KBestMira", "Mert", "Pro"),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
-    "itersel.evaluate.compare": ("MetricScores", "compare"),
+    "itersel.evaluate.significance": ("MetricScores", "compare"),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
-    "itersel.nbest.rescore": ("rescore",),
-    "itersel.nbest.weights": ("read_weights", "write_weights"),
+    "itersel.nbest.weights": ("read_weights", "rescore", "write_weights"),
     "itersel.vectors.weights": ("Weights", "make_weights"),
 }
 

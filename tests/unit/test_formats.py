@@ -18,8 +18,7 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index, load_index
-from itersel.grammar.shard import read_shard, write_shard
-from itersel.grammar.shard_format import FORMAT
+from itersel.grammar.shard import FORMAT, read_shard, write_shard
 from itersel.limits import DEFAULT_TEMPLATES
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays

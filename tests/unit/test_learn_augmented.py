@@ -19,9 +19,9 @@ from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.learn import augmented
-from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
+from itersel.learn import learners
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
+from itersel.learn.learners import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.vectors.weights import make_weights
@@ -90,7 +90,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     decoder = case.decoder(tmp_path)
     target = case.target(decoder.shard)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(augmented, "BEAM", EVERYTHING)
+        patch.setattr(learners, "BEAM", EVERYTHING)
         finder = AugmentedSearch((direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, k, finder)
@@ -117,7 +117,7 @@ def test_equals_plain_python(tmp_path, case, beam):
         return AugmentedSearch((direction,), target)(forest._replace(best=worst))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(augmented, "BEAM", beam)
+        patch.setattr(learners, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
@@ -235,5 +235,5 @@ def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monk
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
-    monkeypatch.setattr(augmented, "MOST_EDGES", 1)
+    monkeypatch.setattr(learners, "MOST_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

@@ -8,8 +8,7 @@ from tests.text_grammars import write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.nbest.lists import read_nbest
-from itersel.nbest.rescore import best_texts, rescored_lines, score_lists
-from itersel.nbest.weights import read_weights, write_weights
+from itersel.nbest.weights import best_texts, read_weights, rescored_lines, score_lists, write_weights
 from itersel.vectors.weights import make_weights
 
 MOSES = "0 ||| a b ||| LM= -3.5 TM= -1 -2 ||| -4.7 ||| 0-0 1-1"

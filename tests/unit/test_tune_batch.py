@@ -22,9 +22,16 @@ from itersel.config.tuners import LIST_BLEUS, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
-from itersel.tune.mira import mean_weights, start_state, tune_mira
 from itersel.tune.mira_kernels import mira_pass, score_rows
-from itersel.tune.pro import Objective, fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.tuner import (
+    Objective,
+    fit_ranking,
+    mean_weights,
+    pair_matrix,
+    sample_pairs,
+    start_state,
+    tune_mira,
+)
 
 START = np.array([1.0, -0.5, 0.25])
 GOOD = (6, 5, 4, 3)

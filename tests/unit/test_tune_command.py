@@ -13,8 +13,7 @@ from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import FileLists, find_files
-from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
-from itersel.tune.tuner import tune
+from itersel.tune.tuner import fit_ranking, pair_matrix, sample_pairs, tune
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 

@@ -15,10 +15,9 @@ from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, read_references
 from itersel.nbest.lists import read_nbest
 from itersel.tune.mert import ListSearch, tune_mert
-from itersel.tune.mira import mean_weights, start_state
 from itersel.tune.mira_kernels import mira_pass
 from itersel.tune.nbest import metric_quality, pool_of, tune_nbest, without_duplicates
-from itersel.tune.pro import sample_pairs
+from itersel.tune.tuner import mean_weights, sample_pairs, start_state
 from itersel.vectors.weights import make_weights
 
 TUNERS = (Mert(), KBestMira(), Pro(interpolation=1.0))

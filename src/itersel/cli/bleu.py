@@ -13,7 +13,7 @@ from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
 
 if TYPE_CHECKING:
-    from itersel.evaluate.compare import MetricScores
+    from itersel.evaluate.significance import MetricScores
 
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +57,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from itersel.evaluate.compare import compare
     from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.evaluate.significance import compare
 
     references, outputs = read_references(options.reference), {}
     for path in (options.baseline, *options.systems):

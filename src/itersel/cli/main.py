@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import io
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from itersel.cli.arguments import add_step
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.code_check import check_code
+from itersel.config.command_line import add_chosen_section
 from itersel.errors import InputError, errors_of
 
 if TYPE_CHECKING:
     from itersel.cli.arguments import Parser
 
+SHELLS = ("bash", "zsh", "fish")
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
 # step: (module of itersel.cli, one line of help); see `add_step`. Only the module of the requested step is
@@ -58,6 +62,46 @@ WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "r
 # Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 LONGEST_MESSAGE = 10_000
+
+
+class PrintCompletion(argparse.Action):
+    """Print the completion script for a shell, and exit."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Print it."""
+        import shtab
+
+        print(shtab.complete(full_parser(parser, self.const), shell=values))
+        parser.exit()
+
+
+def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Give the steps of a parser, which have none, all options of all learners and tuners; returns it."""
+    import shtab
+
+    (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for name, step in steps.choices.items():
+        # learners share options
+        step.conflict_handler = "resolve"
+        command = add_step(step, name, modules[name])
+        option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", ()))
+        for choice in choices:
+            add_chosen_section(step, [f"--{option}", choice], option, choices)
+        parsers = [step]
+        for one in parsers:
+            for action in one._actions:
+                if isinstance(action, argparse._SubParsersAction):
+                    parsers += action.choices.values()
+                elif action.choices is None and action.nargs != 0:
+                    # which of them are files, argparse does not know
+                    action.complete = shtab.FILE
+    return parser
 
 
 def program() -> NoReturn:
@@ -115,7 +159,7 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
     from itersel import __version__
     from itersel.cli.arguments import Parser, add_options, add_step
-    from itersel.cli.completion import SHELLS, PrintCompletion
+    from itersel.cli.main import SHELLS, PrintCompletion
     from itersel.config.command_line import add_chosen_section
 
     parser = Parser(prog="itersel", description=DESCRIPTION)

@@ -179,8 +179,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.nbest.lists import read_nbest
-    from itersel.nbest.rescore import best_texts, rescored_lines, score_lists
-    from itersel.nbest.weights import read_weights
+    from itersel.nbest.weights import best_texts, read_weights, rescored_lines, score_lists
     from itersel.storage.files import write_lines
 
     weights = read_weights(options.weights)

@@ -16,8 +16,7 @@ from typing import Any
 from itersel.config.checks import check_experiments, check_models
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
-from itersel.config.defaults import with_folds, with_tuning_defaults
-from itersel.config.experiments import as_written, without_grids
+from itersel.config.experiments import as_written, with_folds, with_tuning_defaults, without_grids
 from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,

@@ -1,4 +1,4 @@
-"""Significance of any corpus score: approximate randomization, and confidence intervals by bootstrap.
+"""Compare systems by any corpus score: approximate randomization, and confidence intervals by bootstrap.
 
 The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn (2004), as sacrebleu does it.
 """
@@ -14,7 +14,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from itersel.arrays import Float64s
-from itersel.evaluate.metrics import DECIMALS, Metric, Sums
+from itersel.errors import InputError, check_choice
+from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
+from itersel.limits import CASES, METRICS, TOKENIZERS
 
 # Trials computed in one pass: 40 MB for 5,000 sentences.
 BLOCK = 1000
@@ -208,3 +210,110 @@ class Bootstrap:
     def means(self, metric: Metric, runs: Sequence[Sums]) -> Float64s:
         """Return the mean score of runs on each drawn text."""
         return np.asarray(np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0))
+
+
+class SystemScore(NamedTuple):
+    """A score of one system, and how it differs from the baseline.
+
+    Attributes
+    ----------
+    score
+        0 to 100; TER may be higher.
+    interval
+        95 % confidence interval, by bootstrap.
+    difference, p
+        Difference from the baseline and its p-value by approximate randomization; None for the baseline.
+    """
+
+    system: str
+    score: float
+    interval: Interval
+    difference: float | None
+    p: float | None
+
+
+class MetricScores(NamedTuple):
+    """The scores of all systems by one metric, the baseline first.
+
+    Attributes
+    ----------
+    name
+        ``BLEU``, ``chrF2++`` or ``TER``.
+    case
+        ``cased`` or ``lowercased``.
+    signature
+        sacrebleu's signature.
+    """
+
+    name: str
+    case: str
+    signature: str
+    systems: tuple[SystemScore, ...]
+
+
+def compare(
+    outputs: Mapping[str, Sequence[str]],
+    *references: References,
+    metrics: Sequence[str] = METRICS,
+    lowercase: bool = False,
+    tokenize: str = "13a",
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[MetricScores]:
+    """Score systems, and test their differences from the first, as ``itersel compare`` does.
+
+    Parameters
+    ----------
+    outputs
+        Translations by name of the system, one per sentence; the first system is the baseline.
+    *references
+        One or more reference translations, each with one line per sentence; None or an empty line where a
+        sentence has fewer references than others.
+    metrics
+        Some of ``BLEU``, ``chrF2++`` and ``TER``.
+    lowercase
+        Ignore case.
+    tokenize
+        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
+    trials, seed
+        Number and seed of the random exchanges.
+
+    Returns
+    -------
+    list of MetricScores
+        For each metric, the scores of all systems with 95 % intervals, differences and p-values.
+
+    Raises
+    ------
+    InputError
+        If there is no reference or no sentence, or the numbers of lines differ.
+    """
+    for name in metrics:
+        check_choice("metric", name, METRICS)
+    check_choice("tokenize", tokenize, TOKENIZERS)
+    if trials < 1:
+        raise InputError(f"trials is {trials}; at least 1 is needed")
+    if not outputs or not references or not references[0]:
+        raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
+    sentences = len(references[0])
+    for name, lines in outputs.items():
+        if isinstance(lines, str):
+            raise InputError(f"the output of {name} is a string, a list of lines was expected")
+        if len(lines) != sentences:
+            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
+    exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
+    found = []
+    for metric in make_metrics(checked_references(references), tokenize):
+        if metric.case != CASES[lowercase] or metric.name not in metrics:
+            continue
+        counts = {name: metric.counts(lines) for name, lines in outputs.items()}
+        baseline, *others = counts
+        first, base = exchanges.exchange(counts[baseline]), metric.score(counts[baseline])
+        systems = [SystemScore(baseline, base, bootstrap.interval(metric, [counts[baseline]]), None, None)]
+        for name in others:
+            score = metric.score(counts[name])
+            p = differences(metric, first, exchanges.exchange(counts[name])).p
+            interval = bootstrap.interval(metric, [counts[name]])
+            systems.append(SystemScore(name, score, interval, score - base, p))
+        found.append(MetricScores(metric.name, metric.case, metric.signature, tuple(systems)))
+    return found

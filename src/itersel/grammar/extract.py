@@ -8,29 +8,246 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from itersel import __version__
+from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.bleu.references import Joined, join_references
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import check_line_counts, split_words
 from itersel.errors import InputError
-from itersel.grammar.extract_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, Own, place_rows
+from itersel.grammar.extract_kernels import (
+    ROW_COUNT,
+    ROW_RULE,
+    ROW_SAMPLES,
+    ROW_SENTENCE,
+    Own,
+    Patterns,
+    Rules,
+    extract_rules,
+    place_rows,
+)
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.rules import GLUE_RULES, extract_rule_table, leave_nothing_out, split_by_count
+from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
+from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_blocks, list_patterns
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import check_templates
+from itersel.grammar.sparse import check_templates, count_bins
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.strings import offsets_of, string_table, take_rows
+
+# 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
+# for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
+BATCH = 1 << 23
+
+BLOCK_MASK = (1 << BLOCK_BITS) - 1
+# greater than the number of words of any block
+LENGTH_RADIX = 64
+# the first rules of every table: [S] -> [X] and [S] -> [S] [X]
+GLUE_RULES = 2
+
+
+class RuleTable(NamedTuple):
+    """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
+
+    source: Int32s  # symbols; words as in the index, with higher numbers for unknown words
+    source_offset: Int64s  # (R + 1)
+    target: Int32s
+    target_offset: Int64s
+    point: Int32s  # (points, 2): alignments
+    point_offset: Int64s
+    # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
+    # pass-through rules of words not in the corpus come last.
+    row: Int32s
+
+
+def find_patterns(index: IndexArrays, side: Side, own: Own, limits: Limits) -> tuple[Patterns, Blocks, Bools]:
+    """Find all patterns of sentences, and where their blocks begin in the corpus.
+
+    Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
+    """
+    ranges = np.full((2, side.words.shape[0], limits.max_symbols), -1, np.int32)
+    find_blocks(index, side.words, side.offset, ranges)
+    block, blocks = _number_blocks(index, *ranges)
+    if own.span.shape[0]:
+        only_own = _occurrences(block, side.offset, own) == (blocks.high - blocks.low)[block]
+        # if a block occurs only in what is left out, so does everything that contains it
+        block[np.logical_or.accumulate(only_own, axis=1)] = 0
+    distinct, begin, sentence = _sort_patterns(block, side.offset, limits)
+    return Patterns(distinct, begin, sentence, own), blocks, block[:, 0] > 0
+
+
+def leave_nothing_out(sentences: int) -> Own:
+    """Return what is left out of the grammars of sentences that are not in the corpus."""
+    return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
+
+
+def _occurrences(block: Int32s, offset: Int64s, own: Own) -> Int64s:
+    """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
+    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
+    key = sentence * (int(block.max(initial=0)) + 1) + block
+    _, number, count = np.unique(key, return_inverse=True, return_counts=True)
+    occurrences: Int64s = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
+    return occurrences
+
+
+def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32s, Blocks]:
+    """Return the numbers of blocks, int32 (n, K), and the blocks, given their ranges in the suffix array.
+
+    They are numbered from 1, by position in the suffix array, then by length; 0 means no block.
+    """
+    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
+    code[low < 0] = 0
+    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
+    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
+    block = number[:-1].reshape(low.shape).astype(np.int32)
+    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+    highs, parent = np.zeros_like(lows), np.zeros_like(lows)
+    highs[block] = high
+    parent[block[:, 1:]] = block[:, :-1]
+    highs[0] = parent[0] = 0
+    edges = 1 << (2 * lows.shape[0]).bit_length()
+    blocks = Blocks(
+        lows,
+        highs,
+        lengths,
+        parent,
+        slot=np.full(lows.shape[0], -1, np.int32),
+        longer=np.zeros(lows.shape[0], np.bool_),
+        by_word=np.zeros(index.word_begin.shape[0] - 1, np.int32),
+        edge=np.zeros(edges, np.int64),
+        by_edge=np.zeros(edges, np.int32),
+        source=index.source,
+        room=index.room,
+    )
+    if find_bad_block(index.suffix, blocks) >= 0:
+        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
+    link_blocks(index.suffix, blocks)
+    return block, blocks
+
+
+def _sort_patterns(block: Int32s, offset: Int64s, limits: Limits) -> tuple[Int32s, Int64s, Int32s]:
+    """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
+    if block.max(initial=0) > BLOCK_MASK:
+        raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
+    wide = block.astype(np.int64)
+    count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
+    key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
+    list_patterns(wide, offset, limits, key, sentence)
+    # stable: the sentences of a pattern stay in ascending order
+    order = np.argsort(key, kind="stable")
+    key, sentence = key[order], sentence[order]
+    new_pattern = np.diff(key, prepend=-1) != 0
+    kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
+    begin = np.flatnonzero(new_pattern[kept])
+    key = key[new_pattern]
+    distinct = np.stack([key >> 2 * BLOCK_BITS, key >> BLOCK_BITS & BLOCK_MASK, key & BLOCK_MASK], axis=1)
+    return distinct.astype(np.int32), np.append(begin, kept.sum()), sentence[kept]
+
+
+def extract_rule_table(
+    index: IndexArrays, side: Side, own: Own, limits: Limits, batch: int = BATCH
+) -> RuleTable:
+    """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
+
+    batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
+    """
+    patterns, blocks, is_block = find_patterns(index, side, own, limits)
+    corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
+    rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
+    count, sources, targets, points, rows = rules.size
+    source_offset, target_offset, point_offset = (np.append(0, end) for end in rules.end[:count].T)
+    extracted = RuleTable(
+        rules.source[:sources, 0],
+        source_offset,
+        rules.target[:targets, 0],
+        target_offset,
+        rules.point[:points],
+        point_offset,
+        rules.row[:rows],
+    )
+    sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
+    return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
+
+
+def _scratch(limits: Limits) -> Pairs:
+    """Return tables large enough for all rules of one pattern."""
+    capacity = VARIANTS * limits.max_samples
+    return Pairs(
+        sample=np.empty((limits.max_samples, 3), np.int32),
+        row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
+        symbol=np.empty(capacity * limits.max_span, np.int32),
+        pair=np.empty((capacity, PAIR_COLUMNS), np.int32),
+        slot=np.zeros(2 << (2 * capacity).bit_length(), np.int32),
+        seen=np.empty((limits.max_samples + 1, 2), np.int32),
+        order=np.empty(capacity, np.int32),
+        variant_count=np.zeros((2, VARIANTS), np.int64),
+        new=np.empty(capacity + 1, np.int32),
+    )
+
+
+def _glue_rules() -> Rules:
+    """Return a table of the glue rules, whose two sides are the same."""
+    symbols = np.array([[-1], [-1], [-2]], np.int32)
+    return Rules(
+        size=np.array([GLUE_RULES, 3, 3, 0, 0]),
+        end=np.array([[1, 1, 0], [3, 3, 0]], np.int32),
+        source=symbols,
+        target=symbols.copy(),
+        point=np.empty((0, 2), np.int32),
+        row=np.empty((0, 5), np.int32),
+    )
+
+
+def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTable:
+    """Append pass-through rules, with rows at the end of their sentences."""
+    distinct, rule = np.unique(words, return_inverse=True)
+    pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
+    # In sentence order, because the numbers of words that are not in the corpus depend on the shard.
+    pairs = pairs[np.argsort(first)]
+    row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
+    row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1
+    row[:, ROW_SENTENCE] = pairs[:, 0]
+    step = np.arange(1, distinct.shape[0] + 1)
+    return RuleTable(
+        np.append(table.source, distinct),
+        np.append(table.source_offset, table.source_offset[-1] + step),
+        np.append(table.target, distinct),
+        np.append(table.target_offset, table.target_offset[-1] + step),
+        np.append(table.point, np.zeros((distinct.shape[0], 2), np.int32), axis=0),
+        np.append(table.point_offset, table.point_offset[-1] + step),
+        np.append(table.row, row, axis=0),
+    )
+
+
+def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
+    """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
+
+    With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
+    shard. Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
+    """
+    bins = count_bins(table.row[:, ROW_COUNT])
+    pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins
+    glue = np.arange(GLUE_RULES) << 8
+    distinct, number = np.unique(np.append(glue, pair), return_inverse=True)
+    row = table.row.copy()
+    row[:, ROW_RULE] = number[GLUE_RULES:]
+    rules = distinct >> 8
+    split = RuleTable(
+        *take_rows(table.source, table.source_offset, rules),
+        *take_rows(table.target, table.target_offset, rules),
+        *take_rows(table.point, table.point_offset, rules),
+        row,
+    )
+    return split, (distinct & 0xFF).astype(np.uint8)
 
 
 def extract_shard(

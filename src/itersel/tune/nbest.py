@@ -18,8 +18,7 @@ from itersel.errors import InputError, check_choice
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
-from itersel.nbest.rescore import score_lists
-from itersel.nbest.weights import as_weights
+from itersel.nbest.weights import as_weights, score_lists
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
