@@ -12,7 +12,8 @@ from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare
-from itersel.report.system import FILES, read_resources, read_system, write_system
+from itersel.report.resources import FILES, read_resources
+from itersel.report.system import read_system, write_system
 from itersel.report.table import cells, text_table, tsv_table
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]

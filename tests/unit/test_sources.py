@@ -20,7 +20,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("grammar extract", {"grammar.rules"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),
+        ("grammar extract", {"grammar.extract"}, {"vectors.weights", "decode.decoder", "grammar.text"}),
         ("report resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("report choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),
@@ -48,7 +48,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("shard"), *used_modules("lm estimate")}
-    of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
+    of_main = {f"itersel.cli.{name}" for name in ("main", "signals", "warm_up")}
     assert loaded - found - WITHOUT_INFLUENCE == of_main
 
 

@@ -295,7 +295,7 @@ def _patience(options: argparse.Namespace) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.report.system import Resources, write_resources
+    from itersel.report.resources import Resources, write_resources
 
     names = ("model", "index", "preparation", "recaser", "pop_limit", "features")
     files = {name: getattr(options, name) for name in names}

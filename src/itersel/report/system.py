@@ -1,21 +1,18 @@
-"""A trained system: its scores on devtest after each epoch, and what it needs to translate new text."""
+"""A trained system: its description, and its scores on devtest after each epoch."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from itersel.atomic import atomic_path
-from itersel.config.search import Grammar, Search
 from itersel.corpus.columns import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, checked
 from itersel.evaluate.metrics import (
     CorpusScore,
     References,
@@ -29,63 +26,8 @@ from itersel.limits import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
-NAME = "resources.json"
-FILES = ("model", "index", "preparation", "recaser")
 # Attributes that all runs of an experiment have in common.
 OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a system translates: settings of the decoder and of rule extraction."""
-
-    pop_limit: int
-    features: str
-    extraction: Grammar
-
-    def __post_init__(self) -> None:
-        self.search()  # raises an InputError if the decoder does not accept them
-
-    def search(self) -> Search:
-        """Return the settings of the decoder."""
-        return Search(self.features, pop_limit=self.pop_limit, max_span=self.extraction.max_span)
-
-
-@dataclass(frozen=True)
-class Resources(Settings):
-    """Files and settings of a system; in the description, paths are relative to its folder."""
-
-    model: str
-    index: str
-    preparation: str
-    recaser: str
-
-
-def write_resources(path: FilePath, resources: Resources) -> None:
-    """Write a description, with paths relative to its folder, so that all can be moved together."""
-    files = {name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in FILES}
-    write_json(path, asdict(resources) | files, indent=2)
-
-
-def read_resources(folder: FilePath) -> Resources:
-    """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
-    path = Path(folder) / NAME
-    if not path.is_file():
-        raise InputError(
-            f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
-        )
-    try:
-        found = from_json(Resources, read_json(path))
-    except (ValueError, OverflowError):
-        raise InputError("is not the description of a system; run the workflow again", path) from None
-    except InputError as error:
-        raise InputError(f"{error.message}; run the workflow again", path) from None
-    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
-    for name, file in files.items():
-        if not os.path.isfile(file):
-            advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
-            raise InputError(f"names the {name} {file}: no such file; {advice}", path)
-    return replace(found, **files)
 
 
 @dataclass(frozen=True)

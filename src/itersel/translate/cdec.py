@@ -13,7 +13,7 @@ from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text import grammar_lines
 from itersel.progress import count_up
-from itersel.report.system import Settings, read_resources
+from itersel.report.resources import Settings, read_resources
 from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.storage.formats import FilePath
 from itersel.translate.system import TrainedSystem, load_system

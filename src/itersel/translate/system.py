@@ -26,7 +26,7 @@ from itersel.corpus.recase import Recaser, read_recaser
 from itersel.errors import InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
-from itersel.report.system import Settings, read_resources
+from itersel.report.resources import Settings, read_resources
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat, FilePath
 from itersel.storage.json_files import from_json
