@@ -16,9 +16,8 @@ from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
-from itersel.report.page.groups import read_frequencies
 from itersel.report.page.runs import chosen_system, read_curves, read_features
-from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.sentences import pack, read_frequencies, read_test_set, references_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.table import NOTES, is_experiment
 from itersel.storage.files import read_bytes, read_lines
