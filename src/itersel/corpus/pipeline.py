@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from itersel import __version__
 from itersel.corpus.columns import read_labels, reference_columns
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
@@ -317,8 +317,7 @@ def write_corpus(
         for column, lines in split.bitext.columns().items():
             write_lines(folder / f"{name}.{column}.gz", lines)
     if "train" in splits:
-        preparation.write(folder / "preparation.json")
-        case.recaser().write(folder / "recaser.json")
+        write_preparation(folder, preparation, case.recaser())
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": asdict(settings),
@@ -358,8 +357,8 @@ def write_references(
     for column, lines in texts.items():
         write_lines(folder / f"{split}.{column}.gz", lines)
     if split == "train":
-        Preparation(*languages, tokenized=True).write(folder / "preparation.json")
-        Recaser({}, {}, {}, capitalizes=False, language=languages[1]).write(folder / "recaser.json")
+        recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])
+        write_preparation(folder, Preparation(*languages, tokenized=True), recaser)
     if references:
         target = texts["target"]
         pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
