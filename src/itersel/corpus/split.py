@@ -125,17 +125,15 @@ class Cut:
 
 
 class Overlap(NamedTuple):
-    """How many pairs of a held-out set also stand in another split."""
+    """How many pairs of a held-out set also stand in another split; as text, a warning."""
 
     split: str
     other: str
     pairs: int
 
-
-def describe_overlap(overlap: Overlap) -> str:
-    """Return a warning about pairs that two splits share."""
-    pairs = "1 pair" if overlap.pairs == 1 else f"{overlap.pairs:,} pairs"
-    return f"{pairs} of {overlap.split} also in {overlap.other}"
+    def __str__(self) -> str:
+        pairs = "1 pair" if self.pairs == 1 else f"{self.pairs:,} pairs"
+        return f"{pairs} of {self.split} also in {self.other}"
 
 
 class HeldOutPairs:
