@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -163,7 +163,7 @@ class Metric:
 class TextMetric(Metric):
     """A corpus score that can count, because sacrebleu's metric, `counter`, has the references of a text."""
 
-    counter: SacreMetric
+    counter: SacreMetric = field(compare=False)
 
     def counts(self, translations: Sequence[str]) -> Sums:
         """Return the counts that the score is computed from: sentences x numbers, all whole."""
