@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.scored import make_system
+from tests.scored import learn_recaser, make_system
 
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.report.comparison import Output, Translations, compare
 from itersel.report.page.folder import write_run
 from itersel.report.system import System, write_system
@@ -86,7 +86,7 @@ class MadeUpRun:
             raw = [line.capitalize() for line in lines]
             write_lines(self.folder / "evaluation" / "test" / f"{name}.txt", raw)
         write_lines(self.folder / "corpus" / "test.raw.source.gz", map(str.capitalize, self.references))
-        Preparation("de", "en").write(self.folder / "corpus" / "preparation.json")
+        write_preparation(self.folder / "corpus", Preparation("de", "en"), learn_recaser([]))
 
     def config(self) -> dict[str, Any]:
         experiment = {"epochs": self.epochs, "tasks": {"shards": SHARDS}}

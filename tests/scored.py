@@ -6,7 +6,7 @@ from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
-from itersel.corpus.prepare import Preparation
+from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
@@ -42,8 +42,7 @@ def learn_recaser(lines: Iterable[Sequence[str]], language: str = "") -> Recaser
 
 def write_detokenizer(folder: Path, lines: Sequence[str], **settings: Any) -> list[str]:
     """Write a preparation and a recaser learned from tokenised lines; returns the options that name them."""
-    Preparation("de", "en", **settings).write(folder / "preparation.json")
-    learn_recaser(map(str.split, lines)).write(folder / "recaser.json")
+    write_preparation(folder, Preparation("de", "en", **settings), learn_recaser(map(str.split, lines)))
     return [f"--{name}={folder / name}.json" for name in ("preparation", "recaser")]
 
 

@@ -123,10 +123,10 @@ def test_counts_survive_a_file(tmp_path):
     write_counts(tmp_path / "one.h5", counted)
     found = read_counts(tmp_path / "one.h5")
     assert found[1:] == counted[1:]
-    for number, (mine, theirs) in enumerate(zip(found.counts.metrics, counted.counts.metrics, strict=True)):
+    for mine, theirs in zip(found.counts, counted.counts, strict=True):
         assert (mine.name, mine.case, mine.signature) == (theirs.name, theirs.case, theirs.signature)
-        rows = found.counts.counts[number]
-        assert (rows == counted.counts.counts[number]).all()
+        rows = found.counts[mine]
+        assert (rows == counted.counts[theirs]).all()
         assert mine.score(rows) == theirs.score(rows)
 
 

@@ -154,7 +154,7 @@ def test_output_of_another_system(tmp_path, outputs):
         (["a=bad.gz"], "--outputs: 'a' is the name of an experiment; choose another"),
         (["c=bad.gz", "c=raw"], "--outputs: 'c' is given twice"),
         (["a\tb=bad.gz"], "--outputs: 'a\\tb' has control characters"),
-        (["c=short"], "short: has 1 lines, but the reference"),
+        (["c=short"], " lines, but 1 in short; the files must be parallel"),
         (["c=none"], "none: no such file"),
         (["c=raw"], "c.h5: was not counted from the translations in raw"),
     ],
@@ -196,7 +196,8 @@ def test_detokenize_counts(tmp_path, text_file, refused):
         found = read_counts(counts[1])
         expected = counted((tmp_path / "text").read_text().splitlines(), [RAW, BAD]).counts
         assert found[1:] == counted(GOOD, [RAW, BAD])[1:]
-        assert all((mine == theirs).all() for mine, theirs in zip(found.counts[1], expected[1], strict=True))
+        pairs = zip(found.counts.values(), expected.values(), strict=True)
+        assert all((mine == theirs).all() for mine, theirs in pairs)
     for wrong, why in (
         ([*output, *counts], "--counts and --references need each other"),
         ([*output, "--tokenizer", "zh"], "--tokenizer has no effect without --counts"),

@@ -18,9 +18,8 @@ from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
 from itersel.report.comparison import Translations, compare
-from itersel.report.page.across import render_runs
 from itersel.report.runs import compare_runs, read_runs
-from itersel.report.runs_table import MEAN, text_table
+from itersel.report.runs_table import MEAN, render_runs, text_table
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baseline", "third"]

@@ -393,9 +393,8 @@ def _watch(options: argparse.Namespace) -> None:
 
 
 def _runs(options: argparse.Namespace) -> None:
-    from itersel.report.page.across import render_runs
     from itersel.report.runs import compare_runs, read_runs
-    from itersel.report.runs_table import latex, markdown, text_table, tsv_table
+    from itersel.report.runs_table import latex, markdown, render_runs, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, _as_json, latex, markdown, lambda one: [render_runs(one)]]
     forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))

@@ -16,7 +16,7 @@ from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading
 from itersel.corpus.reading import corpus_blocks
-from itersel.corpus.split import HeldOutPairs, describe_overlap
+from itersel.corpus.split import HeldOutPairs
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER
@@ -122,7 +122,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
         more = "; they are dropped from train (data.drop_overlap)" if is_dropped else ""
-        warnings.append(describe_overlap(overlap) + more)
+        warnings.append(f"{overlap}{more}")
     warnings += suspicions.warnings()
     return {split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from itersel import __version__
 from itersel.corpus.columns import read_labels, reference_columns
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
-from itersel.corpus.split import Cut, HeldOutPairs, Overlap, Pairs, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
 from itersel.corpus.tokenization import protected
@@ -88,7 +88,7 @@ def prepare_corpus(
     others = HeldOutPairs()
     for split, further in held_out.items():
         for block in further:
-            others.add(split, _prepared(preparation, settings, block).block)
+            others.add(split, _prepared(preparation, settings, block))
     collected = _Collected(preparation, settings, others)
     collected.add_all(blocks, processes)
     splits: dict[str, Split] = {}
@@ -153,22 +153,22 @@ class _Collected:
         # each process calls `make` once, which returns the function that prepares a block
         make = partial(partial, _prepared, self._preparation, settings)
         prepared = map_blocks(make, raw, processes)
-        for pairs in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
+        for block in count_up(prepared, "pairs prepared", lambda block: block.size):
             if self._held_out:
-                pairs = self._compared(pairs)
+                block = self._compared(block)
             if settings.cut:
-                offered, _ = self._trainable(pairs.block)
-                pairs = cut.hold_back(pairs, offered)
+                offered, _ = self._trainable(block)
+                block = cut.hold_back(block, offered)
             if settings.split == BY_HASH:
-                self._distribute(pairs)
+                self._distribute(block)
             else:
-                self._add(pairs)
+                self._add(block)
         if self._empty:
             self.dropped["train"]["empty"] += self._empty
         if settings.cut:
             self._add(cut.released())
             for name, held in cut.sets().items():
-                self.parts[name].append(held)
+                self.parts[name].append(_of_split(held, name))
             self.dropped["train"]["source in another split"] += cut.further()
         if settings.split_compounds:
             self._preparation.compounds = CompoundSplitter(self._frequency)
@@ -181,12 +181,11 @@ class _Collected:
             else:
                 self._empty += block.size
 
-    def _distribute(self, pairs: Pairs) -> None:
+    def _distribute(self, block: Bitext) -> None:
         """Add pairs to the splits that a hash chooses.
 
         A pair of a held-out module that also occurs in another module stays with the other module.
         """
-        block = pairs.block
         chosen: dict[str, list[int]] = {name: [] for name in self.parts}
         for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
             name = _place(block, index, self._settings)
@@ -200,26 +199,26 @@ class _Collected:
         for name, indices in chosen.items():
             if indices:
                 self.parts[name].append(_of_split(block.take(indices), name))
-        self.case.add(split_words(pairs.cased[index]) for index in chosen["train"])
+        self.case.add(map(split_words, block.take(chosen["train"]).cased or ()))
 
-    def _compared(self, pairs: Pairs) -> Pairs:
+    def _compared(self, block: Bitext) -> Bitext:
         """Look for pairs in the held-out sets, and drop those that must not be in train."""
-        block, of_train = pairs.block, list(range(pairs.block.size))
+        of_train = list(range(block.size))
         if self._settings.split == BY_HASH:
             of_train = [index for index in of_train if _place(block, index, self._settings) == "train"]
         found = dict(zip(of_train, self._held_out.find(block.take(of_train)), strict=True))
         if not self._settings.drop_overlap or not any(found.values()):
-            return pairs
+            return block
         self.dropped["train"].update(f"also in {split}" for split in found.values() if split)
-        return pairs.take([index for index in range(block.size) if not found.get(index)])
+        return block.take([index for index in range(block.size) if not found.get(index)])
 
-    def _add(self, pairs: Pairs) -> None:
+    def _add(self, block: Bitext) -> None:
         """Add pairs to the split that all of them belong to."""
-        block, split = pairs.block, self._settings.split
+        split = self._settings.split
         if self._settings.split_compounds:
             self._frequency.update(chain.from_iterable(map(split_words, block.source)))
         if split == "train":
-            self.case.add(map(split_words, pairs.cased))
+            self.case.add(map(split_words, block.cased or ()))
             kept, reasons = self._trainable(block)
             self.dropped[split].update(reasons)
             block = block.take(kept)
@@ -232,7 +231,7 @@ class _Collected:
         return trainable(block, self._settings.max_length, ratio)
 
 
-def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Pairs:
+def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Bitext:
     """Prepare the text of a block, except for compounds."""
     further, raw = block.further, None
     # train, from which nothing is cut, is never scored
@@ -244,7 +243,7 @@ def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Pa
         further = list(zip(*references, strict=True))
     source, cased = preparation.source(block.source), preparation.cased_target(block.target)
     target = preparation.lower_target(cased)
-    return Pairs(block._replace(source=source, target=target, further=further, raw=raw), cased)
+    return block._replace(source=source, target=target, further=further, raw=raw, cased=cased)
 
 
 def _place(block: Bitext, index: int, settings: Settings) -> str:
@@ -254,8 +253,8 @@ def _place(block: Bitext, index: int, settings: Settings) -> str:
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:
-    """Return a block, without raw text if it is for train, which is never scored."""
-    return block._replace(raw=None) if name == "train" else block
+    """Return a block without cased text and, if it is for train, which is never scored, without raw text."""
+    return block._replace(cased=None, raw=None if name == "train" else block.raw)
 
 
 def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
@@ -318,8 +317,7 @@ def write_corpus(
         for column, lines in split.bitext.columns().items():
             write_lines(folder / f"{name}.{column}.gz", lines)
     if "train" in splits:
-        preparation.write(folder / "preparation.json")
-        case.recaser().write(folder / "recaser.json")
+        write_preparation(folder, preparation, case.recaser())
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": asdict(settings),
@@ -359,8 +357,8 @@ def write_references(
     for column, lines in texts.items():
         write_lines(folder / f"{split}.{column}.gz", lines)
     if split == "train":
-        Preparation(*languages, tokenized=True).write(folder / "preparation.json")
-        Recaser({}, {}, {}, capitalizes=False, language=languages[1]).write(folder / "recaser.json")
+        recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])
+        write_preparation(folder, Preparation(*languages, tokenized=True), recaser)
     if references:
         target = texts["target"]
         pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))

@@ -1,6 +1,6 @@
 """Text preparation (NFC, tokenisation with Moses' rules, lowercasing, compound splitting), and its reverse.
 
-The preparation of the training corpus is saved to a file (`Preparation.write`), so a trained system can apply
+The preparation of the training corpus is saved to a file (`write_preparation`), so a trained system can apply
 it to new text.
 
 Compounds are split by corpus frequency (Koehn & Knight 2003, section 3.2): a word is split into known words
@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
@@ -152,14 +153,16 @@ class Preparation:
         del document["compounds"]
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
-    def write(self, path: FilePath) -> None:
-        """Write as JSON."""
-        with open_output(path) as stream:
-            stream.write(self.to_json())
+
+def write_preparation(folder: Path, preparation: Preparation, recaser: Recaser) -> None:
+    """Write what new text and its translations need: ``preparation.json`` and ``recaser.json``."""
+    for name, content in (("preparation", preparation), ("recaser", recaser)):
+        with open_output(folder / f"{name}.json") as stream:
+            stream.write(content.to_json())
 
 
 def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:
-    """Read what `Preparation.write` wrote, or such content of another file; an InputError if it is not."""
+    """Read what `write_preparation` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a preparation.json of itersel corpus prepare"):
         document = read_json(path) if content is None else parse_json(content)
         languages = document["source_language"], document["target_language"]

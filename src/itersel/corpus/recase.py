@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import FilePath, checked
-from itersel.storage.files import open_output
 from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
@@ -111,11 +110,6 @@ class Recaser:
     def to_json(self) -> str:
         """Return it as JSON."""
         return json.dumps(vars(self), ensure_ascii=False, sort_keys=True) + "\n"
-
-    def write(self, path: FilePath) -> None:
-        """Write as JSON."""
-        with open_output(path) as stream:
-            stream.write(self.to_json())
 
 
 class _Case(NamedTuple):
@@ -203,7 +197,7 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
 
 
 def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
-    """Read what `Recaser.write` wrote, or such content of another file; an InputError if it is not."""
+    """Read what `write_preparation` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a recaser.json of itersel corpus prepare"):
         document = read_json(path) if content is None else parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))

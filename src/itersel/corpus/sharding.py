@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from itersel.arrays import Int64s
+from itersel.atomic import new_folder
 from itersel.corpus.columns import reference_columns, require_label
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
@@ -112,25 +110,6 @@ def shard_corpus(
             write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
         if rest.size:
             write_lines(folder / REST, map(str, rest.tolist()), durable=False)
-
-
-@contextlib.contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise InputError("exists, and is not an empty folder; name another one", path)
-    target = Path(os.path.realpath(path))
-    unfinished = target.with_name(f".unfinished.{target.name}")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    try:
-        yield unfinished
-        # Once for all files: waiting for the disk after each of thousands took nine tenths of the time.
-        os.sync()
-        unfinished.replace(target)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
 
 
 def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:

@@ -63,17 +63,6 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     return kept, dict(dropped)
 
 
-class Pairs(NamedTuple):
-    """A block with prepared text, except for compounds, and its target before lowercasing."""
-
-    block: Bitext
-    cased: list[str]
-
-    def take(self, indices: Sequence[int]) -> Pairs:
-        """Return the pairs at `indices`, in that order."""
-        return Pairs(self.block.take(indices), [self.cased[index] for index in indices])
-
-
 class Cut:
     """Holds back the pairs with the smallest hashes of their sources, of all that are offered.
 
@@ -84,20 +73,20 @@ class Cut:
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = sizes
         # single pairs, by source
-        self._held: dict[str, list[Pairs]] = {}
+        self._held: dict[str, list[Bitext]] = {}
         # the sources of `_held`, the greatest hash first
         self._heap: list[tuple[int, str]] = []
-        self._released: list[Pairs] = []
+        self._released: list[Bitext] = []
 
-    def hold_back(self, pairs: Pairs, offered: Sequence[int]) -> Pairs:
+    def hold_back(self, pairs: Bitext, offered: Sequence[int]) -> Bitext:
         """Hold back some of the offered pairs, and return all others."""
         taken = set()
         for index in offered:
-            source = pairs.block.source[index]
+            source = pairs.source[index]
             if source in self._held or self._make_room(source):
                 self._held[source].append(pairs.take([index]))
                 taken.add(index)
-        return pairs.take([index for index in range(pairs.block.size) if index not in taken])
+        return pairs.take([index for index in range(pairs.size) if index not in taken])
 
     def _make_room(self, source: str) -> bool:
         """Take a source if its hash is small enough, and release the one with the greatest if need be."""
@@ -112,10 +101,9 @@ class Cut:
         self._held[source] = []
         return True
 
-    def released(self) -> Pairs:
+    def released(self) -> Bitext:
         """Return the pairs for train that were held back at first."""
-        cased = [pairs.cased[0] for pairs in self._released]
-        return Pairs(concatenate(pairs.block for pairs in self._released), cased)
+        return concatenate(self._released)
 
     def sets(self) -> dict[str, Bitext]:
         """Return the held-out sets, with one pair of each source; an InputError if there are too few."""
@@ -133,22 +121,19 @@ class Cut:
 
     def _chosen(self, source: str) -> Bitext:
         """Return the pair of a source whose hash is the smallest, so that order makes no difference."""
-        blocks = [pairs.block for pairs in self._held[source]]
-        return min(blocks, key=lambda block: (digest(block.target[0]), block.target[0]))
+        return min(self._held[source], key=lambda pair: (digest(pair.target[0]), pair.target[0]))
 
 
 class Overlap(NamedTuple):
-    """How many pairs of a held-out set also stand in another split."""
+    """How many pairs of a held-out set also stand in another split; as text, a warning."""
 
     split: str
     other: str
     pairs: int
 
-
-def describe_overlap(overlap: Overlap) -> str:
-    """Return a warning about pairs that two splits share."""
-    pairs = "1 pair" if overlap.pairs == 1 else f"{overlap.pairs:,} pairs"
-    return f"{pairs} of {overlap.split} also in {overlap.other}"
+    def __str__(self) -> str:
+        pairs = "1 pair" if self.pairs == 1 else f"{self.pairs:,} pairs"
+        return f"{pairs} of {self.split} also in {self.other}"
 
 
 class HeldOutPairs:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from itersel.corpus.split import Overlap, describe_overlap
+from itersel.corpus.split import Overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, read_json
@@ -91,4 +91,4 @@ def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] =
         reasons = [f"{reason} {count:,}" for reason, count in split["dropped"].items() if count]
         if reasons:
             dropped.append(f"not in {name}: {', '.join(reasons)}")
-    return "\n".join([*aligned(rows, left=("split",)), *dropped, *map(describe_overlap, overlaps)])
+    return "\n".join([*aligned(rows, left=("split",)), *dropped, *map(str, overlaps)])

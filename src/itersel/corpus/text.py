@@ -68,6 +68,7 @@ class Bitext(NamedTuple):
     further: list[tuple[str, ...]] | None = None  # additional reference translations of each pair, or None
     # the raw source of each pair, followed by all its raw reference translations, or None
     raw: list[tuple[str, ...]] | None = None
+    cased: list[str] | None = None  # the prepared target of each pair before lowercasing, or None
 
     @property
     def size(self) -> int:

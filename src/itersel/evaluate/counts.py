@@ -35,11 +35,8 @@ FORMAT = FileFormat(
 )
 
 
-class Counts(NamedTuple):
-    """The counts of a text: for each metric of `make_metrics`, sentences x numbers."""
-
-    metrics: tuple[Metric, ...]
-    counts: tuple[Sums, ...]
+# The counts of a text: for each metric of `make_metrics`, sentences x numbers.
+Counts = Mapping[Metric, Sums]
 
 
 class CountedText(NamedTuple):
@@ -58,8 +55,7 @@ def count(
 
     `translations` and `text` are the decoder output, and the same text detokenised.
     """
-    metrics = make_metrics(references, tokenizer)
-    counts = Counts(tuple(metrics), tuple(metric.counts(text) for metric in metrics))
+    counts: Counts = {metric: metric.counts(text) for metric in make_metrics(references, tokenizer)}
     lines = [line for lines in references for line in lines]
     return CountedText(counts, text_digest(lines), text_digest(translations), len(references))
 
@@ -71,8 +67,8 @@ def text_digest(lines: Sequence[str | None]) -> str:
 
 def write_counts(path: FilePath, counted: CountedText) -> None:
     """Write counts as HDF5."""
-    metrics, counts = counted.counts
-    if max(float(columns.max(initial=0)) for columns in counts) > MOST:
+    counts = counted.counts
+    if max(float(columns.max(initial=0)) for columns in counts.values()) > MOST:
         raise InputError(
             "cannot compute TER: the number of references varies too much between sentences; remove some"
         )
@@ -81,10 +77,10 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
         "number of references": counted.number,
         "translations": counted.translations,
     }
-    for metric in metrics:
+    for metric in counts:
         attributes[f"{metric.case} {metric.name}"] = metric.signature
         attributes[f"scale of {metric.case} {metric.name}"] = metric.scale
-    write_arrays(path, FORMAT, {"counts": np.hstack(counts).astype("<i8")}, attributes)
+    write_arrays(path, FORMAT, {"counts": np.hstack([*counts.values()]).astype("<i8")}, attributes)
 
 
 def read_counts(path: FilePath) -> CountedText:
@@ -94,14 +90,15 @@ def read_counts(path: FilePath) -> CountedText:
     if arrays["counts"].shape[1] != ends[-1]:
         raise damaged_file(path, "the counts are for other metrics")
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
-        metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
+        metrics = [_read_metric(attributes, case, name) for case, name in SCORES]
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
-    columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
-    for metric, found in zip(metrics, columns, strict=True):
+    columns = np.hsplit(arrays["counts"].astype(np.float64), ends[:-1])
+    counts = dict(zip(metrics, columns, strict=True))
+    for metric, found in counts.items():
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
             raise damaged_file(path, f"{metric.name} has more matches than n-grams")
-    return CountedText(Counts(metrics, columns), references, translations, number)
+    return CountedText(counts, references, translations, number)
 
 
 def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metric:
@@ -144,7 +141,7 @@ def read_counts_of(
                 "it with 'itersel detokenize --counts'",
                 path,
             )
-        pairs = zip(other.counts.metrics, counted[0].counts.metrics, strict=True)
+        pairs = zip(other.counts, counted[0].counts, strict=True)
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
         if other.references != counted[0].references:
             differences = ["other references"]
@@ -159,15 +156,13 @@ def read_counts_of(
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:
     """Concatenate the counts of several texts, which must have been scored in the same way."""
-    metrics, counts = [], []
-    for number, metric in enumerate(parts[0].metrics):
-        same = [part.metrics[number] for part in parts]
+    pooled = {}
+    for same in zip(*parts, strict=True):
         scale = math.lcm(*(one.scale for one in same))
         signature = _pooled_signature([one.signature for one in same])
-        metrics.append(Metric(metric.name, metric.case, signature, scale))
-        scaled = [part.counts[number] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
-        counts.append(np.vstack(scaled))
-    return Counts(tuple(metrics), tuple(counts))
+        scaled = [part[one] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
+        pooled[Metric(same[0].name, same[0].case, signature, scale)] = np.vstack(scaled)
+    return pooled
 
 
 def _pooled_signature(signatures: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.corpus.split import Overlap, describe_overlap
+from itersel.corpus.split import Overlap
 from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.shard import FORMAT
@@ -67,7 +67,7 @@ def text_table(corpus: Content) -> list[str]:
         ]
         lines += ["", *aligned(rows, left=("left out of", "why"))]
     if corpus["overlaps"]:
-        lines += ["", *(describe_overlap(Overlap(**one)) for one in corpus["overlaps"])]
+        lines += ["", *(str(Overlap(**one)) for one in corpus["overlaps"])]
     return lines
 
 

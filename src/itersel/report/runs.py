@@ -19,7 +19,7 @@ from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, checked, located, suggest
-from itersel.evaluate.counts import SCORES, pool_counts, read_counts
+from itersel.evaluate.counts import pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
 from itersel.evaluate.significance import (
@@ -262,8 +262,7 @@ def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Me
     """Return a metric of detokenised text, and the counts of all test sets."""
     folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
-    place = SCORES.index((score[1], score[0]))
-    return counts.metrics[place], counts.counts[place]
+    return next(item for item in counts.items() if (item[0].name, item[0].case) == score)
 
 
 def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:

@@ -1,8 +1,16 @@
-"""The tables of several runs as text, TSV, LaTeX and Markdown, from what `compare_runs` returns."""
+"""The tables of several runs, from what `compare_runs` returns: text, TSV, LaTeX, Markdown, and their page.
+
+The page also has charts of the differences from a baseline.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import itersel
 from itersel.limits import TEXT_SCORES
+from itersel.report.page.charts import differences
+from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view
 from itersel.report.scores import REPEATED
 from itersel.report.table import Cell, score_cell
@@ -37,12 +45,12 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
     titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
     scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
-    differences = [
+    compared = [
         [*title, *_differences(one, has_intervals)] for title, one in zip(titles, systems, strict=True)
     ]
     return [
         View(name, *size, [*first, *of_runs, Column(MEAN, True)], scores),
-        View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], differences),
+        View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], compared),
     ]
 
 
@@ -157,3 +165,55 @@ def markdown(content: Content) -> list[str]:
     """Return a Markdown table of the scores, and one of the differences."""
     lines = [line for view in views(content) for line in (f"{view.name}:", "", *markdown_view(view))]
     return [*lines, *(f"- {note.translate(MARKDOWN)}" for note in notes(content))]
+
+
+def render_runs(content: Content) -> str:
+    """Return the page of several runs."""
+    figures = {
+        f"difference-{system['system']}": {
+            "experiment": system["name"],
+            "rows": _points(content, system),
+            "told": _told(system["difference"]),
+        }
+        for system in content["systems"]
+        if system["difference"]
+    }
+    # the same scale for all charts
+    values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
+    low, high = min(-0.1, *values), max(0.1, *values)
+    title = f"difference in {score_name(content)}"
+    return fill(
+        "runs.html",
+        (*SHARED, "runs.js"),
+        data={"figures": figures},
+        charts={name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()},
+        title=", ".join(run["name"] for run in content["runs"]),
+        version=itersel.__version__,
+        views=views(content, has_intervals=True),
+        notes=notes(content),
+        figures=figures,
+    )
+
+
+def _points(content: Content, system: Content) -> list[dict[str, Any]]:
+    """Return the differences of an experiment in the runs that have another baseline, and their mean."""
+    level, overall = content["significance"]["alpha"], system["difference"]
+    shown = [
+        (run["name"], "run", one["difference"], one)
+        for run, one in zip(content["runs"], system["runs"], strict=True)
+        if one["interval"]
+    ]
+    keys = "run", "kind", "difference", "low", "high", "significant"
+    return [
+        dict(zip(keys, (*place, *one["interval"], one["p"] < level), strict=True))
+        for *place, one in [*shown, (MEAN, "mean", overall["mean"], overall)]
+    ]
+
+
+def _told(overall: Content) -> str:
+    low, high = overall["interval"]
+    decided = overall["ahead"] + overall["behind"]
+    return (
+        f"Mean: {overall['mean']:+z.2f} [{low:z.1f}, {high:z.1f}], p = {overall['p']:.4f}; "
+        f"ahead in {overall['ahead']} of {decided} runs."
+    )

@@ -88,18 +88,15 @@ def evaluate_experiments(
 ) -> dict[Metric, dict[str, Scores]]:
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
     first = next(iter(counted.values()))[0]
-    metrics, bootstrap = first.metrics, Bootstrap(len(first.counts[0]))
-    counts = [
-        {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
-        for number in range(len(metrics))
-    ]
-    tested = _compare(metrics, counts, trials, seed)
+    bootstrap = Bootstrap(len(next(iter(first.values()))))
+    counts = [{name: [run[metric] for run in runs] for name, runs in counted.items()} for metric in first]
+    tested = _compare([*first], counts, trials, seed)
     return {
         metric: {
             name: Scores(tuple(map(metric.score, runs)), p[name], bootstrap.interval(metric, runs))
             for name, runs in of_metric.items()
         }
-        for metric, of_metric, p in zip(metrics, counts, tested, strict=True)
+        for metric, of_metric, p in zip(first, counts, tested, strict=True)
     }
 
 

@@ -28,7 +28,7 @@ from itersel.errors import FilePath
 from itersel.limits import BUILT_IN_TEMPLATES
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
-from itersel.report.page.groups import MOST
+from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
 from itersel.report.table import is_experiment, signatures
 from itersel.storage.files import write_lines
