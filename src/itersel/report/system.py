@@ -26,7 +26,7 @@ from itersel.evaluate.metrics import (
     score_corpus,
 )
 from itersel.limits import TEXT_SCORES
-from itersel.storage.json_files import from_json, read_json, write_json
+from itersel.storage.files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
 NAME = "resources.json"
