@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
+from operator import attrgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,12 +115,10 @@ def find_files(
 
     There must be one file for each shard, from 0, and each of the iterations, with the same settings.
     """
-    files = sorted(
-        (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
-    )
-    wanted = {(shard, iteration): None for shard in range(shards) for iteration in iterations}
-    found = [(file.shard, file.iteration) for file in files]
-    for missing in sorted(wanted.keys() - found):
+    place = attrgetter("shard", "iteration")
+    files = sorted((_read_file(path, format) for path in paths), key=place)
+    wanted, found = set(product(range(shards), iterations)), list(map(place, files))
+    for missing in sorted(wanted.difference(found)):
         raise InputError(
             f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
             f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
