@@ -241,7 +241,7 @@ class _Pass:
         def finder(sentence: int) -> DerivationFinder | None:
             return self._learner.finder(self._bleu.target(shard.references(sentence)))
 
-        threads = ThreadPoolExecutor(len(decoders)) if len(decoders) > 1 else None
+        threads = ThreadPoolExecutor(len(decoders))
         delay = self._settings.learner.delay
         try:
             for begin in range(0, shard.sentence_count, delay):
@@ -250,7 +250,7 @@ class _Pass:
                 # before learning from the batch, because finders depend on the sentences learned from so far
                 finders = list(map(finder, batch))
                 found: Iterable[KBest]
-                if threads is None:
+                if len(decoders) == 1:
                     found = list(map(decode, repeat(weights.vectors), batch, finders))
                 else:
                     # Training on some sentences overlaps with decoding others.
@@ -258,5 +258,4 @@ class _Pass:
                     found = threads.map(decode, repeat(copies), batch, finders)
                 yield from zip(batch, found, strict=True)
         finally:
-            if threads is not None:
-                threads.shutdown(cancel_futures=True)
+            threads.shutdown(cancel_futures=True)
