@@ -57,17 +57,15 @@ def make_lists(
     # popular features are in many sentences
     chosen = (features * random.random((sentences, CHOICE)) ** 3).astype(np.int64) if features else None
     for iteration in range(1, iterations + 1):
-        with write_rows(folder / f"{iteration}.h5", FORMAT, len(DENSE_FEATURES)) as writer:
+        attributes = {
+            "settings": json.dumps({"made up": True}),
+            "iteration": iteration,
+            "shard": 0,
+            "sentences": "made up",
+            "dense_names": json.dumps(list(DENSE_FEATURES)),
+        }
+        with write_rows(folder / f"{iteration}.h5", FORMAT, len(DENSE_FEATURES), attributes) as writer:
             _write(writer, lengths, k_best, chosen, keys, names, np.random.default_rng((seed, iteration)))
-            writer.finish(
-                {
-                    "settings": json.dumps({"made up": True}),
-                    "iteration": iteration,
-                    "shard": 0,
-                    "sentences": "made up",
-                    "dense_names": json.dumps(list(DENSE_FEATURES)),
-                }
-            )
     (folder / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
     paths = folder / "list"
     paths.write_text("".join(f"{folder / str(i)}.h5\n" for i in range(1, iterations + 1)))

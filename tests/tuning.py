@@ -101,7 +101,9 @@ def translation_hash(one: Translation) -> list[int]:
 def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iteration: int = 1) -> Path:
     """Write a file of lists; sparse features are numbered in order of first occurrence."""
     names: dict[str, int] = {}
-    with write_rows(path, FORMAT, len(DENSE_NAMES)) as writer:
+    lists = {"settings": json.dumps(SETTINGS), "dense_names": json.dumps(DENSE_NAMES)}
+    place = {"iteration": iteration, "shard": shard, "sentences": f"shard {shard}"}
+    with write_rows(path, FORMAT, len(DENSE_NAMES), lists | place) as writer:
         for sentence in sentences:
             rows = []
             for one in sentence.translations:
@@ -121,9 +123,6 @@ def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iterat
         table = string_table(names)
         columns = {"feature_name": table.data, "feature_name_offset": table.offset[1:]}
         writer.append({"feature_key": feature_keys(table), **columns})
-        lists = {"settings": json.dumps(SETTINGS), "dense_names": json.dumps(DENSE_NAMES)}
-        place = {"iteration": iteration, "shard": shard, "sentences": f"shard {shard}"}
-        writer.finish(lists | place)
     return path
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.learn import learners
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
-from itersel.learn.learners import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
+from itersel.learn.learners import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.vectors.weights import make_weights
@@ -91,7 +92,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     target = case.target(decoder.shard)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learners, "BEAM", EVERYTHING)
-        finder = AugmentedSearch((direction,), target)
+        finder = partial(find_augmented, (direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, k, finder)
     bleu = case.bleu(target)
@@ -114,7 +115,7 @@ def test_equals_plain_python(tmp_path, case, beam):
         forests.append(naive.read_forest(forest))
         # the k best do not prune anything
         worst = forest.best._replace(score=forest.best.score - 1e6)
-        return AugmentedSearch((direction,), target)(forest._replace(best=worst))
+        return find_augmented((direction,), target, forest._replace(best=worst))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learners, "BEAM", beam)
@@ -233,7 +234,7 @@ def test_start_weights_beyond_the_limit(shard, model, weight):
 def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch):
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
+    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(learners, "MOST_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

@@ -24,8 +24,7 @@ from itersel.errors import FilePath, InputError
 from itersel.limits import SPLITS, text_name
 from itersel.processes import map_blocks
 from itersel.progress import count_up
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import write_json
+from itersel.storage.files import write_json, write_lines
 
 BY_HASH = "hash"
 

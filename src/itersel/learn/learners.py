@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -60,45 +60,40 @@ class Direction(NamedTuple):
 HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 
 
-class AugmentedSearch:
-    """Finds the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
+def find_augmented(directions: Sequence[Direction], target: Target, forest: SentenceForest) -> list[Best]:
+    """Find the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
 
-    See `augmented_kernels`. The references of the target have at least one word.
+    Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
+    found = forest.found
+    ngrams = index_references(target.references, forest.table.model_word.shape[0])
+    bleu = target.score(forest.best.word, forest.best.word_offset)
+    through = best_through_edges(found)
+    floor = least_score(through, MOST_EDGES)
+    results = []
+    for direction in directions:
+        objective = Objective(
+            float(direction.share),
+            direction.gain * target.words,
+            target.variant,
+            target.context,
+            target.order,
+            target.references.lengths,
+            target.references.mean_length,
+            forest.model_weight,
+        )
+        kept = keep_edges(found, through, max(floor, _threshold(direction, target, forest.best, bleu)))
+        results.append(_search(forest, kept, ngrams, objective))
+    return results
 
-    def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
-        self._directions, self._target = directions, target
 
-    def __call__(self, forest: SentenceForest) -> list[Best]:
-        """Return a list of at most one derivation for each direction."""
-        target, found = self._target, forest.found
-        ngrams = index_references(target.references, forest.table.model_word.shape[0])
-        bleu = target.score(forest.best.word, forest.best.word_offset)
-        through = best_through_edges(found)
-        floor = least_score(through, MOST_EDGES)
-        results = []
-        for direction in self._directions:
-            objective = Objective(
-                float(direction.share),
-                direction.gain * target.words,
-                target.variant,
-                target.context,
-                target.order,
-                target.references.lengths,
-                target.references.mean_length,
-                forest.model_weight,
-            )
-            kept = keep_edges(found, through, max(floor, self._threshold(direction, forest.best, bleu)))
-            results.append(_search(forest, kept, ngrams, objective))
-        return results
-
-    def _threshold(self, direction: Direction, best: Best, bleu: Float64s) -> float:
-        """Return the minimum model score with which a derivation can beat the k best."""
-        if not direction.share:
-            return -math.inf
-        gain = direction.gain * self._target.words
-        most = gain * largest_bleu(self._target) if gain > 0 else 0.0
-        return float(np.max(best.score + gain * bleu)) - most - ROUNDING
+def _threshold(direction: Direction, target: Target, best: Best, bleu: Float64s) -> float:
+    """Return the minimum model score with which a derivation can beat the k best."""
+    if not direction.share:
+        return -math.inf
+    gain = direction.gain * target.words
+    most = gain * largest_bleu(target) if gain > 0 else 0.0
+    return float(np.max(best.score + gain * bleu)) - most - ROUNDING
 
 
 def least_score(through: Float64s, edges: int) -> float:
@@ -302,7 +297,7 @@ class MiraLearner(OnlineLearner):
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
         if not self._directions or target.references.word.shape[0] == 0:
             return None
-        return AugmentedSearch(self._directions, target)
+        return partial(find_augmented, self._directions, target)
 
     def learn(self, example: Example) -> Move:
         """Return the update for the sentence."""

@@ -281,9 +281,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
 
 def read_start(path: FilePath) -> Start:
     """Read the start of training: the state of a shard if the file contains one, else its weights."""
-    if not os.fspath(path).endswith(".h5"):
-        return Start(read_weights(path))
-    if "state/key" not in header_of(path, FORMAT).digests:
+    if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))
     arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])

@@ -148,8 +148,8 @@ def train_parts(
     loss = None
     if measure_loss:
         # as in epoch 0: losses of different epochs are comparable only if the same pairs are drawn
-        table, how = WeightTable(start, settings.learner, before), replace(settings, epoch=0)
-        listed = progress(_examples(parts, table, learner, how), "measure loss", sentences)
+        first = _Pass(start, before, learner, replace(settings, epoch=0))
+        listed = progress(first.examples(parts), "measure loss", sentences)
         loss = sum((learner.loss(one.example) for one in listed), 0.0)
     seen = pairs = updates = 0
     mean_bleu = total_bleu = 0.0
@@ -157,8 +157,8 @@ def train_parts(
     def status() -> str:
         return f"mean sentence BLEU {100 * mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    table = WeightTable(start, settings.learner, before)
-    for one in progress(_examples(parts, table, learner, settings), "train", sentences, status):
+    training = _Pass(start, before, learner, settings)
+    for one in progress(training.examples(parts), "train", sentences, status):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
         if overflown is not None:
@@ -170,7 +170,7 @@ def train_parts(
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
         total_bleu += float(one.example.bleu[0])
         mean_bleu = total_bleu / seen
-    mixed, state = table.collect(settings.learner.average)
+    mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
     return Training(mixed, state, sentences, pairs, updates, mean_bleu, loss)
@@ -185,87 +185,77 @@ class _Listed(NamedTuple):
     name: str | None
 
 
-def _examples(
-    parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings
-) -> Iterator[_Listed]:
-    """Yield each sentence with its k-best list, decoded with the current weights.
+class _Pass:
+    """One pass over all sentences; `before` is the number of steps in earlier epochs."""
 
-    Errors that do not name a file get the name of the part.
-    """
-    bleu = SentenceBleu(settings.learner.bleu)
-    before = 0
-    for part in parts:
-        with located(part.name):
-            yield from _part_examples(part, table, learner, bleu, settings, before)
-        before += part.sentence_count
+    def __init__(self, start: Start, before: int, learner: OnlineLearner, settings: TrainSettings) -> None:
+        self.table = WeightTable(start, settings.learner, before)
+        self._bleu, self._learner, self._settings = SentenceBleu(settings.learner.bleu), learner, settings
 
+    def examples(self, parts: Sequence[Part]) -> Iterator[_Listed]:
+        """Yield each sentence with its k-best list, decoded with the current weights.
 
-def _part_examples(
-    part: Part,
-    table: WeightTable,
-    learner: OnlineLearner,
-    bleu: SentenceBleu,
-    settings: TrainSettings,
-    before: int,
-) -> Iterator[_Listed]:
-    """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
-    shard, decoders = part.open()
-    if not shard.has_references:
-        raise InputError("has no references to train on; extract it with --references", part.path)
-    weights = table.open(shard, decoders[0].dense_names)
+        Errors that do not name a file get the name of the part.
+        """
+        before = 0
+        for part in parts:
+            with located(part.name):
+                yield from self._part_examples(part, before)
+            before += part.sentence_count
 
-    def finder(sentence: int) -> DerivationFinder | None:
-        return learner.finder(bleu.target(shard.references(sentence)))
+    def _part_examples(self, part: Part, before: int) -> Iterator[_Listed]:
+        """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
+        shard, decoders = part.open()
+        if not shard.has_references:
+            raise InputError("has no references to train on; extract it with --references", part.path)
+        weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
+        for sentence, kbest in self._decode_all(shard, decoders, weights):
+            references = shard.references(sentence)
+            words = self._bleu.target(references).words
+            scores = self._bleu.score(kbest.word, kbest.word_offset, references)
+            if kbest.quality.shape[0]:
+                scores, words = kbest.quality, 1.0
+            seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
+            example = Example(kbest, scores, words, weights.rate, seed)
+            yield _Listed(sentence, example, weights, part.name)
+        self.table.close(weights)
 
-    for sentence, kbest in _decode_all(shard, decoders, weights, settings, finder):
-        references = shard.references(sentence)
-        words = bleu.target(references).words
-        scores = bleu.score(kbest.word, kbest.word_offset, references)
-        if kbest.quality.shape[0]:
-            scores, words = kbest.quality, 1.0
-        seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
-        example = Example(kbest, scores, words, weights.rate, seed)
-        yield _Listed(sentence, example, weights, part.name)
-    table.close(weights)
+    def _decode_all(
+        self, shard: Sentences, decoders: Sequence[SentenceDecoder], weights: ShardWeights
+    ) -> Iterator[tuple[int, KBest]]:
+        """Yield every sentence with its k-best list; the weights change after every `delay` sentences.
 
+        Each decoder has a thread; kernels release Python's GIL.
+        """
+        idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
+        for one in decoders:
+            idle.put(one)
 
-def _decode_all(
-    shard: Sentences,
-    decoders: Sequence[SentenceDecoder],
-    weights: ShardWeights,
-    settings: TrainSettings,
-    finder: Callable[[int], DerivationFinder | None],
-) -> Iterator[tuple[int, KBest]]:
-    """Yield every sentence with its k-best list; the weights change after every `delay` sentences.
+        def decode(vectors: WeightVectors, sentence: int, find: DerivationFinder | None) -> KBest:
+            decoder = idle.get()
+            try:
+                return decoder.decode(sentence, vectors, self._settings.k_best, find)
+            finally:
+                idle.put(decoder)
 
-    Each decoder has a thread; kernels release Python's GIL.
-    """
-    idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
-    for one in decoders:
-        idle.put(one)
+        def finder(sentence: int) -> DerivationFinder | None:
+            return self._learner.finder(self._bleu.target(shard.references(sentence)))
 
-    def decode(vectors: WeightVectors, sentence: int, find: DerivationFinder | None) -> KBest:
-        decoder = idle.get()
+        threads = ThreadPoolExecutor(len(decoders))
+        delay = self._settings.learner.delay
         try:
-            return decoder.decode(sentence, vectors, settings.k_best, find)
+            for begin in range(0, shard.sentence_count, delay):
+                batch = range(begin, min(begin + delay, shard.sentence_count))
+                weights.refresh(*shard.features_of(batch.start, batch.stop))
+                # before learning from the batch, because finders depend on the sentences learned from so far
+                finders = list(map(finder, batch))
+                found: Iterable[KBest]
+                if len(decoders) == 1:
+                    found = list(map(decode, repeat(weights.vectors), batch, finders))
+                else:
+                    # Training on some sentences overlaps with decoding others.
+                    copies = WeightVectors(*map(np.copy, weights.vectors))
+                    found = threads.map(decode, repeat(copies), batch, finders)
+                yield from zip(batch, found, strict=True)
         finally:
-            idle.put(decoder)
-
-    threads = ThreadPoolExecutor(len(decoders)) if len(decoders) > 1 else None
-    try:
-        for begin in range(0, shard.sentence_count, settings.learner.delay):
-            batch = range(begin, min(begin + settings.learner.delay, shard.sentence_count))
-            weights.refresh(*shard.features_of(batch.start, batch.stop))
-            # made before learning from the batch, because finders depend on the sentences learned from so far
-            finders = [finder(sentence) for sentence in batch]
-            found: Iterable[KBest]
-            if threads is None:
-                found = list(map(decode, repeat(weights.vectors), batch, finders))
-            else:
-                # Training on some sentences overlaps with decoding others.
-                copies = WeightVectors(*map(np.copy, weights.vectors))
-                found = threads.map(decode, repeat(copies), batch, finders)
-            yield from zip(batch, found, strict=True)
-    finally:
-        if threads is not None:
             threads.shutdown(cancel_futures=True)

@@ -234,16 +234,12 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
 
 def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:
     """Return the error for entries that cannot be merged."""
-    names = StringTable(entries.name, entries.name_offset)
-
-    def path(entry: int) -> str:
-        return shards[int(np.searchsorted(entries.begin, entry, side="right")) - 1].path
-
-    def name(entry: int) -> str:
-        return names.get(entry, "backslashreplace")
-
+    both, names = (bad, other), StringTable(entries.name, entries.name_offset)
+    name, other_name = (names.get(entry, "backslashreplace") for entry in both)
+    places = np.searchsorted(entries.begin, both, side="right") - 1
+    path, other_path = (shards[z].path for z in places.tolist())
     if bad == other:
         why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[bad]) else "not finite"
-        return InputError(f"the weight of '{name(bad)}' is {why}; train the shard again", path(bad))
-    same = f"has the same 64-bit key as '{name(other)}' in {path(other)}"
-    return InputError(f"'{name(bad)}' {same}; rename one", path(bad))
+        return InputError(f"the weight of '{name}' is {why}; train the shard again", path)
+    same = f"has the same 64-bit key as '{other_name}' in {other_path}"
+    return InputError(f"'{name}' {same}; rename one", path)

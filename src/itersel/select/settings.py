@@ -113,10 +113,7 @@ def require_stopped(shards: Sequence[ShardFile], stopped: bool) -> None:
 
 
 def next_step(
-    path: tuple[float, float, float],
-    shards: Sequence[ShardFile],
-    before: PathStep | None,
-    stopped: bool = False,
+    path: tuple[float, float, float], shards: Sequence[ShardFile], before: PathStep | None, stopped: bool
 ) -> PathStep:
     """Return the step of an epoch.
 

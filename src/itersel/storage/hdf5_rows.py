@@ -122,15 +122,17 @@ class RowWriter:
 
 @contextlib.contextmanager
 def write_rows(
-    path: FilePath, format: FileFormat, columns: int, has_extra: bool = True
+    path: FilePath, format: FileFormat, columns: int, attributes: Mapping[str, Any], has_extra: bool = True
 ) -> Iterator[RowWriter]:
-    """Yield a writer for a file, which is written whole or not at all.
+    """Yield a writer for a file with these attributes, which is written whole or not at all.
 
     `columns` is the named second dimension of two-dimensional arrays; `has_extra` tells whether the file has
     the extra arrays of the format (`Array.is_extra`).
     """
     with stream_hdf5(path) as (stream, check):
-        yield RowWriter(stream, check, format, columns, has_extra)
+        writer = RowWriter(stream, check, format, columns, has_extra)
+        yield writer
+        writer.finish(attributes)
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ in order of first occurrence; a table sorted by key would have to be complete be
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -144,7 +144,6 @@ def generate_lists(
         )
 
 
-@contextlib.contextmanager
 def write_shard_rows(
     path: FilePath,
     format: FileFormat,
@@ -154,31 +153,28 @@ def write_shard_rows(
     settings: DataclassInstance,
     iteration: int,
     number: int,
-) -> Iterator[RowWriter]:
-    """Yield a writer for a file of lists or forests; see `write_rows`.
+) -> AbstractContextManager[RowWriter]:
+    """Return a writer for a file of lists or forests; see `write_rows`.
 
     Writes the attributes, too, by which `itersel.tune.accumulate` sees which files belong together.
     """
+    attributes = {
+        "kind": kind,
+        "version": itersel.__version__,
+        "settings": json.dumps(asdict(settings), sort_keys=True),
+        "iteration": iteration,
+        "shard": number,
+        "sentences": shard.digest(),
+        "dense_names": json.dumps(list(dense_names)),
+    }
     has_several = shard.sentence_reference_offset.shape[0] > 0
-    with write_rows(path, format, len(dense_names), has_several) as writer:
-        yield writer
-        writer.finish(
-            {
-                "kind": kind,
-                "version": itersel.__version__,
-                "settings": json.dumps(asdict(settings), sort_keys=True),
-                "iteration": iteration,
-                "shard": number,
-                "sentences": shard.digest(),
-                "dense_names": json.dumps(list(dense_names)),
-            }
-        )
+    return write_rows(path, format, len(dense_names), attributes, has_several)
 
 
 def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
     """Write a file without sentences, for an iteration in which nothing is tuned."""
-    with write_rows(path, FORMAT, 1) as writer:
-        writer.finish({"kind": "no-lists", "iteration": iteration, "shard": number})
+    with write_rows(path, FORMAT, 1, {"kind": "no-lists", "iteration": iteration, "shard": number}):
+        pass
 
 
 def hash_translations(found: KBest, words: list[str], key: UInt64s) -> UInt64s:

@@ -21,9 +21,8 @@ from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplica
 from itersel.nbest.weights import as_weights, score_lists
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import take_rows
-from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
+from itersel.tune.accumulate import Pool, SparseRows, Task, check_matches, name_of
 from itersel.tune.generate import DIGITS
-from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
 from itersel.vectors.features import feature_keys, unique_features
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -172,24 +171,20 @@ def tune_nbest(
     settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
     if isinstance(settings, ForestMert | LineSearch):
         raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
-    kept, pool = _read_pool(lists, references, settings, scores, quality, words)
-    names, is_dense = kept.name, isinstance(settings, Mert)
-    if start is None:
-        start = dict.fromkeys(names.to_list(), 1.0) if is_dense else {}
-    begin = as_weights(start)
+    ours = _read_lists(lists, references, settings, scores, quality, words)
+    begin = as_weights(dict.fromkeys(ours.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(begin.key, feature_keys(names))
+    listed = np.isin(begin.key, feature_keys(ours.lists.name))
     others = take_weights(begin, ~listed).to_dict()
-    ours = NBestLists(name_of(lists), kept, is_dense, pool)
     task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=quality != "bleu")
     found = tune_task(settings, task)
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
         found.score,
-        pool.best(score_lists(kept, begin)) * (100 if quality == "bleu" else 1),
+        ours.made.best(score_lists(ours.lists, begin)) * (100 if quality == "bleu" else 1),
         found.sentences,
         found.translations,
-        kept.sizes,
+        ours.lists.sizes,
         sorted(others),
     )
 
@@ -211,15 +206,15 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
     return quality
 
 
-def _read_pool(
+def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[References],
     tuner: Batch,
     scores: Mapping[str, FilePath] | None,
     quality: str,
     words: Callable[[str], str],
-) -> tuple[NBest, Pool]:
-    """Return the lists without duplicates, and as the tuner needs them; see `tune_nbest`."""
+) -> NBestLists:
+    """Return the lists as the tuner needs them; see `tune_nbest`."""
     is_given = quality != "bleu" and quality not in METRIC_QUALITIES
     if not references and not is_given:
         raise InputError(f"quality {quality} needs references")
@@ -242,4 +237,4 @@ def _read_pool(
     pool = pool_of(kept, is_dense, tokenized, values)
     if quality == "bleu":
         check_matches(pool.statistics, name)
-    return kept, pool
+    return NBestLists(name, kept, is_dense, pool)

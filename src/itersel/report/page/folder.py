@@ -16,8 +16,7 @@ from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.values import CHOICES
 from itersel.errors import InputError, checked
-from itersel.storage.files import write_lines
-from itersel.storage.json_files import read_json
+from itersel.storage.files import read_json, write_lines
 
 # Written when the workflow starts.
 RUN = "report/run.json"
