@@ -10,16 +10,14 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from itersel.cli.arguments import add_step
+from itersel import __version__
+from itersel.cli.arguments import Parser, add_options, add_step
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.code_check import check_code
 from itersel.config.command_line import add_chosen_section
 from itersel.errors import InputError, errors_of
-
-if TYPE_CHECKING:
-    from itersel.cli.arguments import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
@@ -157,11 +155,6 @@ def _run(arguments: list[str]) -> int:
 
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
-    from itersel import __version__
-    from itersel.cli.arguments import Parser, add_options, add_step
-    from itersel.cli.main import SHELLS, PrintCompletion
-    from itersel.config.command_line import add_chosen_section
-
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
