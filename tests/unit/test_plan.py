@@ -163,7 +163,6 @@ def test_lists_replace_grammars_and_models():
 @pytest.mark.parametrize(
     ("step", "option", "choices"),
     [
-        ("align", "symmetrization", values.SYMMETRIZATIONS),
         ("train", "learner", tuple(LEARNERS)),
         ("mix", "mixing", tuple(MIXINGS)),
         ("mix", "norm", NORMS),
