@@ -17,11 +17,9 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 COMPILED = ".bin"
 
 SUBSTEPS = {
-    "lm": {
-        "estimate": "estimate a model from text",
-        "compile": "compile an ARPA file for scoring and decoding",
-        "score": "print the log10 probability and unknown words of each line",
-    }
+    "lm estimate": "estimate a model from text",
+    "lm compile": "compile an ARPA file for scoring and decoding",
+    "lm score": "print the log10 probability and unknown words of each line",
 }
 
 
