@@ -19,12 +19,11 @@ from itersel.config.command_line import add_section_arguments, options, options_
 from itersel.config.learners import LEARNERS, AdaGrad, Mira, Perceptron
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
 from itersel.config.options import types_of
-from itersel.config.reading import read_config
+from itersel.config.reading import StrictLoader, read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS, HeldOut, KBestMira, Mert
-from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 
 SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
