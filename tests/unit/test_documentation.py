@@ -12,8 +12,7 @@ import yaml
 
 from itersel.align import sampler
 from itersel.cli.main import STEPS, full_parser, make_parser
-from itersel.config.learners import LEARNERS, Online
-from itersel.config.tuners import TUNERS
+from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard

@@ -17,7 +17,7 @@ from itersel.cli.arguments import (
     seed,
 )
 from itersel.config.command_line import section_of
-from itersel.config.tuners import TUNERS, LineSearch
+from itersel.config.learners import TUNERS, LineSearch
 from itersel.errors import InputError
 
 # PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads and on the type of processor.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int64s
-from itersel.config.tuners import ALL_DENSE, STEP
+from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.tune.accumulate import FileLists, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
