@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
-from itersel.config.command_line import refuse, whole
+from itersel.config.options import refuse, whole
 from itersel.errors import suggest
 from itersel.limits import (
     LANGUAGE_PATTERN,

@@ -16,7 +16,7 @@ from itersel import __version__
 from itersel.cli.arguments import Parser, add_options, add_step
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.code_check import check_code
-from itersel.config.command_line import add_chosen_section
+from itersel.config.options import add_chosen_section
 from itersel.errors import InputError, errors_of
 
 SHELLS = ("bash", "zsh", "fish")
