@@ -13,7 +13,7 @@ import math
 import os
 import re
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import partial
 from typing import Any
@@ -46,6 +46,8 @@ EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+# Texts that are one section or several by name, and what cannot be a name then.
+TEXT_KEYS: dict[Any, Sequence[str]] = {TestSet: NO_TEST_SETS, Split: [one.name for one in fields(Split)]}
 # A config has four levels. Each level takes several nested calls, and Python allows about a thousand.
 MAX_DEPTH = 40
 # Values of a file, including those that `*aliases` repeat: nested aliases grow exponentially.
@@ -151,7 +153,7 @@ def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[st
     """Read values by name; a corpus or test set alone may lack one, and has the empty name."""
     content, least, check_name = NAMED[kind]
     values = _mapping(value, key, content, least)
-    if kind in (Split, TestSet):
+    if kind in TEXT_KEYS:
         known = {one.name for one in fields(kind)}
         if values.keys() <= known or not all(isinstance(text, Mapping) for text in values.values()):
             only = _read_section(kind, values, key)
@@ -204,12 +206,8 @@ NAMED: dict[Any, tuple[str, int, Callable[[object, str], None]]] = {
     int: ("'name: number' lines", 1, _check_label),
     tuple[str, ...]: ("'name: file' lines", 1, partial(_check_name, "another system")),
     Experiment: ("'name: settings'", 0, partial(_check_name, "an experiment")),
-    Split: (
-        "files, or corpora by name",
-        0,
-        partial(_check_text_name, "corpus", [one.name for one in fields(Split)]),
-    ),
-    TestSet: ("files, or test sets by name", 0, partial(_check_text_name, "test set", NO_TEST_SETS)),
+    Split: ("files, or corpora by name", 0, partial(_check_text_name, "corpus", TEXT_KEYS[Split])),
+    TestSet: ("files, or test sets by name", 0, partial(_check_text_name, "test set", TEXT_KEYS[TestSet])),
 }
 
 
