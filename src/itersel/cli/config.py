@@ -90,9 +90,10 @@ def _template(options: argparse.Namespace) -> None:
 
 
 def _schema(options: argparse.Namespace) -> None:
-    from itersel.config.rendering import schema_text
+    from itersel.config.rendering import json_schema
+    from itersel.storage.json_files import write_json
 
-    write_lines(options.output, [schema_text().rstrip()])
+    write_json(options.output, json_schema(), indent=2, is_ascii=False)
 
 
 def _documentation(options: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 import typing
 from collections.abc import Iterator, Mapping
@@ -112,11 +111,6 @@ def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[s
 def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
     pattern = {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
     return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
-
-
-def schema_text() -> str:
-    """Return the JSON schema as text."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def documentation() -> str:
