@@ -34,7 +34,7 @@ def command_reference() -> str:
 def _step(name: str, module: str) -> Iterator[str]:
     command = importlib.import_module(module)
     parser = _parser_of(make_parser([name]), name)
-    option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", {}))
+    option, choices = getattr(command, "CHOSEN", {}).get(name, ("", {}))
     # the default learner has its own section, like the others
     yield from _describe(parser, 3, [f"{option} {choice}" for choice in choices])
     for choice in choices:

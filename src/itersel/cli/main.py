@@ -88,7 +88,7 @@ def full_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         # learners share options
         step.conflict_handler = "resolve"
         command = add_step(step, name, STEPS[name][0])
-        option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", ()))
+        option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
         for choice in choices:
             add_chosen_section(step, [f"--{option}", choice], option, choices)
         parsers = [step]

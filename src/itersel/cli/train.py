@@ -12,7 +12,7 @@ from itersel.config.search import ListSettings
 from itersel.errors import InputError
 
 # See `add_chosen_section`.
-CHOSEN = {"train": ("learner", LEARNERS, "perceptron")}
+CHOSEN = {"train": ("learner", LEARNERS)}
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:

@@ -263,18 +263,14 @@ def add_section_arguments(
 
 
 def add_chosen_section(
-    parser: argparse.ArgumentParser,
-    arguments: Sequence[str],
-    option: str,
-    choices: Mapping[str, Any],
-    default: str | None = None,
+    parser: argparse.ArgumentParser, arguments: Sequence[str], option: str, choices: Mapping[str, Any]
 ) -> None:
     """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
 
-    Modules of `itersel.cli` name the option, its choices and its default for a step in `CHOSEN`.
+    Modules of `itersel.cli` name the option and its choices for a step in `CHOSEN`.
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    first.add_argument(f"--{option}", default=default, dest="name")
+    first.add_argument(f"--{option}", default=parser.get_default(option), dest="name")
     name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
