@@ -13,7 +13,7 @@ from tests.systems import itersel
 
 from itersel.bleu.kernels import Statistics
 from itersel.cli.main import main
-from itersel.config.tuners import TUNERS
+from itersel.config.learners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.storage.hdf5_rows import write_rows

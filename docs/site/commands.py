@@ -10,7 +10,7 @@ from typing import Any
 
 from itersel.cli.arguments import Parser
 from itersel.cli.main import STEPS, make_parser
-from itersel.config.command_line import add_chosen_section
+from itersel.config.options import add_chosen_section
 
 
 def command_reference() -> str:
@@ -34,7 +34,7 @@ def command_reference() -> str:
 def _step(name: str, module: str) -> Iterator[str]:
     command = importlib.import_module(module)
     parser = _parser_of(make_parser([name]), name)
-    option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", {}))
+    option, choices = getattr(command, "CHOSEN", {}).get(name, ("", {}))
     # the default learner has its own section, like the others
     yield from _describe(parser, 3, [f"{option} {choice}" for choice in choices])
     for choice in choices:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
     from itersel.config.learners import AdaGrad as AdaGrad
+    from itersel.config.learners import KBestMira as KBestMira
     from itersel.config.learners import MarginPerceptron as MarginPerceptron
+    from itersel.config.learners import Mert as Mert
     from itersel.config.learners import Mira as Mira
     from itersel.config.learners import Perceptron as Perceptron
+    from itersel.config.learners import Pro as Pro
     from itersel.config.search import Search as Search
-    from itersel.config.tuners import KBestMira as KBestMira
-    from itersel.config.tuners import Mert as Mert
-    from itersel.config.tuners import Pro as Pro
     from itersel.errors import InputError as InputError
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
     from itersel.evaluate.significance import MetricScores as MetricScores
@@ -57,9 +57,11 @@ _MODULES = {
         "train_epoch",
         "write_training",
     ),
-    "itersel.config.learners": ("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
+    "itersel.config.learners": (
+        *("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
+        *("KBestMira", "Mert", "Pro"),
+    ),
     "itersel.config.search": ("Search",),
-    "itersel.config.tuners": ("KBestMira", "Mert", "Pro"),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
     "itersel.evaluate.significance": ("MetricScores", "compare"),

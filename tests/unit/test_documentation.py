@@ -12,8 +12,7 @@ import yaml
 
 from itersel.align import sampler
 from itersel.cli.main import STEPS, full_parser, make_parser
-from itersel.config.learners import LEARNERS, Online
-from itersel.config.tuners import TUNERS
+from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
@@ -111,7 +110,7 @@ def site(root):
 def test_command_reference_has_every_option(site):
     sections = sections_of(site["commands"]["command_reference"](), "## itersel ")
     assert list(sections) == list(STEPS)
-    parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
+    parser = full_parser(make_parser())
     (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
     for name, step in steps.choices.items():
         waiting = [step]

@@ -15,7 +15,7 @@ from tests.systems import itersel
 from tests.text_grammars import write
 
 from itersel.bleu.kernels import best_bleu
-from itersel.config.tuners import KBestMira
+from itersel.config.learners import KBestMira
 from itersel.corpus.columns import read_alignment
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines

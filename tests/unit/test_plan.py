@@ -11,13 +11,12 @@ import pytest
 from itersel.cli.arguments import add_step
 from itersel.cli.main import STEPS, make_parser
 from itersel.config import splits, values
-from itersel.config.command_line import options
 from itersel.config.experiments import expanded, split_repeat, with_repeats
-from itersel.config.learners import LEARNERS
+from itersel.config.learners import LEARNERS, TUNERS
 from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.options import options
 from itersel.config.reading import read_config
 from itersel.config.tasks import files_of
-from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
 from itersel.plan.commands import own_seed, sequences
@@ -163,7 +162,6 @@ def test_lists_replace_grammars_and_models():
 @pytest.mark.parametrize(
     ("step", "option", "choices"),
     [
-        ("align", "symmetrization", values.SYMMETRIZATIONS),
         ("train", "learner", tuple(LEARNERS)),
         ("mix", "mixing", tuple(MIXINGS)),
         ("mix", "norm", NORMS),

@@ -18,7 +18,7 @@ from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_pool, random_sentences
 
 from itersel.bleu.kernels import Statistics, best_bleu
-from itersel.config.tuners import LIST_BLEUS, KBestMira, Mert, Pro
+from itersel.config.learners import LIST_BLEUS, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert

@@ -9,7 +9,7 @@ from tests.naive.tuning import Sentence, Translation, bleu_of_weights
 from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
-from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
+from itersel.config.learners import TUNERS, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import FileLists, find_files

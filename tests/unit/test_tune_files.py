@@ -14,8 +14,8 @@ from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 
+from itersel.config.learners import TUNERS, KBestMira
 from itersel.config.search import ListSettings
-from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import FileLists, ListFile, find_files

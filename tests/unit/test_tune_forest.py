@@ -16,8 +16,8 @@ from tests.naive.tuning import Edge, Translation
 from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
+from itersel.config.learners import ForestMert
 from itersel.config.search import ForestSettings, Search
-from itersel.config.tuners import ForestMert
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard

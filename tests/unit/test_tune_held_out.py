@@ -10,7 +10,7 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.config.tuners import TUNERS, LineSearch, Mert
+from itersel.config.learners import TUNERS, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import FileLists, Task, find_files
 from itersel.tune.tuner import tune

@@ -10,7 +10,7 @@ from tests.naive import tuning as naive
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
 from itersel.cli.main import main
-from itersel.config.tuners import ForestMert, KBestMira, Mert, Pro
+from itersel.config.learners import ForestMert, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, read_references
 from itersel.nbest.lists import read_nbest

@@ -12,12 +12,10 @@ from itersel.project import SCHEMA
 from itersel.storage.files import write_lines
 
 SUBSTEPS = {
-    "config": {
-        "check": "check a config file",
-        "template": "print a config file that explains every key",
-        "schema": "print the JSON schema, for editors",
-        "documentation": "print the documentation of all keys, as Markdown",
-    }
+    "config check": "check a config file",
+    "config template": "print a config file that explains every key",
+    "config schema": "print the JSON schema, for editors",
+    "config documentation": "print the documentation of all keys, as Markdown",
 }
 
 _add_schema = _add_documentation = add_text_output
@@ -92,9 +90,10 @@ def _template(options: argparse.Namespace) -> None:
 
 
 def _schema(options: argparse.Namespace) -> None:
-    from itersel.config.rendering import schema_text
+    from itersel.config.rendering import json_schema
+    from itersel.storage.files import write_json
 
-    write_lines(options.output, [schema_text().rstrip()])
+    write_json(options.output, json_schema(), indent=2, is_ascii=False)
 
 
 def _documentation(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import add_jobs, add_options, language, positive, split
-from itersel.config.command_line import add_section_arguments, names, refuse, section_of
+from itersel.config.options import add_section_arguments, names, refuse, section_of
 from itersel.corpus.corpora import (
     FORMATS,
     RECORDS,
@@ -42,13 +42,11 @@ if TYPE_CHECKING:
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 SUBSTEPS = {
-    "corpus": {
-        "libreoffice-help": "fetch the LibreOffice Help in two languages",
-        "fetch": "fetch a corpus with mtdata, or a test set with sacrebleu",
-        "prepare": "tokenise, lowercase, split and filter parallel text",
-        "references": "copy the references of n-best lists under the names of prepared text",
-        "statistics": "print statistics of prepared text as a table",
-    }
+    "corpus libreoffice-help": "fetch the LibreOffice Help in two languages",
+    "corpus fetch": "fetch a corpus with mtdata, or a test set with sacrebleu",
+    "corpus prepare": "tokenise, lowercase, split and filter parallel text",
+    "corpus references": "copy the references of n-best lists under the names of prepared text",
+    "corpus statistics": "print statistics of prepared text as a table",
 }
 
 

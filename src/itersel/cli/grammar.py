@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output
-from itersel.config.command_line import add_section_arguments, section_of
+from itersel.config.options import add_section_arguments, section_of
 from itersel.config.search import Grammar
 
 SUBSTEPS = {
-    "grammar": {
-        "index": "index a word-aligned corpus for extraction",
-        "extract": "extract grammars for sentences into a shard",
-        "export": "write the grammars of a shard in cdec's format",
-        "import": "make a shard from grammars in cdec's format",
-    }
+    "grammar index": "index a word-aligned corpus for extraction",
+    "grammar extract": "extract grammars for sentences into a shard",
+    "grammar export": "write the grammars of a shard in cdec's format",
+    "grammar import": "make a shard from grammars in cdec's format",
 }
 
 

@@ -8,7 +8,7 @@ import sys
 
 from itersel.atomic import temporary_folder
 from itersel.cli.arguments import add_options, add_output, add_text_output
-from itersel.config.command_line import refuse, whole
+from itersel.config.options import refuse, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
@@ -17,11 +17,9 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 COMPILED = ".bin"
 
 SUBSTEPS = {
-    "lm": {
-        "estimate": "estimate a model from text",
-        "compile": "compile an ARPA file for scoring and decoding",
-        "score": "print the log10 probability and unknown words of each line",
-    }
+    "lm estimate": "estimate a model from text",
+    "lm compile": "compile an ARPA file for scoring and decoding",
+    "lm score": "print the log10 probability and unknown words of each line",
 }
 
 

@@ -9,17 +9,15 @@ import io
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from itersel.cli.arguments import add_step
+from itersel import __version__
+from itersel.cli.arguments import Parser, add_options, add_step
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.code_check import check_code
-from itersel.config.command_line import add_chosen_section
+from itersel.config.options import add_chosen_section
 from itersel.errors import InputError, errors_of
-
-if TYPE_CHECKING:
-    from itersel.cli.arguments import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
@@ -77,11 +75,11 @@ class PrintCompletion(argparse.Action):
         """Print it."""
         import shtab
 
-        print(shtab.complete(full_parser(parser, self.const), shell=values))
+        print(shtab.complete(full_parser(parser), shell=values))
         parser.exit()
 
 
-def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> argparse.ArgumentParser:
+def full_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Give the steps of a parser, which have none, all options of all learners and tuners; returns it."""
     import shtab
 
@@ -89,8 +87,8 @@ def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> 
     for name, step in steps.choices.items():
         # learners share options
         step.conflict_handler = "resolve"
-        command = add_step(step, name, modules[name])
-        option, choices, *_ = getattr(command, "CHOSEN", {}).get(name, ("", ()))
+        command = add_step(step, name, STEPS[name][0])
+        option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
         for choice in choices:
             add_chosen_section(step, [f"--{option}", choice], option, choices)
         parsers = [step]
@@ -157,18 +155,12 @@ def _run(arguments: list[str]) -> int:
 
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
-    from itersel import __version__
-    from itersel.cli.arguments import Parser, add_options, add_step
-    from itersel.cli.main import SHELLS, PrintCompletion
-    from itersel.config.command_line import add_chosen_section
-
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
-    modules = {name: module for name, (module, _) in STEPS.items()}
     script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
     shells = {"--print-completion SHELL": script}
-    add_options(parser, shells, action=PrintCompletion, const=modules, choices=SHELLS)
+    add_options(parser, shells, action=PrintCompletion, choices=SHELLS)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     # listed in two groups instead
     parser._positionals._group_actions.remove(steps)

@@ -21,7 +21,7 @@ from itersel.cli.arguments import (
     output_file,
     positive,
 )
-from itersel.config.command_line import add_section_arguments, section_of, whole
+from itersel.config.options import add_section_arguments, section_of, whole
 from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
@@ -38,21 +38,19 @@ TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
 Form = Callable[[Any], list[str]]
 
 SUBSTEPS = {
-    "report": {
-        "choose": "choose the best epoch of an experiment on devtest",
-        "patience": "decide whether training stops, by the scores on devtest",
-        "resources": "record what a system needs to translate text",
-        "table": "make a table of systems: scores and significant differences",
-        "tasks": "make a table of systems by task of the test sentences",
-        "join": "join translations by models for single tasks",
-        "selection": "make a table of what was selected in each epoch",
-        "rules": "count the rules in the grammars of some shards",
-        "corpus": "make a table of the corpora: sentences, words, rules",
-        "paper": "write the table of systems for a paper: LaTeX, Markdown",
-        "page": "write the page of a run: one HTML file",
-        "watch": "write the page of an unfinished run whenever it changes",
-        "runs": "compare the experiments of several runs with a baseline: tables, one page",
-    }
+    "report choose": "choose the best epoch of an experiment on devtest",
+    "report patience": "decide whether training stops, by the scores on devtest",
+    "report resources": "record what a system needs to translate text",
+    "report table": "make a table of systems: scores and significant differences",
+    "report tasks": "make a table of systems by task of the test sentences",
+    "report join": "join translations by models for single tasks",
+    "report selection": "make a table of what was selected in each epoch",
+    "report rules": "count the rules in the grammars of some shards",
+    "report corpus": "make a table of the corpora: sentences, words, rules",
+    "report paper": "write the table of systems for a paper: LaTeX, Markdown",
+    "report page": "write the page of a run: one HTML file",
+    "report watch": "write the page of an unfinished run whenever it changes",
+    "report runs": "compare the experiments of several runs with a baseline: tables, one page",
 }
 
 

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from itersel.vectors.weights import Weights
 
 SUBSTEPS = {
-    "weights": {
-        "show": "print the largest weights and their provenance",
-        "export": "write all weights in cdec's text format",
-    }
+    "weights show": "print the largest weights and their provenance",
+    "weights export": "write all weights in cdec's text format",
 }
 
 

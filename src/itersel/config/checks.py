@@ -8,7 +8,18 @@ from functools import partial
 
 from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
-from itersel.config.learners import Perceptron, find_conflict
+from itersel.config.learners import (
+    ALL_DENSE,
+    DENSE_TUNERS,
+    STEP,
+    TUNERS,
+    Batch,
+    ForestMert,
+    LineSearch,
+    NoTuner,
+    Perceptron,
+    find_conflict,
+)
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
@@ -21,16 +32,6 @@ from itersel.config.tasks import (
     Resharding,
     files_of,
     labels_of,
-)
-from itersel.config.tuners import (
-    ALL_DENSE,
-    DENSE_TUNERS,
-    STEP,
-    TUNERS,
-    Batch,
-    ForestMert,
-    LineSearch,
-    NoTuner,
 )
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all

@@ -6,10 +6,9 @@ import re
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet
-from itersel.config.learners import Mira
+from itersel.config.learners import Batch, ForestMert, LineSearch, Mira
 from itersel.config.options import changed, check_unique, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
-from itersel.config.tuners import Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all

@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from itersel.config.learners import Batch, KBestMira
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, PathFollowing
 from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
 from itersel.config.splits import has_lists
@@ -25,7 +26,6 @@ from itersel.config.tasks import (
     Resharding,
     files_of,
 )
-from itersel.config.tuners import Batch, KBestMira
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
 

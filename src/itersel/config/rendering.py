@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.data import Split, TestSet
 from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,
@@ -18,10 +16,10 @@ from itersel.config.options import (
     split_optional,
     types_of,
 )
-from itersel.config.reading import TYPE_NAMES
+from itersel.config.reading import TEXT_KEYS, TYPE_NAMES
 from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
-from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
+from itersel.limits import MAX_INTEGER, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}
@@ -83,10 +81,10 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     if kind == dict[str, Experiment]:
         experiment = _section_schema(Experiment, in_grid=True)
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
-    for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
-        if kind == dict[str, text]:  # type: ignore[valid-type]
-            pattern, files = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}", _section_schema(text)
-            return schema | {"anyOf": [files, _names_schema(pattern, files)]}
+    text = typing.get_args(kind)[-1] if typing.get_origin(kind) is dict else None
+    if text in TEXT_KEYS:
+        pattern, files = f"(?!({'|'.join(TEXT_KEYS[text])})$){TEST_SET_PATTERN}", _section_schema(text)
+        return schema | {"anyOf": [files, _names_schema(pattern, files)]}
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
         if "choices" in item.metadata:
@@ -113,11 +111,6 @@ def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[s
 def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
     pattern = {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
     return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
-
-
-def schema_text() -> str:
-    """Return the JSON schema as text."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def documentation() -> str:
@@ -175,7 +168,7 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
             # a single corpus or test set has no name
-            alone = f"`{key}{item.name}` or " if entry in (Split, TestSet) else ""
+            alone = f"`{key}{item.name}` or " if entry in TEXT_KEYS else ""
             yield f"{alone}`{place}`", item.metadata["explanation"], entry
             yield from _sections(entry, f"{place}.")
         elif item.name in CHOICES:

@@ -10,25 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from itersel.align.symmetrize import HEURISTICS
 from itersel.config.data import Data
-from itersel.config.learners import LEARNERS, AdaGrad, Online
+from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, AdaGrad, Batch, HeldOut, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
-from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, HeldOut
 from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
 
-SYMMETRIZATIONS = (
-    "grow-diag-final-and",
-    "grow-diag-final",
-    "grow-diag",
-    "grow",
-    "intersection",
-    "union",
-    "forward",
-    "reverse",
-)
 # Sections with several forms, distinguished by their key 'name'.
 CHOICES: dict[str, Mapping[str, Any]] = {
     "learner": LEARNERS.joined(TUNERS),
@@ -49,7 +39,7 @@ class Align:
     symmetrization: str = option(
         "How the alignments of the two directions are combined.",
         "grow-diag-final-and",
-        choices=SYMMETRIZATIONS,
+        choices=tuple(HEURISTICS),
     )
 
 

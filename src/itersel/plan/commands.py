@@ -7,10 +7,10 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from itersel.config.command_line import options_of
+from itersel.config.learners import Batch, LineSearch, NoTuner
+from itersel.config.options import options_of
 from itersel.config.search import ListSettings
 from itersel.config.splits import has_lists
-from itersel.config.tuners import Batch, LineSearch, NoTuner
 from itersel.config.values import Config, Experiment
 
 

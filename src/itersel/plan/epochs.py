@@ -6,13 +6,11 @@ import functools
 import shlex
 from typing import Any
 
-from itersel.config.command_line import options, options_of
-from itersel.config.learners import LEARNERS
+from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
-from itersel.config.options import name_in
+from itersel.config.options import name_in, options, options_of
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
-from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, own_seed, search_settings

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
+from itersel.config.learners import Batch
 from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
-from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.nbest.sharding import find_lists
 from itersel.plan.commands import held_out_iterations, held_out_tuner

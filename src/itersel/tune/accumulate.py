@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
-from itersel.config.tuners import ALL_DENSE, STEP
+from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError, checked
 from itersel.storage.formats import FileFormat, FilePath, damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays

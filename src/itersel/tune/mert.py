@@ -18,7 +18,7 @@ import numpy as np
 
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import Statistics, best_bleu
-from itersel.config.tuners import Mert
+from itersel.config.learners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool, axis

@@ -11,7 +11,7 @@ import numpy as np
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.bleu.references import join_references
-from itersel.config.tuners import TUNERS, Batch, ForestMert, LineSearch, Mert
+from itersel.config.learners import TUNERS, Batch, ForestMert, LineSearch, Mert
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice

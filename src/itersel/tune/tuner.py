@@ -20,8 +20,8 @@ import itersel
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
+from itersel.config.learners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.config.options import name_in
-from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.errors import InputError, located
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.progress import progress
