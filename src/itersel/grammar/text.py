@@ -35,7 +35,7 @@ from itersel.grammar.build import Points, Rule, Symbol, make_shard
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
+from itersel.grammar.sparse import COMPUTED_FEATURE
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, parse_number
 from itersel.plugins import TEMPLATES
 from itersel.storage.files import open_output, read_lines
@@ -72,7 +72,6 @@ def import_grammars(
     For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
     words it has. `templates` are those of the sparse features to compute from the rules.
     """
-    check_templates(templates)
     if "Count" in templates:
         raise InputError(
             "template 'Count' does not follow from text grammars; a grammar may list its features"
