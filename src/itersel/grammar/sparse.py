@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.errors import InputError
-from itersel.grammar.categories import FIXED_CATEGORIES
-from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
+from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES

@@ -18,8 +18,8 @@ from itersel.decode.decoder import Decoder, WeightVectors
 from itersel.decode.output import feature_values, text_of
 from itersel.decode.trees import Derivation, Node, derive_all
 from itersel.errors import InputError, located
-from itersel.grammar.categories import S, X
 from itersel.grammar.extract import Extractor
+from itersel.grammar.shard_kernels import S, X
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
 from itersel.processes import map_blocks
 from itersel.storage.formats import FilePath
