@@ -12,8 +12,7 @@ from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_rule_table, extract_shard, find_patterns, leave_nothing_out
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import load_index
-from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
-from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.pattern_kernels import Limits, match_seconds, match_thirds, size_seconds, sort_positions
 
 WORDS = "abc"
 

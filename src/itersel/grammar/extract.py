@@ -33,8 +33,15 @@ from itersel.grammar.extract_kernels import (
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_blocks, list_patterns
+from itersel.grammar.pattern_kernels import (
+    BLOCK_BITS,
+    Blocks,
+    Limits,
+    find_bad_block,
+    find_blocks,
+    link_blocks,
+    list_patterns,
+)
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
