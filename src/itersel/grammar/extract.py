@@ -6,9 +6,9 @@ import itertools
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -270,8 +270,8 @@ def extract_shard(
         "indexed_sentences": loaded.sentence_count,
         "settings": asdict(settings),
     }
-    shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings, attributes)
-    write_shard(output, shard)
+    shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings)
+    write_shard(output, replace(shard, attributes=attributes))
 
 
 class Extractor:
@@ -289,9 +289,7 @@ class Extractor:
         self._words += itertools.islice(self._ids, known, None)
         own = leave_nothing_out(len(sentences))
         try:
-            shard = _make_shard(
-                self._index, self._words, source, join_references([]), own, self._settings, {}
-            )
+            shard = _make_shard(self._index, self._words, source, join_references([]), own, self._settings)
         finally:
             # a stream can contain any number of words that are not in the corpus
             for word in self._words[known:]:
@@ -350,13 +348,7 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays,
-    words: list[str],
-    source: Side,
-    reference: Joined,
-    own: Own,
-    settings: Grammar,
-    attributes: Mapping[str, Any],
+    index: IndexArrays, words: list[str], source: Side, reference: Joined, own: Own, settings: Grammar
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
@@ -396,7 +388,6 @@ def _make_shard(
         dense_names=GRAMMAR_FEATURES,
         templates=settings.templates,
         computed=settings.templates,
-        attributes=attributes,
         sentence_reference_offset=reference.sentence_offset,
         rule_bin=bins,
         rule_cost=cost,
