@@ -178,7 +178,7 @@ def test_costs_of_a_rule(tmp_path, corpus, source, target):
         sum(slow.cost(word, terminals[0], "target") for word in terminals[1]),
     )
     sides = ([numbers[word] for word in side] for side in (source, target))
-    ragged = [array for side in sides for array in (np.array(side, np.int32), np.array([0, len(side)]))]
+    ragged = [(np.array(side, np.int32), np.array([0, len(side)])) for side in sides]
     [found] = rule_costs(index.arrays.pair_key, index.arrays.pair_cost, *ragged, len(target))
     assert not np.signbit(found).any()
     # costs are stored in single precision

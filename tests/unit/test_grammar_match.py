@@ -12,8 +12,7 @@ from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_rule_table, extract_shard, find_patterns, leave_nothing_out
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import load_index
-from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
-from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.pattern_kernels import Limits, match_seconds, match_thirds, size_seconds, sort_positions
 
 WORDS = "abc"
 
@@ -105,7 +104,8 @@ def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out):
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
     def extract(size):
-        return extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 3), size)
+        source, target, point, row = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 3), size)
+        return *source, *target, *point, row
 
     for small, large in zip(extract(batch), extract(1 << 20), strict=True):
         assert np.array_equal(small, large)
@@ -116,11 +116,10 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path):
     corpus = ["a b a b a b a b a b a b", "c a"]
     index, side = indexed(tmp_path, corpus, corpus)
     own = left_out(index.arrays.source_offset)
-    table = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 2))
+    (symbols, offset), _, _, row = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
-    for rule, _, samples, _, _ in table.row.tolist():
-        source = table.source[slice(*table.source_offset[rule : rule + 2])]
-        assert not samples or (source > 0).sum() == 1
+    for rule, _, samples, _, _ in row.tolist():
+        assert not samples or (symbols[slice(*offset[rule : rule + 2])] > 0).sum() == 1
 
 
 def test_the_same_shard_twice_is_the_same_bytes(tmp_path):

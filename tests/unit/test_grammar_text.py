@@ -12,9 +12,8 @@ from tests.text_grammars import features_by_rule, rows_of, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet
-from itersel.grammar.shard import Shard, read_shard, write_shard
+from itersel.grammar.build import CategorySet, Rule, make_shard
+from itersel.grammar.shard import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
 from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar, read_input

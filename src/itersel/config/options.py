@@ -133,8 +133,9 @@ def check_section(values: Any) -> None:
     for item in fields(section):
         kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "choices" in bounds:
-            if typing.get_origin(kind) is tuple and not isinstance(value, tuple):
-                raise InputError(f"{item.name} is {value!r}; it must be a tuple")
+            is_tuple = isinstance(value, tuple) and len({*value}) == len(value)
+            if typing.get_origin(kind) is tuple and not is_tuple:
+                raise InputError(f"{item.name} is {value!r}; it must be a tuple of different names")
             for one in value if isinstance(value, tuple) else (value,):
                 check_choice(item.name, one, bounds["choices"])
         elif "minimum" in bounds and kind is int:

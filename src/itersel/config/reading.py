@@ -28,6 +28,7 @@ from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
+    check_unique,
     join,
     one_of,
     reject,
@@ -174,7 +175,10 @@ def _read_list(item: Field[Any], value: object, key: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         wanted = "text or a list of text" if is_alone else "a list"
         raise wrong(key, f"must be {wanted}, not {show(value)}")
-    return tuple(_read_scalar(item, str, entry, key) for entry in value)
+    found = tuple(_read_scalar(item, str, entry, key) for entry in value)
+    if "choices" in item.metadata:
+        check_unique(key, found)
+    return found
 
 
 def _check_name(of: str, name: object, key: str) -> None:

@@ -29,8 +29,7 @@ from itersel.decode.rule_kernels import (
 )
 from itersel.decode.search_kernels import Queue, Task, make_queue, search, sort_rules
 from itersel.errors import InputError
-from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
-from itersel.grammar.shard import Shard
+from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel

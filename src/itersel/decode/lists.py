@@ -193,26 +193,54 @@ def best_texts(shard: ListShard, weights: Weights) -> Iterator[str]:
         yield shard.text_of(int(decoder.ranked(sentence, vectors)[0][0]))
 
 
-def _make_list_shard(
-    lists: NBest,
-    ids: Int64s,
-    dense_names: Sequence[str],
-    references: Sequence[Sequence[str]],
-    quality: Float64s | None,
-    words: Callable[[Sequence[str]], Sequence[str]],
+def import_lists(
+    folder: FilePath, number: int, words: Callable[[Sequence[str]], Sequence[str]] = list
 ) -> ListShard:
-    """Make a shard of lists without duplicates, with `references` or a `quality` of each translation.
+    """Make a shard of the lists that `itersel.nbest.sharding.shard_lists` has written to a folder.
 
-    `ids` are the numbers of their sentences in the whole text. All but the dense features are sparse.
+    `words` tokenises lines for BLEU; by default, words are separated by spaces. The numbers of the sentences
+    are those in the whole text.
     """
-    number = WordNumbers()
+    path = Path(folder, str(number))
+    ids = np.array(_read_ids(f"{path}.ids"), np.int64)
+    read = read_nbest([f"{path}.lists.gz"], ids=ids)
+    texts: list[list[str]] = []
+    while os.path.exists(reference := f"{path}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts.append(read_lines(reference))
+        if len(texts[-1]) != read.sentence_count:
+            raise InputError(f"has {len(texts[-1])} lines for {read.sentence_count} sentences", reference)
+    lists = without_duplicates(read)
+    quality, scores = f"{path}.quality.gz", np.zeros(0)
+    if os.path.exists(quality):
+        scores = np.array(read_numbers(quality, len(read.text)))[lists.row]
+    dense_names = read_lines(Path(folder, DENSE_NAMES))
+    vocabulary = WordNumbers()
 
     def numbered(lines: Sequence[str]) -> Side:
-        return number_words([split_words(line) for line in words(lines)], number)
+        return number_words([split_words(line) for line in words(lines)], vocabulary)
 
     word, word_offset = numbered(lists.text)
-    texts = references or [[""] * lists.sentence_count]
-    reference = join_references([numbered(lines) for lines in texts])
+    joined = join_references([numbered(lines) for lines in texts or [[""] * lists.sentence_count]])
+    return ListShard(
+        ids,
+        lists.offset,
+        string_table(vocabulary),
+        word,
+        word_offset,
+        string_table(() if words is list else lists.text),
+        joined.word,
+        joined.offset,
+        joined.sentence_offset,
+        scores,
+        *_split_features(lists, dense_names),
+        tuple(dense_names),
+    )
+
+
+def _split_features(
+    lists: NBest, dense_names: Sequence[str]
+) -> tuple[Float64s, Int32s, Float64s, Int64s, UInt64s, StringTable]:
+    """Return the fields of a `ListShard` from `dense` to `feature_name`; all other features are sparse."""
     is_dense = np.isin(feature_keys(lists.name), feature_keys(string_table(dense_names)))
     sparse = np.flatnonzero(~is_dense)
     names = lists.name.take(sparse)
@@ -227,45 +255,8 @@ def _make_list_shard(
     dense[lists.translation[of_dense], row_of[lists.feature[of_dense]]] = lists.value[of_dense]
     translation, feature = lists.translation[~of_dense], row_of[lists.feature[~of_dense]]
     order = np.lexsort((feature, translation))
-    return ListShard(
-        ids,
-        lists.offset,
-        string_table(number),
-        word,
-        word_offset,
-        string_table(() if words is list else lists.text),
-        *reference,
-        np.zeros(0) if quality is None else quality,
-        dense,
-        feature[order],
-        lists.value[~of_dense][order],
-        offsets_of(np.bincount(translation, minlength=len(lists.text))),
-        key,
-        name,
-        tuple(dense_names),
-    )
-
-
-def import_lists(
-    folder: FilePath, number: int, words: Callable[[Sequence[str]], Sequence[str]] = list
-) -> ListShard:
-    """Make a shard of the lists that `itersel.nbest.sharding.shard_lists` has written to a folder.
-
-    `words` tokenises lines for BLEU; by default, words are separated by spaces.
-    """
-    path = Path(folder, str(number))
-    ids = np.array(_read_ids(f"{path}.ids"), np.int64)
-    read = read_nbest([f"{path}.lists.gz"], ids=ids)
-    texts: list[list[str]] = []
-    while os.path.exists(reference := f"{path}.{reference_columns(len(texts) + 1)[-1]}.gz"):
-        texts.append(read_lines(reference))
-        if len(texts[-1]) != read.sentence_count:
-            raise InputError(f"has {len(texts[-1])} lines for {read.sentence_count} sentences", reference)
-    kept = without_duplicates(read)
-    scores, quality = None, f"{path}.quality.gz"
-    if os.path.exists(quality):
-        scores = np.array(read_numbers(quality, len(read.text)))[kept.row]
-    return _make_list_shard(kept, ids, read_lines(Path(folder, DENSE_NAMES)), texts, scores, words)
+    offset = offsets_of(np.bincount(translation, minlength=len(lists.text)))
+    return dense, feature[order], lists.value[~of_dense][order], offset, key, name
 
 
 def _read_ids(path: FilePath) -> list[int]:

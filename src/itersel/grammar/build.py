@@ -12,9 +12,8 @@ from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.bleu.references import join_references
 from itersel.corpus.numbers import WordNumbers
 from itersel.errors import InputError
-from itersel.grammar.categories import CategorySet, S, X
-from itersel.grammar.shard import Shard, add_features
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
+from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
 from itersel.limits import DEFAULT_TEMPLATES, DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 from itersel.plugins import TEMPLATES
 from itersel.storage.strings import offsets_of, string_table
@@ -122,6 +121,36 @@ def make_shard(
         sentence_reference_offset=reference.sentence_offset,
     )
     return add_features(shard)
+
+
+class CategorySet:
+    """The categories of a shard while its rules are being read, including X and S."""
+
+    def __init__(self) -> None:
+        self.numbers = {name: number for number, name in enumerate(FIXED_CATEGORIES)}
+        self._made_of: dict[str, set[str]] = {S: {X}}  # by rules with a lone nonterminal
+
+    def add(self, name: str) -> int:
+        """Return the number of a category, a new one if needed; a ValueError if there are too many."""
+        if name not in self.numbers and len(self.numbers) == MAX_CATEGORIES:
+            raise ValueError(f"more than {MAX_CATEGORIES} categories, [{name}] is one too many")
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def add_lone(self, category: str, antecedent: str) -> None:
+        """Record a rule [category] -> [antecedent]; a ValueError if it closes a cycle."""
+        if antecedent in self._made_of.get(category, ()):
+            return
+        below, waiting = {antecedent}, [antecedent]  # all that the antecedent can be made of
+        while waiting:
+            found = self._made_of.get(waiting.pop(), set()) - below
+            below |= found
+            waiting += found
+        if category in below:
+            raise ValueError(
+                f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
+                f"[{category}] can be made of itself without end"
+            )
+        self._made_of.setdefault(category, set()).add(antecedent)
 
 
 class _Builder:

@@ -6,9 +6,9 @@ import itertools
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,16 +33,23 @@ from itersel.grammar.extract_kernels import (
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, Limits, find_blocks, list_patterns
+from itersel.grammar.pattern_kernels import (
+    BLOCK_BITS,
+    Blocks,
+    Limits,
+    find_bad_block,
+    find_blocks,
+    link_blocks,
+    list_patterns,
+)
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import check_templates, count_bins
+from itersel.grammar.sparse import count_bins
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
-from itersel.storage.strings import offsets_of, string_table, take_rows
+from itersel.storage.strings import Ragged, offsets_of, string_table, take_rows
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
@@ -58,12 +65,9 @@ GLUE_RULES = 2
 class RuleTable(NamedTuple):
     """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
 
-    source: Int32s  # symbols; words as in the index, with higher numbers for unknown words
-    source_offset: Int64s  # (R + 1)
-    target: Int32s
-    target_offset: Int64s
-    point: Int32s  # (points, 2): alignments
-    point_offset: Int64s
+    source: Ragged  # symbols; words as in the index, with higher numbers for unknown words
+    target: Ragged
+    point: Ragged  # (points, 2): alignments
     # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
     # pass-through rules of words not in the corpus come last.
     row: Int32s
@@ -164,16 +168,10 @@ def extract_rule_table(
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     count, sources, targets, points, rows = rules.size
-    source_offset, target_offset, point_offset = (np.append(0, end) for end in rules.end[:count].T)
-    extracted = RuleTable(
-        rules.source[:sources, 0],
-        source_offset,
-        rules.target[:targets, 0],
-        target_offset,
-        rules.point[:points],
-        point_offset,
-        rules.row[:rows],
-    )
+    values = rules.source[:sources, 0], rules.target[:targets, 0], rules.point[:points]
+    offsets = (np.append(0, end) for end in rules.end[:count].T)
+    source, target, point = zip(values, offsets, strict=True)
+    extracted = RuleTable(source, target, point, rules.row[:rows])
     sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
     return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
 
@@ -214,18 +212,15 @@ def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTabl
     # In sentence order, because the numbers of words that are not in the corpus depend on the shard.
     pairs = pairs[np.argsort(first)]
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
-    row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1
+    row[:, ROW_RULE] = pairs[:, 1] + table.source[1].shape[0] - 1
     row[:, ROW_SENTENCE] = pairs[:, 0]
     step = np.arange(1, distinct.shape[0] + 1)
-    return RuleTable(
-        np.append(table.source, distinct),
-        np.append(table.source_offset, table.source_offset[-1] + step),
-        np.append(table.target, distinct),
-        np.append(table.target_offset, table.target_offset[-1] + step),
-        np.append(table.point, np.zeros((distinct.shape[0], 2), np.int32), axis=0),
-        np.append(table.point_offset, table.point_offset[-1] + step),
-        np.append(table.row, row, axis=0),
+    further = distinct, distinct, np.zeros((distinct.shape[0], 2), np.int32)
+    source, target, point = (
+        (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
+        for (values, offset), more in zip(table[:3], further, strict=True)
     )
+    return RuleTable(source, target, point, np.concatenate([table.row, row]))
 
 
 def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
@@ -241,13 +236,8 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
     row = table.row.copy()
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
-    split = RuleTable(
-        *take_rows(table.source, table.source_offset, rules),
-        *take_rows(table.target, table.target_offset, rules),
-        *take_rows(table.point, table.point_offset, rules),
-        row,
-    )
-    return split, (distinct & 0xFF).astype(np.uint8)
+    source, target, point = (take_rows(*ragged, rules) for ragged in table[:3])
+    return RuleTable(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
 
 
 def extract_shard(
@@ -274,22 +264,20 @@ def extract_shard(
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
     settings = settings or Grammar()
-    check_templates(settings.templates)
     attributes = {
         "itersel": __version__,
         "leave_one_out": leave_one_out is not None,
         "indexed_sentences": loaded.sentence_count,
         "settings": asdict(settings),
     }
-    shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings, attributes)
-    write_shard(output, shard)
+    shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings)
+    write_shard(output, replace(shard, attributes=attributes))
 
 
 class Extractor:
     """Extracts the grammars of new sentences in memory, some sentences at a time."""
 
     def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
-        check_templates(settings.templates)
         self._index, self._settings = index.arrays, settings
         self._ids = index.word_numbers()
         self._words = list(self._ids)
@@ -301,9 +289,7 @@ class Extractor:
         self._words += itertools.islice(self._ids, known, None)
         own = leave_nothing_out(len(sentences))
         try:
-            shard = _make_shard(
-                self._index, self._words, source, join_references([]), own, self._settings, {}
-            )
+            shard = _make_shard(self._index, self._words, source, join_references([]), own, self._settings)
         finally:
             # a stream can contain any number of words that are not in the corpus
             for word in self._words[known:]:
@@ -362,13 +348,7 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays,
-    words: list[str],
-    source: Side,
-    reference: Joined,
-    own: Own,
-    settings: Grammar,
-    attributes: Mapping[str, Any],
+    index: IndexArrays, words: list[str], source: Side, reference: Joined, own: Own, settings: Grammar
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
@@ -376,19 +356,19 @@ def _make_shard(
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:
         table, bins = split_by_count(table)
-    kind = np.full(table.source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
+    (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = table
+    kind = np.full(source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[:GLUE_RULES] = GLUE_START, GLUE
-    kind[table.row[table.row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
-    used = np.unique(np.concatenate([source.words, reference.word, table.source, table.target]))
+    kind[row[row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
+    used = np.unique(np.concatenate([source.words, reference.word, rule_source, rule_target]))
     used = used[used > 0]
     number = np.zeros(len(words), np.int32)
     number[used] = np.arange(used.shape[0])
-    sides = (table.source, table.source_offset, table.target, table.target_offset)
-    longest = int(np.diff(table.target_offset).max())
-    cost = rule_costs(index.pair_key, index.pair_cost, *sides, longest)
+    longest = int(np.diff(target_offset).max())
+    cost = rule_costs(index.pair_key, index.pair_cost, table.source, table.target, longest)
     cost[kind == PASS_THROUGH] = 0
-    offset = offsets_of(np.bincount(table.row[:, ROW_SENTENCE], minlength=source.sentence_count))
-    rule, _, samples, count, singleton = place_rows(table.row, offset)
+    offset = offsets_of(np.bincount(row[:, ROW_SENTENCE], minlength=source.sentence_count))
+    rule, _, samples, count, singleton = place_rows(row, offset)
     return Shard(
         vocabulary=string_table([words[word] for word in used.tolist()]),
         source=number[source.words],
@@ -396,19 +376,18 @@ def _make_shard(
         reference=number[reference.word],
         reference_offset=reference.offset,
         rule_kind=kind,
-        rule_source=np.where(table.source < 0, table.source, number[table.source]),
-        rule_source_offset=table.source_offset,
-        rule_target=np.where(table.target < 0, table.target, number[table.target]),
-        rule_target_offset=table.target_offset,
-        rule_alignment=table.point.astype(np.uint8),
-        rule_alignment_offset=table.point_offset,
+        rule_source=np.where(rule_source < 0, rule_source, number[rule_source]),
+        rule_source_offset=source_offset,
+        rule_target=np.where(rule_target < 0, rule_target, number[rule_target]),
+        rule_target_offset=target_offset,
+        rule_alignment=point.astype(np.uint8),
+        rule_alignment_offset=point_offset,
         grammar_rule=rule,
         grammar_offset=offset,
         grammar_dense=np.zeros((0, len(GRAMMAR_FEATURES)), np.float32),
         dense_names=GRAMMAR_FEATURES,
         templates=settings.templates,
         computed=settings.templates,
-        attributes=attributes,
         sentence_reference_offset=reference.sentence_offset,
         rule_bin=bins,
         rule_cost=cost,

@@ -13,8 +13,9 @@ import numpy as np
 from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
-from itersel.grammar.match_kernels import (
+from itersel.grammar.pattern_kernels import (
     Blocks,
+    Limits,
     Matches,
     match_seconds,
     match_thirds,
@@ -22,7 +23,6 @@ from itersel.grammar.match_kernels import (
     sort_positions,
     take_sample,
 )
-from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rule_kernels import (
     AFTER,
     ALL_OCCURRENCES,

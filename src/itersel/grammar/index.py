@@ -19,7 +19,6 @@ from itersel.corpus.numbers import Side, WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
-    COLUMNS,
     EMPTY,
     POSITION_FAULTS,
     IndexArrays,
@@ -171,11 +170,7 @@ def _read_links(
                 path,
                 line + 1,
             )
-    position = np.zeros((int(source_offset[-1]), COLUMNS), np.int32)
-    link, span = np.empty(links.shape[0], np.int32), np.full((sides[1].words.shape[0], 2), -1, np.int32)
-    cursor = np.empty(int(np.diff(source_offset).max(initial=0)) + 1, np.int64)
-    count = sort_links(links, offset, source_offset, sides[1].offset, cursor, position, link, span)
-    return position, link[:count], span
+    return sort_links(links, offset, source_offset, sides[1].offset)
 
 
 def lexical_table(

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt64s
-from itersel.compile.jit import leaf_kernel
+from itersel.compile.jit import kernel, leaf_kernel
 
 # Longest span of a rule that the bit masks of phrases can hold.
 SPAN_LIMIT = 30
@@ -91,48 +93,41 @@ def parse_alignments(text: UInt8s, links: Int32s, offset: Int64s) -> int:
     return -1
 
 
-@leaf_kernel
+@kernel
 def sort_links(
-    links: Int32s,
-    line_begin: Int64s,
-    source_offset: Int64s,
-    target_offset: Int64s,
-    cursor: Int64s,
-    position: Int32s,
-    link: Int32s,
-    span: Int32s,
-) -> int:
-    """Fill the last three columns of `position` (T, 5), and `link`; returns the number of distinct links.
+    links: Int32s, line_begin: Int64s, source_offset: Int64s, target_offset: Int64s
+) -> tuple[Int32s, Int32s, Int32s]:
+    """Return `position`, with BEGINS and ENDS 0, and `link` of `IndexArrays`; and spans of target words.
 
-    Fills `span` (target words, 2), too: LOW and HIGH of the links of target positions, preset to -1.
     links: (L, 2), line_begin: (S + 1), from `parse_alignments`. source_offset, target_offset: (S + 1).
-    cursor: int64 (longest sentence + 1), scratch.
+    span: (target words, 2), LOW and HIGH of the links; -1: unaligned.
     """
-    count = 0
-    for line in range(line_begin.shape[0] - 1):
+    count, lines = 0, line_begin.shape[0] - 1
+    position = np.zeros((source_offset[lines], COLUMNS), np.int32)
+    link, span = np.empty(links.shape[0], np.int32), np.full((target_offset[lines], 2), -1, np.int32)
+    for line in range(lines):
         first, length = source_offset[line], source_offset[line + 1] - source_offset[line]
-        for i in range(length + 1):
-            cursor[i] = 0
+        # LINK_HIGH counts the links of a position, then is where the next one goes, until all are in order
         for k in range(line_begin[line], line_begin[line + 1]):
-            cursor[links[k, 0] + 1] += 1
-        cursor[0] = count
+            position[first + links[k, 0], LINK_HIGH] += 1
+        end = count
         for i in range(length):
-            cursor[i + 1] += cursor[i]
-            position[first + i, LINK_BEGIN] = cursor[i]
+            begin, end = end, end + position[first + i, LINK_HIGH]
+            position[first + i, LINK_BEGIN] = position[first + i, LINK_HIGH] = begin
         for k in range(line_begin[line], line_begin[line + 1]):
             i, value = links[k, 0], target_offset[line] + links[k, 1]
             if span[value, LOW] < 0 or first + i < span[value, LOW]:
                 span[value, LOW] = first + i
             span[value, HIGH] = max(span[value, HIGH], first + i + 1)
             # insertion into the links of the position, which ascend
-            place = cursor[i]
-            cursor[i] += 1
+            place = position[first + i, LINK_HIGH]
+            position[first + i, LINK_HIGH] += 1
             while place > position[first + i, LINK_BEGIN] and link[place - 1] > value:
                 link[place] = link[place - 1]
                 place -= 1
             link[place] = value
         for i in range(length):
-            low, high = position[first + i, LINK_BEGIN], cursor[i]
+            low, high = position[first + i, LINK_BEGIN], position[first + i, LINK_HIGH]
             position[first + i, LINK_BEGIN] = count
             for k in range(low, high):
                 if k == low or link[k] != link[k - 1]:
@@ -141,7 +136,7 @@ def sort_links(
             if high > low:
                 position[first + i, LINK_LOW] = link[position[first + i, LINK_BEGIN]]
                 position[first + i, LINK_HIGH] = link[count - 1] + 1
-    return count
+    return position, link[:count], span
 
 
 @leaf_kernel

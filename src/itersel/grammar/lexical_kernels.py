@@ -11,6 +11,7 @@ import numpy as np
 from itersel.arrays import Float32s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
+from itersel.storage.strings import Ragged
 
 # -log10 of a probability of zero, as in cdec
 INFINITE_COST = 99.0
@@ -93,18 +94,13 @@ def fill_table(pair: UInt64s, cost: Float32s, pair_key: UInt64s, pair_cost: Floa
 
 @kernel
 def rule_costs(
-    pair_key: UInt64s,
-    pair_cost: Float32s,
-    source: Int32s,
-    source_offset: Int64s,
-    target: Int32s,
-    target_offset: Int64s,
-    longest: int,
+    pair_key: UInt64s, pair_cost: Float32s, sources: Ragged, targets: Ragged, longest: int
 ) -> Float32s:
     """Return MaxLexFgivenE and MaxLexEgivenF of R rules, (R, 2); `longest`: maximum length of a target side.
 
-    source, target: symbols; negative ones are nonterminals. The offsets: int64 (R + 1).
+    sources, targets: symbols, int32; negative ones are nonterminals.
     """
+    (source, source_offset), (target, target_offset) = sources, targets
     cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
     best = np.empty(longest, np.float32)
     for rule in range(cost.shape[0]):

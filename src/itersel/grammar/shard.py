@@ -26,8 +26,14 @@ import xxhash
 from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.bleu.references import Joined, References, grouped_references
 from itersel.errors import InputError, checked, located
-from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORIES, category_ranks
-from itersel.grammar.shard_kernels import PASS_THROUGH, RULE_FAULTS, find_bad_rule
+from itersel.grammar.shard_kernels import (
+    CATEGORY_S,
+    CATEGORY_X,
+    FIXED_CATEGORIES,
+    PASS_THROUGH,
+    RULE_FAULTS,
+    find_bad_rule,
+)
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, OTHER
@@ -84,6 +90,11 @@ FORMAT = FileFormat(
     },
     packed=True,
 )
+MAX_CATEGORIES = 1000
+# In words. Categories other than X may span a whole sentence, so its forest grows quadratically with its
+# length.
+MAX_CATEGORY_SENTENCE = 200
+CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 # Of the file, as JSON.
 ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
 # Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
@@ -205,14 +216,34 @@ class Shard:
         return hasher.hexdigest()
 
     def category_ranks(self) -> Int32s:
-        """Return the ranks of the categories; see `itersel.grammar.categories.category_ranks`.
+        """Order categories so that each comes after those that it can be derived from by lone nonterminals.
 
-        int32 (K); no rows if all nonterminals are X.
+        A rule whose source side is a lone nonterminal, such as [NP] -> [NN], derives an NP from an NN over
+        the same span. The decoder therefore builds the nodes of a span category by category. Cycles of such
+        rules, including [S] -> [X], are rejected because they could apply without end.
+
+        Returns the rank of every category, int32 (K); -1 if it depends on a cycle. No rows if all
+        nonterminals are X.
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
-        sides = self.rule_source, self.rule_source_offset
-        return category_ranks(*sides, self.rule_category, self.category.count)
+        single = np.flatnonzero(np.diff(self.rule_source_offset) == 1)
+        lone = single[self.rule_source[self.rule_source_offset[single]] < 0]
+        count = self.category.count
+        below = {category: set[int]() for category in range(count)}
+        below[CATEGORY_S].add(CATEGORY_X)
+        for category, antecedent in np.unique(self.rule_category[lone, :2], axis=0).tolist():
+            below[category].add(antecedent)
+        ranks = np.full(count, -1, np.int32)
+        for rank in range(count):
+            ready = next((c for c, antecedents in below.items() if not antecedents), None)
+            if ready is None:
+                break
+            ranks[ready] = rank
+            del below[ready]
+            for antecedents in below.values():
+                antecedents.discard(ready)
+        return ranks
 
 
 def write_shard(path: FilePath, shard: Shard) -> None:

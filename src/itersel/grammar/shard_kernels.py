@@ -9,7 +9,9 @@ from itersel.grammar.template_kernels import Rules
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
-# numbers of the categories in every grammar
+# names and numbers of the categories in every grammar; every shard that lists categories begins with these
+X, S = "X", "S"
+FIXED_CATEGORIES = (X, S)
 CATEGORY_X, CATEGORY_S = 0, 1
 
 # errors of a rule

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.errors import InputError
-from itersel.grammar.categories import FIXED_CATEGORIES
-from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
+from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import MAX_BIN, Rules
 from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
@@ -197,15 +196,6 @@ def count_bins(count: NDArray[np.integer]) -> UInt8s:
     last = 1 << np.arange(MAX_BIN)
     bins = np.searchsorted(last, count) + 1
     return np.where(count > 0, bins, 0).astype(np.uint8)
-
-
-def check_templates(templates: Sequence[str]) -> None:
-    """Raise an InputError for a template that does not exist or is listed twice."""
-    for number, name in enumerate(templates):
-        if name not in TEMPLATES:
-            raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
-        if name in templates[:number]:
-            raise InputError(f"template '{name}' is named twice")
 
 
 def _fixed_categories(rule_kind: UInt8s) -> UInt16s:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from itersel.arrays import Float64s, Int64s, UInt8s
 from itersel.storage.string_kernels import take_strings
+
+# The values of all rows, and where each row begins and the last one ends, int64 (rows + 1).
+Ragged: TypeAlias = tuple[NDArray[Any], Int64s]
 
 
 def offsets_of(lengths: ArrayLike) -> Int64s:
@@ -32,7 +35,7 @@ def places_of(offset: Int64s, rows: NDArray[np.integer]) -> tuple[Int64s, Int64s
     return np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths), begins
 
 
-def take_rows(values: NDArray[Any], offset: Int64s, rows: NDArray[np.integer]) -> tuple[NDArray[Any], Int64s]:
+def take_rows(values: NDArray[Any], offset: Int64s, rows: NDArray[np.integer]) -> Ragged:
     """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
     place, begins = places_of(offset, rows)
     return values[place], begins
