@@ -1,6 +1,6 @@
-"""Options of the config: declared as dataclass fields, whose wrong values are reported, and on command lines.
+"""How keys of the config are declared, as fields of dataclasses, and how they become options of commands.
 
-The keys of a section are options of a command: written for its command line, and read from it again.
+A section is written to the command line of a step by `options_of`, and read from it again by `section_of`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Turn a mapping, such as Snakemake's `config`, into a checked `Config`; read YAML files, strictly.
+"""Read YAML strictly, and turn a mapping, such as Snakemake's `config`, into a checked `Config`.
 
-The loader of YAML refuses duplicate keys, deep nesting, excessive aliases, and ambiguous numbers.
+YAML with duplicate keys, deep nesting, excessive aliases or ambiguous numbers is refused.
 """
 
 from __future__ import annotations
