@@ -142,7 +142,7 @@ def _run(arguments: list[str]) -> int:
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if STEPS[arguments[0]][0] not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, warm_up_once
-        from itersel.compile.jit import leave_out_linear_algebra
+        from itersel.compile.compiler import leave_out_linear_algebra
 
         leave_out_linear_algebra()
         with sign("compiling kernels"):

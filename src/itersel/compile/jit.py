@@ -5,30 +5,32 @@ fastmath stays off: results must not depend on how the compiler reorders sums. K
 A kernel is compiled to LLVM's intermediate code, once for each combination of argument types. If another
 kernel calls it, LLVM optimises this code and turns it into machine code as a part of the caller. If Python
 calls it, it becomes machine code itself, with everything that it calls and a wrapper that converts the
-arguments. numba alone would do all of this for every kernel, and for each of its own functions, such as
-``np.empty``: the second half of the module is its compiler, without the steps that repeat others.
+arguments. numba alone would do all of this for every kernel, and for each of its own functions. See
+`itersel.compile.compiler`.
 """
 
 from __future__ import annotations
 
 import gc
-import importlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import copy
-from typing import Any, NoReturn, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
-from llvmlite import binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, compiler, sigutils, types
 from numba.core import config as numba_config
 from numba.core.caching import NullCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
-from numba.core.environment import Environment
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
+from itersel.compile.compiler import (
+    CallTemplate,
+    KernelCompiler,
+    Wrapping,
+    intermediate_code,
+    rebuild_inner,
+    reduce_inner,
+    widened,
+)
 from itersel.compile.kernel_cache import PACKAGE, KernelCache, Rebuild, Reduce
 from itersel.plugins import code_of
 
@@ -176,191 +178,3 @@ def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: R
     module = function.__module__
     is_known = module.split(".")[0] == PACKAGE.name or code_of(module) is not None
     return KernelCache(function, use, reduce, rebuild) if is_known else NullCache()
-
-
-class _NoEngine:
-    """Takes the place of the engine that runs machine code, where numba sets the constants of a function."""
-
-    @staticmethod
-    def set_env(name: str, environment: object) -> None:
-        """Do nothing: constants are set in the machine code of the callers."""
-
-
-class Library(JITCodeLibrary):
-    """Intermediate code of a function, only simplified; its callers are optimised with it."""
-
-    @property
-    def codegen(self) -> Any:
-        """Where numba sets the constants of its own functions."""
-        return _NoEngine
-
-    def finalize(self) -> None:
-        """Add what the function calls; make no machine code, and leave optimisation to the callers."""
-        self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self.complete()
-
-    def complete(self) -> None:
-        """Accept no more code."""
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Return 0: there is no machine code."""
-        return 0
-
-
-class KernelCompiler(compiler.Compiler):
-    """Compiles a kernel to intermediate code."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *further: Any) -> None:
-        *_, flags, _ = further
-        flags.no_compile = True
-        super().__init__(typingctx, targetctx, Library(targetctx.codegen(), "kernel"), *further)
-
-
-_left_out = False
-
-
-def leave_out_linear_algebra() -> None:
-    """Keep numba from importing scipy's linear algebra for the first kernel, which takes a tenth of a second.
-
-    numba imports it to find out whether `np.dot` can be compiled. Call this only in processes of the command
-    line: no kernel uses it, but other programs may compile functions that need it.
-    """
-    global _left_out
-    _left_out = True
-
-
-def _import_without_linear_algebra() -> None:
-    linalg: Any = importlib.import_module("numba.np.linalg")
-    check = getattr(linalg, "ensure_blas", None)
-    if check is None:  # another version of numba
-        return
-    linalg.ensure_blas = _refuse
-    try:
-        # calls the check when it is imported
-        importlib.import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = check
-
-
-def _refuse() -> NoReturn:
-    raise ImportError("kernels use no linear algebra")
-
-
-@contextmanager
-def intermediate_code(target: Any) -> Iterator[None]:
-    """Let numba's own functions, too, stay intermediate code within the block; negative indices are as in C.
-
-    Kernels never count from the end of an array. Without the code for that, decoding takes a tenth less time.
-    """
-    # not at the beginning of the module: it takes 50 ms, and most processes compile nothing
-    from numba.np import arrayobj
-
-    if _left_out:
-        _import_without_linear_algebra()
-    target.refresh()  # makes the runtime library of numba, which must be machine code
-    codegen = target.codegen()
-    before = codegen._library_class, arrayobj.fix_integer_index
-    codegen._library_class, arrayobj.fix_integer_index = Library, place_of
-    try:
-        yield
-    finally:
-        codegen._library_class, arrayobj.fix_integer_index = before
-
-
-def place_of(context: Any, builder: Any, index_type: Any, index: Any, size: object) -> Any:
-    """Return an index as a place in an array. numba's own function counts negative ones from the end."""
-    return context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
-
-
-class CallTemplate:
-    """What numba asks for the signature of a call; numba's own would search all signatures of a kernel."""
-
-    def __init__(self, signature: Any) -> None:
-        self._signature = signature
-
-    def __call__(self, context: object) -> CallTemplate:
-        """Return itself, as it does not depend on the context."""
-        return self
-
-    def apply(self, args: object, kws: object) -> Any:
-        """Return the signature."""
-        return self._signature
-
-
-SHORT_INTEGERS = {types.int8, types.int16, types.int32}
-
-
-def widened(argument: Any) -> Any:
-    """Return the type that a kernel takes for an argument: the same for constants and short integers."""
-    found = types.unliteral(argument)
-    return types.int64 if found in SHORT_INTEGERS else found
-
-
-class Wrapping(_FunctionCompiler):  # type: ignore[misc]
-    """Turns the intermediate code of a kernel, from a function, into machine code that Python can call."""
-
-    def __init__(self, compile_inner: Callable[[tuple[Any, ...]], Any], *settings: Any) -> None:
-        super().__init__(*settings)
-        self._compile_inner = compile_inner
-
-    def _compile_core(self, args: tuple[Any, ...], return_type: Any) -> Any:
-        del return_type  # follows from the arguments
-        inner = self._compile_inner(args)
-        flags = compiler.Flags()
-        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
-        target = compiler._make_subtarget(self.targetdescr.target_context, flags)
-        # The wrapper adds constants. Those of the intermediate code are in the files of all callers, too, and
-        # are taken from the first that is read.
-        fndesc = copy(inner.fndesc)
-        fndesc.env_name += "_python"
-        environment = Environment.from_fndesc(fndesc)
-        library = JITCodeLibrary(target.codegen(), fndesc.qualname)
-        library.enable_object_caching()
-        library.add_linking_library(inner.library)
-        target.create_cpython_wrapper(library, fndesc, environment, None, release_gil=flags.release_gil)
-        return compiler.compile_result(
-            typing_context=self.targetdescr.typing_context,
-            target_context=target,
-            entry_point=target.get_executable(library, fndesc, environment),
-            signature=inner.signature,
-            objectmode=False,
-            lifted=(),
-            fndesc=fndesc,
-            library=library,
-            environment=environment,
-            reload_init=inner.reload_init,
-        )
-
-
-def reduce_inner(compiled: Any) -> tuple[Any, ...]:
-    """Return what can be pickled of the intermediate code of a kernel."""
-    compiled.fndesc.typemap = compiled.fndesc.calltypes = None  # may not be pickled
-    code = compiled.library._final_module.as_bitcode()
-    return code, compiled.fndesc, compiled.environment, compiled.signature, compiled.reload_init
-
-
-def rebuild_inner(
-    target: Any, code: bytes, fndesc: Any, environment: Any, signature: Any, reload_init: Any
-) -> Any:
-    """Return the intermediate code of a kernel that was read."""
-    for initialize in reload_init:
-        initialize()
-    library = Library(target.codegen(), "kernel")
-    library._final_module = llvm.parse_bitcode(code)
-    library.complete()
-    return compiler.compile_result(
-        typing_context=target.typing_context,
-        target_context=target,
-        library=library,
-        environment=environment,
-        fndesc=fndesc,
-        signature=signature,
-        objectmode=False,
-        lifted=(),
-        reload_init=reload_init,
-    )
