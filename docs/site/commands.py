@@ -10,7 +10,7 @@ from typing import Any
 
 from itersel.cli.arguments import Parser
 from itersel.cli.main import STEPS, make_parser
-from itersel.config.options import add_chosen_section
+from itersel.config.command_line import add_chosen_section
 
 
 def command_reference() -> str:

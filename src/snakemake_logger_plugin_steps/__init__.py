@@ -21,7 +21,7 @@ from snakemake.logging import ColorizingTextHandler, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from itersel.config.reading import read_yaml
+from itersel.config.yaml_loader import read_yaml
 from itersel.errors import InputError
 from snakemake_logger_plugin_steps.steps import Steps, last_lines, make_job
 

@@ -24,7 +24,7 @@ from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.decode import lists
 from itersel.evaluate import counts
-from itersel.grammar import index, shard
+from itersel.grammar import index, shard_format
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.translate.system import FORMAT as BUNDLE
@@ -33,7 +33,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    **dict.fromkeys(("shard", "shard-categories"), shard.FORMAT),
+    **dict.fromkeys(("shard", "shard-categories"), shard_format.FORMAT),
     "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,

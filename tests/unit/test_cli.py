@@ -23,7 +23,8 @@ import itersel.cli.weights
 from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
-from itersel.cli.main import FOR_PEOPLE, SHELLS, STEPS, WITHOUT_KERNELS, main
+from itersel.cli.completion import SHELLS
+from itersel.cli.main import FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
 from itersel.compile.kernel_cache import cache_folder
 from itersel.errors import InputError
 from itersel.sources import used_modules

@@ -15,13 +15,15 @@ from tests.configs import data as data_of
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
+from itersel.config.command_line import add_section_arguments, options, options_of, section_of
 from itersel.config.learners import LEARNERS, TUNERS, AdaGrad, HeldOut, KBestMira, Mert, Mira, Perceptron
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
-from itersel.config.options import add_section_arguments, options, options_of, section_of, types_of
-from itersel.config.reading import StrictLoader, read_config
+from itersel.config.options import types_of
+from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
+from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 
 SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from itersel.align import sampler
-from itersel.cli.main import STEPS, full_parser, make_parser
+from itersel.cli.completion import full_parser
+from itersel.cli.main import STEPS, make_parser
 from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.decode import lists
 from itersel.evaluate import counts
-from itersel.grammar import index, shard
+from itersel.grammar import index, shard_format
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import selection
@@ -26,7 +27,7 @@ from itersel.tune import forests, generate
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
-MODULES = {"Shards": shard, "Weights": weights, "k-best lists": generate, "Forests": forests}
+MODULES = {"Shards": shard_format, "Weights": weights, "k-best lists": generate, "Forests": forests}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
 MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
 

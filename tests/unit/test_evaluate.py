@@ -44,7 +44,7 @@ def test_several_references(text_file, capsys, refused):
     alone = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{alone:.2f}\t")
     short = text_file("short", others[:2])
-    message = f"{paths[0]}:3: has no partner: {len(REFERENCES)} lines, but 2 in {short}"
+    message = f"short: has 2 lines, but {paths[0]} has {len(REFERENCES)}"
     refused(["bleu", *arguments, "--reference", short, system], message)
 
 
@@ -57,7 +57,7 @@ def test_command_bleu(text_file, capsys, refused):
     assert out[2] == f"100.00\t100.0/100.0/100.0/100.0\t1.000\t{reference}"
     assert out[3].startswith("# nrefs:1|case:lc|eff:no|tok:13a|smooth:none|version:")
     short, empty = text_file("short", BETTER[:2]), text_file("empty", [])
-    message = f"{reference}:3: has no partner: 5 lines, but 2 in {short}"
+    message = f"short: has 2 lines, but the reference {reference} has 5"
     refused(["bleu", "--reference", reference, short], message)
     refused(["bleu", "--reference", empty, short], "empty: is empty")
 

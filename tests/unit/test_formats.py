@@ -17,7 +17,8 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index, load_index
-from itersel.grammar.shard import FORMAT, MAX_CATEGORIES, read_shard, write_shard
+from itersel.grammar.shard import MAX_CATEGORIES, read_shard, write_shard
+from itersel.grammar.shard_format import FORMAT
 from itersel.limits import DEFAULT_TEMPLATES
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays

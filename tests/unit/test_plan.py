@@ -11,10 +11,10 @@ import pytest
 from itersel.cli.arguments import add_step
 from itersel.cli.main import STEPS, make_parser
 from itersel.config import splits, values
+from itersel.config.command_line import options
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS, TUNERS
 from itersel.config.mixing import MIXINGS, NORMS
-from itersel.config.options import options
 from itersel.config.reading import read_config
 from itersel.config.tasks import files_of
 from itersel.corpus.sharding import deal_files

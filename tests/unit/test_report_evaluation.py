@@ -154,7 +154,7 @@ def test_output_of_another_system(tmp_path, outputs):
         (["a=bad.gz"], "--outputs: 'a' is the name of an experiment; choose another"),
         (["c=bad.gz", "c=raw"], "--outputs: 'c' is given twice"),
         (["a\tb=bad.gz"], "--outputs: 'a\\tb' has control characters"),
-        (["c=short"], " lines, but 1 in short; the files must be parallel"),
+        (["c=short"], "short: has 1 lines, but the reference"),
         (["c=none"], "none: no such file"),
         (["c=raw"], "c.h5: was not counted from the translations in raw"),
     ],

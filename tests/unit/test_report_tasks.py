@@ -240,7 +240,7 @@ def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
         ("labels", LABELS, ["--tasks", "calc", "base", "calc"], "task 'calc' is named twice"),
         ("labels", LABELS[:80], [], "labels: has 80 lines, "),
         ("labels", ["calc", "", *LABELS[2:]], [], "labels:2: '' is not a task label; give one word per line"),
-        ("bad", BAD[:4], [], ":5: has no partner: 90 lines, but 4 in "),
+        ("bad", BAD[:4], [], "bad: has 4 lines, but the reference "),
         ("bad", BAD, ["--system", "bad", "{bad}"], "bad: given 2 times as 'bad'; give each run of a system"),
         ("bad", BAD, ["--output", "tasks.pdf"], "tasks.pdf: the name must end in .txt, .tsv, .json"),
     ],

@@ -20,7 +20,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("grammar extract", {"grammar.extract"}, {"vectors.weights", "decode.decoder", "grammar.text"}),
+        ("grammar extract", {"grammar.pattern_kernels"}, {"vectors.weights", "decode.decoder"}),
         ("report resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("report choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),

@@ -12,7 +12,8 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
 from itersel.config.learners import TUNERS, LineSearch, Mert
 from itersel.errors import InputError
-from itersel.tune.accumulate import FileLists, Task, find_files
+from itersel.tune.accumulate import FileLists, find_files
+from itersel.tune.task import Task
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 

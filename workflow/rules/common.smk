@@ -9,7 +9,8 @@ from pathlib import Path
 
 from itersel import __version__, sources
 from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
-from itersel.config.reading import read_config, read_yaml
+from itersel.config.reading import read_config
+from itersel.config.yaml_loader import read_yaml
 from itersel.config.experiments import expanded
 from itersel.config.splits import has_lists
 from itersel.config.file_checks import check_files_exist, help_files

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
-from itersel.config.options import refuse, whole
+from itersel.config.command_line import refuse, whole
 from itersel.errors import suggest
 from itersel.limits import (
     LANGUAGE_PATTERN,
@@ -43,8 +43,8 @@ def add_step(step: argparse.ArgumentParser, name: str, module: str) -> ModuleTyp
     """Add the options of a step, and what runs it; returns its module in `itersel.cli`.
 
     The step `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module's `SUBSTEPS` name parts
-    of the step, as ``report page``, with a line of help, these have such functions instead: ``_add_page`` and
-    ``_page``.
+    of the step, such as ``report page``, with a line of help, these have such functions instead:
+    ``_add_page`` and ``_page``.
     """
     command = importlib.import_module(f"itersel.cli.{module}")
     parsers = {name: step}

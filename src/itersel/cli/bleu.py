@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, add_randomization, add_reference, add_scoring
-from itersel.config.options import different_names
+from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
 

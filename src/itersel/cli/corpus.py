@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import add_jobs, add_options, language, positive, split
-from itersel.config.options import add_section_arguments, names, refuse, section_of
+from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.corpus.corpora import (
     FORMATS,
     RECORDS,

@@ -16,7 +16,7 @@ from itersel.cli.arguments import (
     not_negative,
     positive,
 )
-from itersel.config.options import add_section_arguments, section_of, whole
+from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.errors import InputError, located
 from itersel.limits import MAX_K_BEST

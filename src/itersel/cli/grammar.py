@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output
-from itersel.config.options import add_section_arguments, section_of
+from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.search import Grammar
 
 SUBSTEPS = {

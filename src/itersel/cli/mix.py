@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output, add_patience, output_file, positive
+from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.mixing import MIXINGS
-from itersel.config.options import add_section_arguments, section_of
 
 
 def _add_mix(parser: argparse.ArgumentParser) -> None:

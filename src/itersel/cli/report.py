@@ -21,7 +21,7 @@ from itersel.cli.arguments import (
     output_file,
     positive,
 )
-from itersel.config.options import add_section_arguments, section_of, whole
+from itersel.config.command_line import add_section_arguments, section_of, whole
 from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import FEATURE_SETS, MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU

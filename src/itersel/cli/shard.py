@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, positive, seed
-from itersel.config.options import refuse
+from itersel.config.command_line import refuse
 from itersel.errors import InputError, located
 
 if TYPE_CHECKING:

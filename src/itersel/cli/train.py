@@ -6,8 +6,8 @@ import argparse
 from dataclasses import asdict
 
 from itersel.cli.arguments import add_options, add_output, add_patience, not_negative, positive, seed
+from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.learners import LEARNERS, find_conflict
-from itersel.config.options import add_section_arguments, section_of
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 

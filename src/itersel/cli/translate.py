@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
-from itersel.config.options import whole
+from itersel.config.command_line import whole
 from itersel.limits import MAX_K_BEST
 
 SUBSTEPS = {"export cdec": "write a folder that cdec runs as it is"}

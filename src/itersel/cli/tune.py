@@ -16,8 +16,8 @@ from itersel.cli.arguments import (
     positive,
     seed,
 )
+from itersel.config.command_line import section_of
 from itersel.config.learners import TUNERS, LineSearch
-from itersel.config.options import section_of
 from itersel.errors import InputError
 
 # PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads and on the type of processor.

@@ -20,7 +20,7 @@ PARALLEL = ("source", "target")
 FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
-# Keys that have an effect: of sections, of which all others have none, and of texts.
+# With `kind: lists`, keys that have an effect: of sections, of which all others have none, and of texts.
 USED = {
     "data": (
         *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
@@ -205,8 +205,8 @@ def _check_held_out_modules(data: Data) -> None:
 
 def check_lists(config: Config) -> None:
     """Reject missing keys, and keys that need a decoder."""
-    checks = [partial(_check_lists_of, text, key) for key, text in texts_by_key(config.data).items()]
-    checks += [partial(_check_experiment, config, name) for name in config.experiments]
+    checks = [partial(_check_text_of_lists, text, key) for key, text in texts_by_key(config.data).items()]
+    checks += [partial(_check_experiment_of_lists, config, name) for name in config.experiments]
     attempt_all([partial(_check_unused, config), *checks])
 
 
@@ -220,7 +220,7 @@ def refuse_lists(data: Data) -> None:
         raise wrong("data.dense", "needs data.kind: lists")
 
 
-def _check_lists_of(text: Split | ReferencedText, key: str) -> None:
+def _check_text_of_lists(text: Split | ReferencedText, key: str) -> None:
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
     for name in changed(text):
         if name not in allowed:
@@ -247,7 +247,7 @@ def _check_unused(config: Config) -> None:
                 raise wrong(f"{section}.{name}", NO_EFFECT)
 
 
-def _check_experiment(config: Config, name: str) -> None:
+def _check_experiment_of_lists(config: Config, name: str) -> None:
     experiment, key = config.experiments[name], f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
     if experiment.templates:

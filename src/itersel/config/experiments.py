@@ -1,7 +1,7 @@
-"""Experiments: defaults that depend on other keys, and those that stand for several.
+"""Experiments: defaults that depend on other keys, and what stands for several experiments.
 
-The latter are grids, repeats with different seeds, and independent tasks. Devtest chose the defaults of each
-tuning corpus (docs/experiments.md).
+Grids, repeats with different seeds, and independent tasks stand for several. Devtest chose the defaults of
+each tuning corpus (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from itersel.errors import CombinedInputError, InputError, errors_of
 
 Section = TypeVar("Section")
 
-TASKS, PATH_TASKS = Resharding(shards=4, parts=8), RandomTasks(shards=4)
-ITERATIONS = 6
-FOLDS = 10
+# Defaults on train, the second of path following.
+DEFAULT_TASKS, PATH_TASKS = Resharding(shards=4, parts=8), RandomTasks(shards=4)
+DEFAULT_ITERATIONS = 6
+MOST_FOLDS = 10
 # Between the name of the experiment and the label.
 MARK = ".task-"
 _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
@@ -69,10 +70,10 @@ def _with_defaults(experiment: Experiment, given: Mapping[str, Any], has_referen
         return experiment
     if "tasks" not in given and not is_sgd and not isinstance(experiment.mixing, Nothing):
         is_path = isinstance(experiment.mixing, PathFollowing)
-        experiment = replace(experiment, tasks=PATH_TASKS if is_path else TASKS)
+        experiment = replace(experiment, tasks=PATH_TASKS if is_path else DEFAULT_TASKS)
     held_out, steps = experiment.held_out, given.get("held_out") or {}
     if "tuner" not in steps and has_references:
-        iterations = steps.get("iterations", ITERATIONS)
+        iterations = steps.get("iterations", DEFAULT_ITERATIONS)
         held_out = replace(held_out, tuner=KBestMira(), iterations=iterations)
     tuner = _on_train(held_out.tuner, steps.get("tuner") or {})
     return replace(experiment, held_out=replace(held_out, tuner=tuner))
@@ -96,7 +97,7 @@ def with_folds(config: Config) -> Config:
         tasks = experiment.tasks
         if tasks.language_model_folds is None:
             is_own = experiment.tune_on == "train" and not has_model
-            folds = min(FOLDS, files_of(tasks)) if is_own else 1
+            folds = min(MOST_FOLDS, files_of(tasks)) if is_own else 1
             experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
         experiments[name] = experiment
     return replace(config, experiments=experiments)

@@ -81,12 +81,13 @@ class Bitext(NamedTuple):
         return Bitext(*columns)  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, list[str]]:
-        """Return the existing columns by name.
+        """Return the existing columns by name, except `cased`.
 
         ``target.N`` is the N-th additional reference; ``raw`` and ``raw.N`` are the raw references, and
         ``raw.source`` is the raw source.
         """
-        columns = {name: column for name, column in self._asdict().items() if column is not None}
+        listed = self._replace(cased=None)._asdict()
+        columns = {name: column for name, column in listed.items() if column is not None}
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
             columns[f"target.{number}"] = list(lines)
         for number, lines in enumerate(zip(*columns.pop("raw", ()), strict=True), -1):

@@ -7,6 +7,7 @@ counts, for thousands of resampled texts in one pass; tests compare the formulas
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +21,6 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.arrays import Float64s
-from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.limits import CASES, METRICS
@@ -108,7 +108,12 @@ def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:
     for path, lines in zip(paths, references, strict=True):
         if not lines:
             raise InputError("is empty; expected reference translations", path)
-    check_line_counts(*zip(paths, references, strict=True))
+        if len(lines) != len(references[0]):
+            raise InputError(
+                f"has {len(lines)} lines, but {os.fspath(paths[0])} has {len(references[0])}; all references "
+                "must be of the same text",
+                path,
+            )
     return without_empty(references)
 
 
@@ -134,8 +139,13 @@ def without_empty(references: Sequence[References]) -> list[list[str | None]]:
 
 def read_translations(path: FilePath, references: Sequence[References], reference: FilePath) -> list[str]:
     """Read the translations of one system, which must have as many lines as the file `reference`."""
-    lines = read_lines(path)
-    check_line_counts((reference, references[0]), (path, lines))
+    lines, count = read_lines(path), len(references[0])
+    if len(lines) != count:
+        raise InputError(
+            f"has {len(lines)} lines, but the reference {os.fspath(reference)} has {count}; both must have "
+            "one line per sentence",
+            path,
+        )
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Build a shard from rules given as Python data, as for text grammars and tests."""
+"""Build a shard from rules given as Python data, with any categories, as for text grammars and tests."""
 
 from __future__ import annotations
 

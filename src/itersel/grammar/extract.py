@@ -1,4 +1,7 @@
-"""Grammar extraction for a shard of sentences from the grammar index (docs/extraction.md)."""
+"""Grammar extraction for a shard of sentences from the grammar index (docs/extraction.md).
+
+The source patterns of the sentences are found in the corpus, then their rules (`RuleTable`), then features.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ from itersel.grammar.pattern_kernels import (
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import count_bins
+from itersel.grammar.sparse import check_templates, count_bins
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
@@ -264,6 +267,7 @@ def extract_shard(
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
     settings = settings or Grammar()
+    check_templates(settings.templates)
     attributes = {
         "itersel": __version__,
         "leave_one_out": leave_one_out is not None,
@@ -278,6 +282,7 @@ class Extractor:
     """Extracts the grammars of new sentences in memory, some sentences at a time."""
 
     def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
+        check_templates(settings.templates)
         self._index, self._settings = index.arrays, settings
         self._ids = index.word_numbers()
         self._words = list(self._ids)

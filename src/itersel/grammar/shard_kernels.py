@@ -1,4 +1,7 @@
-"""Validation of the rules of a shard: the decoder can apply any rule that passes."""
+"""Kinds of rules, categories that all shards have, and the validation of rules.
+
+The decoder can apply any rule that passes.
+"""
 
 from __future__ import annotations
 

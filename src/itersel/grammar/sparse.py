@@ -198,6 +198,15 @@ def count_bins(count: NDArray[np.integer]) -> UInt8s:
     return np.where(count > 0, bins, 0).astype(np.uint8)
 
 
+def check_templates(templates: Sequence[str]) -> None:
+    """Raise an InputError for a template that does not exist or is listed twice."""
+    for number, name in enumerate(templates):
+        if name not in TEMPLATES:
+            raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
+        if name in templates[:number]:
+            raise InputError(f"template '{name}' is named twice")
+
+
 def _fixed_categories(rule_kind: UInt8s) -> UInt16s:
     category = np.zeros((rule_kind.shape[0], 3), np.uint16)
     category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S

@@ -29,13 +29,12 @@ import numpy as np
 
 from itersel import __version__
 from itersel.arrays import Float32s, Int32s, Int64s
-from itersel.config.search import Grammar
 from itersel.corpus.text import FIELD_SEPARATOR, check_line_counts, find_control, split_words
 from itersel.errors import InputError
 from itersel.grammar.build import CategorySet, Points, Rule, Symbol, make_shard
 from itersel.grammar.shard import CATEGORY, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GRAMMAR_RULE, X
-from itersel.grammar.sparse import COMPUTED_FEATURE
+from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, parse_number
 from itersel.plugins import TEMPLATES
 from itersel.storage.files import open_output, read_lines
@@ -72,7 +71,7 @@ def import_grammars(
     For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
     words it has. `templates` are those of the sparse features to compute from the rules.
     """
-    templates = Grammar(templates=tuple(templates)).templates  # which checks them
+    check_templates(templates)
     if "Count" in templates:
         raise InputError(
             "template 'Count' does not follow from text grammars; a grammar may list its features"

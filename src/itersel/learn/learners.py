@@ -1,7 +1,8 @@
 """The online learners: from one k-best list, a learner decides how the weights should move.
 
 The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
-for all learners: see `itersel.learn.state`.
+for all learners: see `itersel.learn.state`. Hope and fear may come from the forest of a sentence, by a search
+augmented with BLEU (`find_augmented`).
 """
 
 from __future__ import annotations

@@ -148,9 +148,10 @@ def train_parts(
     loss = None
     if measure_loss:
         # as in epoch 0: losses of different epochs are comparable only if the same pairs are drawn
-        first = _Pass(start, before, learner, replace(settings, epoch=0))
-        listed = progress(first.examples(parts), "measure loss", sentences)
-        loss = sum((learner.loss(one.example) for one in listed), 0.0)
+        # without a name, so that its weights are freed before training
+        listed = _Pass(start, before, learner, replace(settings, epoch=0)).examples(parts)
+        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
+        loss = sum(losses, 0.0)
     seen = pairs = updates = 0
     mean_bleu = total_bleu = 0.0
 

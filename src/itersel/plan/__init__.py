@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from itersel.config.options import options
+from itersel.config.command_line import options
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs, Lists

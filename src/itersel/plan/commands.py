@@ -7,8 +7,8 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from itersel.config.command_line import options_of
 from itersel.config.learners import Batch, LineSearch, NoTuner
-from itersel.config.options import options_of
 from itersel.config.search import ListSettings
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment

@@ -6,9 +6,10 @@ import functools
 import shlex
 from typing import Any
 
+from itersel.config.command_line import options, options_of
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
-from itersel.config.options import name_in, options, options_of
+from itersel.config.options import name_in
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.values import Config

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from itersel.config.command_line import options
 from itersel.config.data import Split
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
-from itersel.config.options import options
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns

@@ -6,9 +6,10 @@ import shlex
 from typing import Any
 
 from itersel.config import splits
+from itersel.config.command_line import options, options_of
 from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.mixing import MIXINGS
-from itersel.config.options import name_in, options, options_of
+from itersel.config.options import name_in
 from itersel.config.tasks import (
     TASKS,
     IndependentTask,

@@ -10,7 +10,7 @@ from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.options import options, options_of
+from itersel.config.command_line import options, options_of
 from itersel.config.tasks import (
     IndependentTask,
     NaturalTasks,

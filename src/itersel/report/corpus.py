@@ -10,7 +10,7 @@ import numpy as np
 from itersel.corpus.split import Overlap
 from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
-from itersel.grammar.shard import FORMAT
+from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.files import check_counts, read_json
 from itersel.storage.hdf5 import read_arrays

@@ -39,12 +39,12 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the compiled model ``NAME.bin``, as in the folder of a
     run).
     """
+    loaded = load_system(system)
+    file = _find_arpa(system) if arpa is None else arpa
+    content = read_bytes(file)
+    if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
+        raise InputError("is not the ARPA file that the language model of the system was made from", file)
     with new_folder(Path(output)) as folder:
-        loaded = load_system(system)
-        file = _find_arpa(system) if arpa is None else arpa
-        content = read_bytes(file)
-        if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
-            raise InputError("is not the ARPA file that the language model of the system was made from", file)
         _write(folder, loaded, text, content)
 
 

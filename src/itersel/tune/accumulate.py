@@ -1,9 +1,4 @@
-"""The input of tuners: the k-best lists of all shards and iterations, merged sentence by sentence.
-
-On held-out text, sparse features are summed to a dense one, so few weights are tuned. The column of this sum
-is the score of a translation's sparse features under given weights; its weight is a factor for all sparse
-weights. Flanigan, Dyer & Carbonell (2013) search along directions of such columns.
-"""
+"""The k-best lists of all shards and iterations, merged sentence by sentence."""
 
 from __future__ import annotations
 
@@ -21,25 +16,16 @@ from numpy.typing import NDArray
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
-from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError, checked
 from itersel.storage.formats import FileFormat, FilePath, damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows
-from itersel.tune.generate import DIGITS, FORMAT, SUM
-from itersel.vectors.features import common_features, refuse_shared, unique_features
-from itersel.vectors.weights import (
-    Weights,
-    find_named,
-    find_weights,
-    make_weights,
-    nonzero,
-    take_weights,
-    weighted_sum,
-)
+from itersel.tune.generate import FORMAT
+from itersel.vectors.features import unique_features
+from itersel.vectors.weights import Weights, find_weights
 
 if TYPE_CHECKING:
-    from itersel.tune.nbest import NBestLists
+    pass
 
 # Arrays that define sizes must be read together with those that use them.
 REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
@@ -288,102 +274,3 @@ class FileLists(NamedTuple):
             wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
             yield arrays, wanted, origin[wanted] - base
             base += rows
-
-
-class Task(NamedTuple):
-    """The input of every tuner.
-
-    The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
-    Otherwise, the F sparse features of the lists are tuned one by one.
-    """
-
-    lists: FileLists | NBestLists
-    before: Weights  # weights that the newest lists were decoded with, or to start from
-    # On held-out text, the weights by which sparse features are summed: `before` and, for the line search
-    # between the two, the mixed weights of the previous epoch.
-    sums: tuple[Weights, ...] = ()
-    seed: tuple[int, ...] = ()
-    has_quality: bool = False  # other than BLEU
-
-    @property
-    def features(self) -> list[str]:
-        """Names of the dense features, the first columns."""
-        return [name for name in self.lists.dense_names if name != SUM]
-
-    @property
-    def start(self) -> Float64s:
-        """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
-        value = find_named(self.before, self.features)
-        return np.append(value, (1.0, 0.0)[: len(self.sums)])
-
-    def start_with(self, sparse: SparseRows) -> Float64s:
-        """Return the start weights of columns and sparse features, float64 (C + F)."""
-        return np.append(self.start, find_weights(self.before, sparse.key))
-
-    def pool(self) -> Pool:
-        """Return the merged lists, with all columns."""
-        pool = self.lists.pool()
-        for weights in self.sums:
-            score = np.round(self.lists.sparse_scores(pool.origin, weights), DIGITS)
-            pool = pool._replace(dense=np.column_stack((pool.dense, score)))
-        return pool
-
-    def sparse(self, origin: Int64s) -> SparseRows:
-        """Return the sparse features that are tuned one by one, of the translations with this origin."""
-        return (FileLists([]) if self.sums else self.lists).sparse(origin)
-
-    def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
-        """Return the directions of a line search, float64 (C), without those in which nothing varies.
-
-        Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of the
-        previous epoch to `before`, ignored without these; `scale`, float64 (C): how much each column varies.
-        """
-        features = self.features
-        directions: list[Float64s] = []
-        for name in wanted:
-            if name == STEP:
-                for last in self.sums[1:]:
-                    step = self.start[: len(features)] - find_named(last, features)
-                    # add all current sparse weights, and subtract those of the previous epoch
-                    directions.append(np.append(step, (1.0, -1.0)))
-            elif name == ALL_DENSE:
-                directions += [axis(scale, column) for column in range(len(features))]
-            elif name in features:
-                directions.append(axis(scale, features.index(name)))
-            else:
-                raise InputError(
-                    f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
-                )
-        return [direction for direction in directions if direction.any()]
-
-    def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
-        """Return the weights of individual features, without zeros.
-
-        `value`, float64 (C + F), are the weights of the columns and of the sparse features, whose names
-        `sparse` has; `rest` is the factor of the weights of all other features, unless they are summed: then
-        the weights of the columns are their factors.
-        """
-        columns, factors, others = len(self.features), [rest], [self.before]
-        if self.sums:
-            factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
-        own = [make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))]
-        if sparse is not None:
-            refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
-            own.append(Weights(sparse.key, value[value.shape[0] - sparse.key.shape[0] :], sparse.name))
-        for part in own:
-            others = [elsewhere(one, part) for one in others]
-        return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
-
-
-def axis(scale: Float64s, column: int) -> Float64s:
-    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
-    direction = np.zeros(scale.shape[0])
-    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
-    return direction
-
-
-def elsewhere(weights: Weights, known: Weights) -> Weights:
-    """Return the weights of all features that `known` does not have."""
-    is_elsewhere = np.ones(weights.key.shape[0], bool)
-    is_elsewhere[common_features(known.key, known.name, weights.key, weights.name)[1]] = False
-    return take_weights(weights, is_elsewhere)

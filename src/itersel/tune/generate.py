@@ -154,9 +154,9 @@ def write_shard_rows(
     iteration: int,
     number: int,
 ) -> AbstractContextManager[RowWriter]:
-    """Return a writer for a file of lists or forests; see `write_rows`.
+    """Return the context of a writer for a file of lists or forests; see `write_rows`.
 
-    Writes the attributes, too, by which `itersel.tune.accumulate` sees which files belong together.
+    Its attributes are those by which `itersel.tune.accumulate` sees which files belong together.
     """
     attributes = {
         "kind": kind,

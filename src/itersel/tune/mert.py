@@ -21,7 +21,7 @@ from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.learners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.tune.accumulate import Pool, axis
+from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -188,6 +188,13 @@ def move(search: LineSearch, weights: Float64s, bleu: float, direction: Float64s
     # if two translations score the same except for rounding errors, the expected BLEU may be too high
     found = search.bleu(moved)
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
+
+
+def axis(scale: Float64s, column: int) -> Float64s:
+    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
+    direction = np.zeros(scale.shape[0])
+    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
+    return direction
 
 
 def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:

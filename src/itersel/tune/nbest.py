@@ -21,8 +21,9 @@ from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplica
 from itersel.nbest.weights import as_weights, score_lists
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import take_rows
-from itersel.tune.accumulate import Pool, SparseRows, Task, check_matches, name_of
+from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
 from itersel.tune.generate import DIGITS
+from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
 from itersel.vectors.features import feature_keys, unique_features
 from itersel.vectors.weights import Weights, make_weights, take_weights

@@ -1,6 +1,7 @@
-"""PRO, k-best MIRA, and all batch tuners by name: they read lists or forests and write a weights file.
+"""The batch tuners by name, and two of them, PRO and k-best MIRA.
 
-The next iteration decodes with these weights and adds its lists to the existing ones.
+They read lists or forests and write a weights file. The next iteration decodes with these weights and adds
+its lists to the existing ones.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from itersel.errors import InputError, located
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.progress import progress
 from itersel.storage.formats import FileFormat, FilePath
-from itersel.tune.accumulate import FileLists, Pool, SparseRows, Task, elsewhere, find_files
+from itersel.tune.accumulate import FileLists, Pool, SparseRows, find_files
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.forests import read_search
 from itersel.tune.generate import FORMAT as LISTS
@@ -34,6 +35,7 @@ from itersel.tune.generate import START, SUM, start_weights
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
+from itersel.tune.task import Task, elsewhere
 from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
 
 MAX_STEPS = 1000  # of L-BFGS

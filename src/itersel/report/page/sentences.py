@@ -1,7 +1,7 @@
 """The sentences of the test sets with all translations: their scores, and what the page shows of them.
 
-What tells two systems apart, the kinds of sentences that each translates better and n-grams, follows
-compare-mt (Neubig et al. 2019).
+Two systems are told apart as in compare-mt (Neubig et al. 2019): by the kinds of sentences that each
+translates better, and by n-grams.
 """
 
 from __future__ import annotations

@@ -1,0 +1,161 @@
+"""The keys of a section as options of a command: written for its command line, and read from it again."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import re
+import shlex
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from itersel.config.options import BOUNDS, split_optional, types_of
+from itersel.errors import InputError
+from itersel.limits import parse_number
+
+# How messages state the limits of a number.
+LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
+
+
+def options(**values: object) -> str:
+    """Return keyword arguments as long options, quoted for a shell.
+
+    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
+    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
+    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
+    """
+    words: list[str] = []
+    for name, given in values.items():
+        option = "--" + name.replace("_", "-")
+        for value in given if isinstance(given, list) else [given]:
+            if value is None or value is False:
+                continue
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            if value is True:
+                words.append(option)
+            elif text == "-":
+                words += [option, "./-"]
+            elif text.startswith("-"):
+                words.append(f"{option}={text}")
+            else:
+                words += [option, text]
+    return shlex.join(words)
+
+
+def options_of(section: Any) -> dict[str, Any]:
+    """Return the values of a section by the name of their option; None where an empty list is the default."""
+    values = ((item, getattr(section, item.name)) for item in fields(section))
+    return {item.name: None if value == item.default == () else value for item, value in values}
+
+
+def section_of(kind: Any, options: argparse.Namespace) -> Any:
+    """Return a section with the values of parsed options: the inverse of `options_of`."""
+    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
+
+
+def add_section_arguments(
+    parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
+) -> None:
+    """Add an option for each key of a section, or for those in `names`; true or false become flags."""
+    for item in fields(section):
+        if names and item.name not in names:
+            continue
+        (kind, is_optional), bounds = split_optional(types_of(section)[item.name]), item.metadata
+        chosen: Any = item.default
+        choices, shown = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
+        settings: dict[str, Any] = {"default": chosen}
+        if kind is bool:
+            settings = {"action": "store_true"}
+        elif typing.get_origin(kind) is tuple:
+            known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
+            shown += f"{known} Separate them with commas (default: {','.join(chosen) or none})."
+            settings |= {"type": different_names(choices), "metavar": "NAMES"}
+        else:
+            shown += "" if is_optional else " (default: %(default)s)"
+            taken = BOUNDS if kind is float else ("minimum", "maximum")
+            limits = {name: bounds[name] for name in taken if name in bounds}
+            if choices is not None:
+                settings["choices"] = choices
+            else:
+                settings |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
+        action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
+        # what packages add to the choices is looked up only when help is shown
+        action.known, action.help = choices, shown  # type: ignore[attr-defined]
+
+
+def add_chosen_section(
+    parser: argparse.ArgumentParser, arguments: Sequence[str], option: str, choices: Mapping[str, Any]
+) -> None:
+    """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
+
+    Modules of `itersel.cli` name the option and its choices for a step in `CHOSEN`.
+    """
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    first.add_argument(f"--{option}", default=parser.get_default(option), dest="name")
+    name = None
+    with contextlib.suppress(argparse.ArgumentError):
+        name = first.parse_known_args(arguments)[0].name
+    if name is not None and name in choices:
+        try:
+            add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+        except argparse.ArgumentError as error:
+            raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
+
+
+def refuse(text: str, wanted: str) -> NoReturn:
+    """Raise the error for an option whose value is not `wanted`."""
+    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
+
+
+def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+    """Return a parser of whole numbers within bounds."""
+    limit = f"from {minimum} to {maximum}" if maximum is not None else f"of {minimum} or more"
+
+    def parse(text: str) -> int:
+        # int() alone would accept '1_000' and digits of other scripts
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
+        if number is None or number < minimum or (maximum is not None and number > maximum):
+            refuse(text, f"a whole number {limit}")
+        return number
+
+    return parse
+
+
+def number(**limits: float) -> Callable[[str], float]:
+    """Return a parser of finite numbers within limits, which are some of `BOUNDS`."""
+
+    def parse(text: str) -> float:
+        try:
+            value = parse_number(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            refuse(text, "a number")
+        for bound, limit in limits.items():
+            if BOUNDS[bound][1](value, limit):
+                refuse(text, f"a number {LIMITS[bound].format(limit)}")
+        return value
+
+    return parse
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Parse names separated by commas; there may be none."""
+    return tuple(filter(None, text.split(",")))
+
+
+def different_names(known: Collection[str] | None) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of names separated by commas: of different known ones or none, or of any."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        found = names(text)
+        if known is None and not all(text.split(",")):
+            refuse(text, "a comma-separated list of names")
+        if known is not None and (len({*found}) != len(found) or not all(name in known for name in found)):
+            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
+        return found
+
+    return parse
