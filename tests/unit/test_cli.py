@@ -192,6 +192,18 @@ assert warm_up.is_warm()
     assert sorted(outputs) == ["", "", "compiled\n"]
 
 
+def test_no_kernels_are_loaded_before_they_are_compiled():
+    """Warm-up forks processes, some of which interpret the kernels instead of compiling them."""
+    code = """
+import sys
+from itersel.cli import warm_up
+from itersel.cli.main import main
+warm_up.warm_up_once = lambda main: print("itersel.compile.jit" in sys.modules)
+main(["lm", "compile", "--input", "none", "--output", "none.bin"])
+"""
+    assert limited(program=("-c", code)).stdout == "False\n"
+
+
 # Makes numba load what it compiles with. Kernels outside of the package are not in the cache.
 COMPILED = """
 import sys

@@ -247,7 +247,7 @@ def test_threads_make_no_difference(name: str) -> None:
     ],
 )
 def test_overflow_names_sentence_and_feature(learner: learners.Online, value: float, advice: str) -> None:
-    corpus = [oracle.Sentence(((1,),), ((1,), (2,)), ({"feature3": value}, {"feature3": -value}))]
+    corpus = [oracle.Sentence(((1,),), ((2,), (1,)), ({"feature3": -value}, {"feature3": value}))]
     message = f"sentence 1 of the shard: the weight of 'feature3' overflows; choose a smaller {advice}$"
     with pytest.raises(InputError, match=message):
         train(corpus, learner, Start(make_weights({})))
