@@ -111,7 +111,7 @@ def site(root):
 def test_command_reference_has_every_option(site):
     sections = sections_of(site["commands"]["command_reference"](), "## itersel ")
     assert list(sections) == list(STEPS)
-    parser = full_parser(make_parser())
+    parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
     (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
     for name, step in steps.choices.items():
         waiting = [step]

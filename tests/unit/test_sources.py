@@ -48,7 +48,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("shard"), *used_modules("lm estimate")}
-    of_main = {f"itersel.cli.{name}" for name in ("main", "signals", "warm_up")}
+    of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
     assert loaded - found - WITHOUT_INFLUENCE == of_main
 
 
