@@ -67,16 +67,14 @@ def new_folder(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     unfinished = target.with_name(f".unfinished.{target.name}")
     shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
     try:
-        unfinished.mkdir(parents=True)
         yield unfinished
         # Once for all files: waiting for the disk after each of thousands took nine tenths of the time.
         os.sync()
         unfinished.replace(target)
-    except BaseException as error:
+    except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
-        if isinstance(error, OSError) and str(error.filename or unfinished).startswith(str(unfinished)):
-            raise named(error, path) from None
         raise
 
 

@@ -32,6 +32,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.cli.arguments",
         "itersel.code_check",
         # what they declare reaches the steps as options
+        "itersel.config.command_line",
         "itersel.config.options",
         "itersel.config.search",
     }

@@ -20,7 +20,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("grammar extract", {"grammar.pattern_kernels"}, {"vectors.weights", "decode.decoder"}),
+        ("grammar extract", {"grammar.shard"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),
         ("report resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("report choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),
@@ -32,6 +32,8 @@ def test_modules(command, used, unused):
     modules = {name.removeprefix("itersel.") for name in used_modules(command)}
     assert used <= modules
     assert not unused & modules
+    # what only passes options on does not count
+    assert not modules & {"config.options", "config.command_line", "cli.main", "progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 

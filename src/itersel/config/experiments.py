@@ -1,7 +1,7 @@
 """Experiments: defaults that depend on other keys, and what stands for several experiments.
 
 Grids, repeats with different seeds, and independent tasks stand for several. Devtest chose the defaults of
-each tuning corpus (docs/experiments.md).
+each tuning corpus, in experiments with earlier versions (docs/experiments.md).
 """
 
 from __future__ import annotations

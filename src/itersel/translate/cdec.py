@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.atomic import new_folder
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text import grammar_lines
 from itersel.progress import count_up
@@ -39,13 +40,20 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the compiled model ``NAME.bin``, as in the folder of a
     run).
     """
+    if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
+        raise InputError("exists, and is not an empty folder; name another one", output)
     loaded = load_system(system)
     file = _find_arpa(system) if arpa is None else arpa
     content = read_bytes(file)
     if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", file)
-    with new_folder(Path(output)) as folder:
-        _write(folder, loaded, text, content)
+    with atomic_path(output) as temporary:
+        try:
+            temporary.mkdir()
+            _write(temporary, loaded, text, content)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
 
 def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> None:

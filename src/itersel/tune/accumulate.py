@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from operator import attrgetter
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from itersel.storage.strings import StringTable, concatenate, offsets_of, places
 from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
-
-if TYPE_CHECKING:
-    pass
 
 # Arrays that define sizes must be read together with those that use them.
 REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
