@@ -38,7 +38,6 @@ from itersel.limits import (
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
 
-
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 SUBSTEPS = {
@@ -244,9 +243,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
     preparation = "preparation.json of the training corpus; replaces the five options above"
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
-    splits = (
-        "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: a hash of the source decides (default)"
-    )
+    splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
     add_section_arguments(parser, Data, ("max_length", "max_ratio", "max_line_bytes"))
     drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
@@ -257,13 +254,10 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, labels, type=names, default=())
     deduplicate = (
-        "with --split train: drop pairs with the same source and target, or the same source (default: pairs)"
+        "with train: drop pairs with the same source and target, or the same source (default: pairs)"
     )
     add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
-    cut = (
-        "with --split train: cut the N sentences with the smallest hashes for dev, devtest or test; may be "
-        "repeated"
-    )
+    cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
     keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
     add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")

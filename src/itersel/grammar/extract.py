@@ -1,7 +1,4 @@
-"""Grammar extraction for a shard of sentences from the grammar index (docs/extraction.md).
-
-The source patterns of the sentences are found in the corpus, then their rules (`RuleTable`), then features.
-"""
+"""Extract the grammars of a shard: source patterns, their rules, then features (docs/extraction.md)."""
 
 from __future__ import annotations
 
