@@ -43,6 +43,63 @@ def test_submission(programs):
     assert client().submit(ARRAY, Request()) == "17"
 
 
+@pytest.mark.parametrize("answer", ["42\n17", "17\n42", "17;here\n42"])
+def test_answer_among_other_numbers(programs, answer):
+    """The scheduler says which of them has the name of the array."""
+    programs("sbatch", f"echo '{answer}'")
+    programs("squeue", "echo '42 other'; echo '17 x-123456'")
+    assert client().submit(ARRAY, Request()) == "17"
+
+
+def test_number_that_is_no_answer_cancels_nothing(programs):
+    """A wrapper prints a number instead of the answer: it is that of somebody's array."""
+    programs("sbatch", "echo 42")
+    programs("squeue", "echo '42 other'; echo '17 x-123456'")
+    calls = programs("scancel", "")
+    said = []
+    asking = client(said=said)
+    assert asking.submit(ARRAY, Request()) == "42"
+    asking.cancel(arrays=["17", "42"], tasks=[("42", 3)])
+    assert calls() == ["17"]
+    assert "42" in said[0]
+
+
+@pytest.mark.parametrize("listed", ["echo '17 x-123456'", "", "exit 1"])
+def test_array_that_is_not_listed_under_another_name_is_cancelled(programs, listed):
+    """It may have ended, or the list be old."""
+    programs("sbatch", "echo 17")
+    programs("squeue", listed)
+    calls = programs("scancel", "")
+    asking = client()
+    asking.cancel(arrays=[asking.submit(ARRAY, Request())])
+    assert calls() == ["17"]
+
+
+def test_what_a_slow_submission_says_is_told(programs, monkeypatch):
+    """Slurm's sbatch tries again by itself for minutes, and says so only to its own terminal."""
+    monkeypatch.setattr(commands, "TOLD_AFTER", 0.01)
+    busy = "echo 'Slurm temporarily unable to accept job, sleeping and retrying' >&2"
+    programs("sbatch", f"{busy}; until [ -e told ]; do /bin/sleep 0.02; done; echo 17")
+    said = []
+
+    def tell(message):
+        said.append(message)
+        if "temporarily unable" in message or len(said) == 1:
+            Path(os.environ["PATH"].partition(":")[0], "told").touch()
+
+    assert Client(Slurm(), 100, tell).submit(ARRAY, Request()) == "17"
+    assert len(said) == 1
+    assert "x-123456" in said[0]
+
+
+def test_command_that_takes_too_long_is_killed_with_what_it_said(programs):
+    programs("sbatch", "echo working >&2; echo 'and waiting'; exec /bin/sleep 1000")
+    with pytest.raises(SchedulerError, match="timed out") as error:
+        commands.run(["sbatch"], timeout=1)
+    assert error.value.passing
+    assert error.value.answer == "working and waiting"
+
+
 def test_refusal_is_told_at_once(programs):
     """The name of the array, which is in the message, is no reason to try again."""
     calls = programs("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")

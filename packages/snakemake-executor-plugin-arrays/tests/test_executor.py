@@ -68,7 +68,21 @@ class Watched(Executor):
     def start(self, *lines):
         """Let these jobs begin."""
         for line in lines:
-            (self.folder.path / f"{line}.running").write_text("n1\n")
+            self.put(line, "running.n1.17.0a0b0c")
+
+    def end(self, line, status):
+        """Let a job end."""
+        self.put(line, f"ended.{status}.n1.17.0a0b0c")
+
+    def put(self, line, state):
+        """Give a job another state."""
+        [token] = [path for path in self.folder.path.glob(f"{line}.*") if path.suffix != ".log"]
+        token.rename(self.folder.path / f"{line}.{state}")
+
+    def words(self):
+        """Return the states of the jobs without what follows."""
+        states = self.folder.states()
+        return [states[line].word for line in sorted(states)]
 
     @staticmethod
     def in_background(function):
@@ -124,12 +138,12 @@ def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     """Also if one of them ends later."""
     watched = Watched(tmp_path / "a", [ALIVE, ALIVE])
     watched.folder.log(2).write_text("Building DAG of jobs...\nthe code has been edited\n\n")
-    (watched.folder.path / "2.status").write_text("78\n")
+    watched.end(2, 78)
     assert watched.look() == ["0"]
     [(shard, message)] = watched.reports
     assert shard == "1"
     assert "ended with exit status 78, so it is not repeated: the code has been edited. Logs" in message
-    (watched.folder.path / "1.status").write_text("78\n")
+    watched.end(1, 78)
     assert watched.look() == []
     assert watched.silent == watched.jobs[:1]
     assert [job.attempt for job in watched.jobs] == [2, 2]
@@ -206,9 +220,7 @@ def test_file_system_out_of_reach_loses_no_job(tmp_path):
     (tmp_path / "a").rename(tmp_path / "b")
     assert watched.look() == ["0", "1"]
     (tmp_path / "b").rename(tmp_path / "a")
-    (watched.folder.path / "2.status").write_text("")
-    assert watched.look() == ["0", "1"]
-    (watched.folder.path / "2.status").write_text("0\n")
+    watched.end(2, 0)
     assert watched.look() == ["0"]
     assert watched.reports == [("1", None)]
     assert watched.unreported == 1
@@ -244,13 +256,13 @@ def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):
     assert watched.look() == ["0"]
     assert f" task 7_2{' on n1' if started else ''} {text}" in watched.reports[0][1]
     # if the scheduler starts it again, it does nothing
-    assert [path.name for path in watched.folder.path.glob("*.revoked")] == ["task-2.revoked"]
+    assert watched.words() == ["waiting", "revoked"]
 
 
 def test_lost_task_of_several_jobs(tmp_path):
     """The job that ran is told from the one that was never started; what has ended is kept."""
     watched = Watched(tmp_path / "a", [{("7", 1): Status("TIMEOUT", False)}], jobs_per_task=2)
-    (watched.folder.path / "1.status").write_text("0\n")
+    watched.end(1, 0)
     assert watched.look() == []
     assert watched.reports[0] == ("0", None)
     assert "TIMEOUT" in watched.reports[1][1]
@@ -303,7 +315,7 @@ def test_array_is_given_up_when_snakemake_knows_all_of_its_jobs(tmp_path):
 def test_signal_is_named(tmp_path, status, log, text):
     watched = Watched(tmp_path / "a", [ALIVE])
     watched.folder.log(2).write_text("x" * 200_000 + log)
-    (watched.folder.path / "2.status").write_text(f"{status}\n")
+    watched.end(2, status)
     watched.look()
     assert text in watched.reports[0][1]
 
@@ -315,7 +327,7 @@ def test_task_that_a_node_could_not_start_is_retried(tmp_path):
     assert watched.look() == []
     assert len(watched.reports) == 1
     assert [job.attempt for job in watched.jobs] == [1, 1]
-    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
+    assert watched.words() == ["revoked", "revoked"]
 
 
 # ---- tasks that are not listed
@@ -347,7 +359,7 @@ def test_task_that_ends_while_another_command_is_asked(tmp_path):
     watched.known = {1: Status("COMPLETED", False)}
     watched.start(1)
     assert sorted(watched.look()) == ["0", "1"]
-    (watched.folder.path / "1.status").write_text("0\n")
+    watched.end(1, 0)
     assert watched.look() == ["1"]
     assert watched.reports == [("0", None)]
 
@@ -357,7 +369,7 @@ def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path)
     watched.start(1)
     assert watched.look({}) == ["0", "1"]
     assert watched.cancellations == [{"tasks": [("7", 1), ("7", 2)]}]
-    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
+    assert watched.words() == ["revoked", "revoked"]
     watched.notice_seconds = 1000
     assert watched.look({}) == ["0", "1"]
     assert watched.reports == []
@@ -368,25 +380,36 @@ def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path)
     assert len(watched.cancellations) == 1
 
 
-def test_revoked_task_that_has_ended(tmp_path):
-    """Its exit status ends the wait; success counts, another status is not that of the job."""
+def test_task_that_ends_while_it_is_given_up(tmp_path, monkeypatch):
+    """Either it ends, or it is revoked: an exit status in the last moment counts."""
     watched = Watched(tmp_path / "a", [])
-    watched.look({})
-    (watched.folder.path / "1.status").write_text("0\n")
-    (watched.folder.path / "2.status").write_text("143\n")
+    watched.start(1, 2)
+    revoke = Folder.revoke
+
+    def end_first(folder, task):
+        watched.end(task, {1: 0, 2: 4}[task])
+        revoke(folder, task)
+
+    monkeypatch.setattr(Folder, "revoke", end_first)
+    assert watched.look({}) == ["0", "1"]
     assert watched.look({}) == []
     assert watched.reports[0] == ("0", None)
-    assert "disappeared from the queue" in watched.reports[1][1]
+    assert "exit status 4" in watched.reports[1][1]
 
 
-def test_revoked_task_that_is_listed_again_is_waited_for(tmp_path):
-    watched = Watched(tmp_path / "a", [{}, ALIVE])
-    watched.look()
-    assert watched.look() == ["0", "1"]
-    # it ends soon, and that is not its own failure
-    (watched.folder.path / "2.status").write_text("143\n")
-    assert watched.look(ALIVE) == ["0"]
-    assert "disappeared from the queue" in watched.reports[0][1]
+@pytest.mark.parametrize("answer", [{}, ALIVE])
+def test_revoked_task_that_has_stopped(tmp_path, answer):
+    """Nobody waits any longer, even if it is still listed."""
+    watched = Watched(tmp_path / "a", [])
+    watched.notice_seconds = 1000
+    watched.start(1, 2)
+    watched.look({})
+    assert watched.words() == ["revoked", "revoked"]
+    watched.put(2, "stopped.n1.17.0a0b0c")
+    assert watched.look(answer) == ["0"]
+    [(shard, message)] = watched.reports
+    assert shard == "1"
+    assert " on n1 disappeared from the queue" in message
 
 
 def test_scheduler_that_cannot_be_asked_for_an_array_loses_no_job(tmp_path):
@@ -468,7 +491,7 @@ def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
     text = "was cancelled by you or" if cancelled else "disappeared from the queue"
     assert text in watched.reports[0][1]
     assert len(watched.reports) == (1 if cancelled else 2)
-    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
+    assert watched.words() == ["revoked", "revoked"]
 
 
 # ---- waiting
@@ -528,7 +551,7 @@ def test_folder_out_of_reach_while_a_task_is_given_up(tmp_path, monkeypatch):
     def stale(*arguments, **options):
         raise OSError(116, "Stale file handle")
 
-    for name in ("exists", "read_text", "touch", "open", "unlink"):
+    for name in ("exists", "read_text", "touch", "open", "unlink", "rename"):
         monkeypatch.setattr(f"pathlib.Path.{name}", stale)
     monkeypatch.setattr("os.listdir", stale)
     assert watched.look({}) == ["0", "1"]
@@ -555,7 +578,7 @@ def test_processes_that_outlive_their_task_are_ended_first(tmp_path, word):
     watched.start(2)
     watched.notice_seconds = 1000
     assert sorted(watched.look()) == ["0", "1"]
-    assert (watched.folder.path / "task-2.revoked").exists()
+    assert watched.words()[1] == "revoked"
     assert sorted(watched.look()) == ["0", "1"]
     watched.notice_seconds = 0
     assert watched.look() == ["0"]
@@ -572,5 +595,5 @@ def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
     assert watched.cancellations == []
     watched.settings.patience_seconds = 0
     assert watched.look({}) == ["1"]
-    assert (watched.folder.path / "task-2.revoked").exists()
+    assert watched.words()[1] == "revoked"
     assert watched.look({}) == []

@@ -9,8 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -33,15 +31,14 @@ def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
 
 
 @pytest.mark.parametrize("variable", ["SLURM_ARRAY_TASK_ID", "SGE_TASK_ID"])
-def test_markers(tmp_path, variable):
+def test_exit_statuses(tmp_path, variable):
     folder = Folder.make(tmp_path / "it's a %folder", ["echo one", "echo two; exit 7", "kill -9 $$"], 1)
-    assert folder.finished() == set()
+    assert folder.statuses() == {}
     assert [run_task(folder, task, variable) for task in (1, 2, 3)] == [0, 1, 1]
-    assert folder.finished() == {1, 2, 3}
-    assert [folder.status(line) for line in (1, 2, 3)] == [0, 7, 128 + signal.SIGKILL]
+    assert folder.statuses() == {1: 0, 2: 7, 3: 128 + signal.SIGKILL}
     assert folder.log(1).read_text() == "one\n"
     assert folder.log(2).read_text() == "two\n"
-    assert folder.node(1)
+    assert folder.states()[1].node == os.uname().nodename
 
 
 @pytest.mark.parametrize("jobs_per_task", [1, 3, 4, 10, 20])
@@ -55,43 +52,46 @@ def test_task_runs_its_lines(tmp_path, jobs_per_task):
         assert run_task(folder, task) == 0
     for line in range(1, 11):
         assert (tmp_path / f"{line}.{folder.task(line)}").read_text() == f"{line}\n"
-    assert folder.finished() == set(range(1, 11))
+    assert folder.statuses() == dict.fromkeys(range(1, 11), 0)
+    for task in range(1, tasks + 1):
+        assert {line for line in range(1, 11) if folder.task(line) == task} <= set(folder.lines(task))
 
 
 def test_a_failed_job_does_not_stop_those_after_it(tmp_path):
     folder = Folder.make(tmp_path / "array", ["true", "exit 5", "true"], 3)
     assert run_task(folder, 1) == 1
-    assert [folder.status(line) for line in (1, 2, 3)] == [0, 5, 0]
+    assert folder.statuses() == {1: 0, 2: 5, 3: 0}
 
 
-def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path):
+def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path, put):
     commands = [f"echo {line} >> '{tmp_path}'/ran" for line in (1, 2, 3)]
     folder = Folder.make(tmp_path / "array", commands, 3)
-    (folder.path / "2.status").write_text("0\n")
+    put(folder.path, 2, "ended.0.n1.17.0a0b0c")
     run_task(folder, 1)
     run_task(folder, 1)
     assert (tmp_path / "ran").read_text() == "1\n3\n"
 
 
-def test_killed_task_leaves_no_marker(tmp_path):
+def test_killed_task_leaves_no_exit_status(tmp_path):
     folder = Folder.make(tmp_path / "array", ["kill -9 $PPID; sleep 9"], 1)
     assert run_task(folder, 1) == -signal.SIGKILL
-    assert folder.finished() == set()
-    assert folder.node(1)
+    assert folder.statuses() == {}
+    assert folder.states()[1].node == os.uname().nodename
+    assert folder.may_run() == {1}
 
 
-def test_job_that_is_ended_before_its_task_leaves_no_marker(tmp_path):
+def test_job_that_is_ended_before_its_task_leaves_no_exit_status(tmp_path):
     """A scheduler signals the processes of a task one after another; started again, the job is run again."""
     ended = f"cd '{tmp_path}'; [ -e again ] && exit; touch again; (sleep 1; kill $PPID) & kill $$"
     folder = Folder.make(tmp_path / "array", [ended, f"touch '{tmp_path}'/next"], 2)
     assert run_task(folder, 1) == -signal.SIGTERM
-    assert folder.finished() == set()
+    assert folder.statuses() == {}
     assert not (tmp_path / "next").exists()
     assert run_task(folder, 1) == 0
-    assert [folder.status(line) for line in (1, 2)] == [0, 0]
+    assert folder.statuses() == {1: 0, 2: 0}
 
 
-def test_task_that_cannot_read_its_job_leaves_no_marker(tmp_path):
+def test_task_that_cannot_read_its_job_leaves_no_exit_status(tmp_path):
     """An empty command would go well."""
     folder = Folder.make(tmp_path / "array", ["true"], 1)
     jobs = (folder.path / "jobs").read_bytes()
@@ -100,10 +100,10 @@ def test_task_that_cannot_read_its_job_leaves_no_marker(tmp_path):
         if content is not None:
             (folder.path / "jobs").write_bytes(content)
         assert run_task(folder, 1) == 1
-        assert folder.finished() == set()
+        assert folder.statuses() == {}
         (folder.path / "jobs").write_bytes(jobs)
     assert run_task(folder, 1) == 0
-    assert folder.finished() == {1}
+    assert folder.statuses() == {1: 0}
 
 
 def test_commands_are_kept_as_they_are(tmp_path):
@@ -116,7 +116,7 @@ def test_commands_are_kept_as_they_are(tmp_path):
     assert (tmp_path / "in").read_bytes() == b""
 
 
-def test_temporary_folder(tmp_path):
+def test_temporary_folder(tmp_path, put):
     (tmp_path / "on the node").mkdir()
     command = f'echo "$TMPDIR" > \'{tmp_path}\'/name; touch "$TMPDIR"/file'
     folder = Folder.make(tmp_path / "array", [command], 1, scratch="$SOMEWHERE")
@@ -124,7 +124,7 @@ def test_temporary_folder(tmp_path):
     name = (tmp_path / "name").read_text().strip()
     assert name.startswith(str(tmp_path / "on the node/arrays."))
     assert not os.path.exists(name)
-    (folder.path / "1.status").unlink()
+    put(folder.path, 1, "waiting")
     assert run_task(folder, 1, SOMEWHERE="/no/such/folder") == 0
     assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
 
@@ -219,13 +219,13 @@ def test_closing_a_run_beside_a_task_that_moves_its_files(tmp_path, monkeypatch)
 ON_A_SMALL_DISK = """
 cp -r "$1" "$1.copy" && mount -t tmpfs -o size=64k none "$1" && cp -r "$1.copy/." "$1" || exit 99
 SLURM_ARRAY_TASK_ID=1 bash "$1/task.sh" 2> /dev/null
-for number in 1 2; do echo "$number:$(cat "$1/$number.status" 2> /dev/null)"; done
+cd "$1" && ls [12].*.* | cut -d . -f 1-3
 """
 
 
 @pytest.mark.parametrize("status", [0, 3, 137])
 def test_disk_that_becomes_full(tmp_path, status):
-    """The job during which it happens keeps its exit status; the next one is not run, as it would be lost."""
+    """The job during which it happens keeps its exit status, and so does the next one."""
     apart = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
         pytest.skip("this user cannot mount a disk of its own")
@@ -233,8 +233,9 @@ def test_disk_that_becomes_full(tmp_path, status):
     folder = Folder.make(tmp_path / "array", [fill, f"touch '{tmp_path}'/ran"], 2)
     command = [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    assert done.stdout.split() == [f"1:{status}", "2:"]
-    assert not (tmp_path / "ran").exists()
+    # what is renamed takes no space
+    assert done.stdout.split() == [f"1.ended.{status}", "2.ended.0"]
+    assert (tmp_path / "ran").exists()
 
 
 def test_a_copy_of_a_folder_is_not_a_killed_run(tmp_path: Path) -> None:
@@ -268,50 +269,3 @@ def test_lock_that_says_only_the_scheduler(tmp_path):
     assert runs.Owner.of(run.path) == runs.Owner("slurm", process_owner(), "", "")
     (run.path / runs.LOCK).unlink()
     assert runs.Owner.of(run.path) == runs.Owner("", process_owner(), "", "")
-
-
-# ---- tasks that were given up
-
-
-def test_revoked_task_starts_no_job(tmp_path):
-    commands = [f"touch '{tmp_path}'/1; touch '{tmp_path}'/array/task-1.revoked", f"touch '{tmp_path}'/2"]
-    folder = Folder.make(tmp_path / "array", commands, 2)
-    assert run_task(folder, 1) == 1
-    # the job that ran has ended
-    assert folder.finished() == {1}
-    assert not (tmp_path / "2").exists()
-    assert run_task(folder, 1) == 1
-    assert not (tmp_path / "2").exists()
-
-
-def test_revoked_job_is_ended(tmp_path, monkeypatch):
-    """It and what it has started, but not the shell of the task, which writes the exit status."""
-    python = shlex.quote(sys.executable)
-    code = "from snakemake_executor_plugin_arrays import revocation as r; r.INTERVAL = 0.1; r.watch();"
-    child = f"{python} -c 'import time; time.sleep(1000)'"
-    code += f"import subprocess; p = subprocess.Popen([{child!r}], shell=True);"
-    code += f"open({str(tmp_path / 'pid')!r}, 'x').write(str(p.pid)); p.wait();"
-    code += f"open({str(tmp_path / 'no')!r}, 'x')"
-    other = f"touch '{tmp_path}'/2"
-    folder = Folder.make(tmp_path / "array", [f"{python} -c {shlex.quote(code)}", other], 2)
-    with ThreadPoolExecutor() as pool:
-        ended = pool.submit(run_task, folder, 1)
-        while not folder.started() or not (tmp_path / "pid").exists():
-            time.sleep(0.05)
-        folder.revoke(1)
-        assert ended.result() == 1
-    assert folder.status(1) == 143
-    assert folder.started() == set()
-    assert not (tmp_path / "2").exists()
-    assert not (tmp_path / "no").exists()
-    child = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
-    # nobody may have taken notice of its end yet
-    assert not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z"
-
-
-def test_started_jobs(tmp_path):
-    folder = Folder.make(tmp_path / "array", ["true"] * 4, 2)
-    for name in ("1.running", "1.status", "2.running", "4.running", ".4.123", "task-2.log"):
-        (folder.path / name).touch()
-    assert folder.started() == {2, 4}
-    assert Folder.open(folder.path) == folder

@@ -44,13 +44,16 @@ def test_qsub():
 
 
 def test_identifier():
-    for output in ("17\n", "17;cluster\n", "Welcome!\n16 nodes\n2026\n17;cluster\nBye\n"):
-        assert Slurm().identifier(output) == "17"
-    for output in ("", "sbatch: error\n", "17x"):
-        assert Slurm().identifier(output) is None
-    for output in ("17.1-8:1\n", "17\n", "warning: no such queue\n17.1-8:1\n"):
-        assert GRID_ENGINE.identifier(output) == "17"
-    assert GRID_ENGINE.identifier("") is None
+    for output in ("17\n", "17;cluster\n", "Welcome!\n16 nodes\n17;cluster\nBye\n"):
+        assert Slurm().identifiers(output) == ["17"]
+    for output in ("", "sbatch: error\n", "17x", "17 18"):
+        assert Slurm().identifiers(output) == []
+    # only the scheduler can tell which is the answer
+    assert Slurm().identifiers("2026\n17\n42\n") == ["2026", "17", "42"]
+    for output in ("17.1-8:1\n", "warning: no such queue\n 17.1-8:1\n42\n"):
+        assert GRID_ENGINE.identifiers(output) == ["17"]
+    for output in ("", "17 nodes are up", "42\n"):
+        assert GRID_ENGINE.identifiers(output) == []
 
 
 SQUEUE = """\
@@ -311,10 +314,9 @@ def test_states_of_grid_engine(state, waiting, cancelled):
 
 
 def test_arrays_are_found_by_name():
-    assert GRID_ENGINE.named(QSTAT, {"train.x-1a2b3c", "mix"}) == {"5"}
-    assert GRID_ENGINE.named(QSTAT, {"train.x"}) == set()
-    assert Slurm().named("3 mix-1\n4 train.x-1a2b3c\n5 train.x-1a2b3c\n", {"train.x-1a2b3c"}) == {"4", "5"}
-    assert Slurm().named("4 train.x-1a2b3c\nCLUSTER: x\n", {"train.x", "x"}) == set()
+    assert GRID_ENGINE.names(QSTAT)["5"] == "train.x-1a2b3c"
+    listed = "3 mix-1\n4 train.x-1a2b3c\n5 train x \nCLUSTER: x\n"
+    assert Slurm().names(listed) == {"3": "mix-1", "4": "train.x-1a2b3c", "5": "train x"}
 
 
 def test_cancellation():

@@ -31,6 +31,8 @@ class Submitting(Executor):
 
     def __init__(self, folder, submit=lambda array, request: "7", find_all=lambda names: set()):
         self.silent = []
+        # what the scheduler lists at the end
+        self.listed = {}
         self.workflow = SimpleNamespace(
             executor_settings=ExecutorSettings(),
             workdir_init=folder,
@@ -44,7 +46,8 @@ class Submitting(Executor):
             find_all=find_all,
             living=lambda arrays: arrays,
             clear=self.cleared.append,
-            cancel=lambda arrays: self.cancellations.append(arrays),
+            cancel=lambda arrays=(), tasks=(): self.cancellations.append([*arrays, *tasks]),
+            statuses=lambda timeout: self.listed,
             is_interrupted=False,
         )
         self.__post_init__()
@@ -101,6 +104,33 @@ def test_submitted_and_reported(folder):
     assert executor.unreported == 2
     assert executor.submitted == {"7"}
     executor.unreported = 0
+    executor.shutdown()
+    assert executor.runs() == []
+    assert executor.cancellations == []
+
+
+def test_task_that_waits_to_be_repeated_is_cancelled_at_the_end(folder, caplog):
+    """Its job has ended, perhaps on a node that was believed lost. Other arrays are left alone."""
+    executor = Submitting(folder)
+    executor.run_jobs(make_jobs())
+    executor.unreported = 0
+    executor.listed = {
+        ("7", 1): Status("RUNNING", True),
+        ("7", 2): Status("PENDING (BeginTime)", True, waiting=True),
+        ("7", 3): Status("CANCELLED", False, waiting=True),
+        ("8", 1): Status("PENDING", True, waiting=True),
+    }
+    executor.shutdown()
+    assert executor.cancellations == [[("7", 2)]]
+    assert "7_2" in caplog.text
+
+
+def test_scheduler_that_does_not_answer_at_the_end(folder):
+    executor = Submitting(folder)
+    executor.run_jobs(make_jobs())
+    executor.unreported = 0
+    fail = failing(SchedulerError("away"))
+    executor.client.statuses = lambda timeout: fail()
     executor.shutdown()
     assert executor.runs() == []
 
@@ -163,32 +193,32 @@ def test_interrupted_while_it_is_submitted(folder):
     assert len(list(left.glob("*/jobs"))) == 1
 
 
-def test_what_runs_is_cancelled_and_revoked(folder):
+def test_what_runs_is_cancelled_and_revoked(folder, put):
     """A second Ctrl-C would leave some of it."""
     executor = Submitting(folder)
     executor.run_jobs(make_jobs())
     [jobs] = executor.parent.glob("*/*/jobs")
-    jobs.with_name("2.running").write_text("n1\n")
+    put(jobs.parent, 2, "running.n1.17.0a0b0c")
     executor.cancel_jobs([])
     assert executor.cancellations == [["7"]]
-    assert [path.name for path in jobs.parent.glob("*.revoked")] == ["task-2.revoked"]
+    assert [path.name for path in jobs.parent.glob("*.revoked*")] == ["2.revoked.n1.17.0a0b0c"]
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     executor.shutdown()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
+def test_folder_out_of_reach_when_what_runs_is_revoked(folder, put):
     """Other arrays are revoked nevertheless."""
     executor = Submitting(folder, lambda array, request: "7")
     for _ in range(2):
         executor.run_jobs(make_jobs())
     first, second = sorted(path.parent for path in executor.parent.glob("*/*/jobs"))
-    (second / "1.running").write_text("n1\n")
+    put(second, 1, "running.n1.17.0a0b0c")
     (first / "task.sh").unlink()
     (first / "task.sh").mkdir()
     executor.cancel_jobs([])
     executor.shutdown()
-    assert (second / "task-1.revoked").exists()
+    assert (second / "1.revoked.n1.17.0a0b0c").exists()
 
 
 @pytest.mark.parametrize("grow", [True, False])

@@ -16,6 +16,8 @@ from snakemake_executor_plugin_arrays.runs import LOCK, Owner, Run, dead_runs
 from snakemake_executor_plugin_arrays.schedulers import Status
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
 
+RUNNING = "running.n1.17.0a0b0c"
+
 
 class Parent:
     """A folder of runs, and a scheduler that knows some of their arrays."""
@@ -45,7 +47,7 @@ class Parent:
         run = Run(self.path, "slurm", pytest.fail)
         folder = Folder.make(run.new_array("train"), ["true"] * jobs, 1)
         for line in range(1, started + 1):
-            (folder.path / f"{line}.running").write_text("n1\n")
+            (folder.path / f"{line}.waiting").rename(folder.path / f"{line}.{RUNNING}")
         run.close(tidy=False)
         if user:
             (run.path / LOCK).write_text(f"{Owner('slurm', user, 'login1', '2026-01-02 03:04:05')}\n")
@@ -86,25 +88,25 @@ def test_own_arrays_that_cannot_be_cancelled(parent, error, message):
     assert folder.script.exists()
 
 
-def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkeypatch):
+def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, put, monkeypatch):
     """Until it has ended, or must have noticed."""
     folder = parent.killed(started=1)
     waited = []
 
     def sleep(seconds):
-        waited.append((folder.path / "task-1.revoked").exists())
+        waited.append(folder.states()[1].word)
         if len(waited) == 3:
-            (folder.path / "1.status").write_text("143\n")
+            put(folder.path, 1, "stopped.n1.17.0a0b0c")
 
     monkeypatch.setattr(takeover.time, "sleep", sleep)
     monkeypatch.setattr(Folder, "revoked_for", lambda folder, task: 0)
     assert parent.end(patience=1000) == []
-    assert waited == [True] * 3
+    assert waited == ["revoked"] * 3
     assert "Waiting at most 1010 s for jobs of an earlier run" in parent.warnings[0]
 
 
 @pytest.mark.parametrize("user", [None, "somebody"])
-def test_processes_that_may_have_outlived_their_task(parent, monkeypatch, user):
+def test_processes_that_may_have_outlived_their_task(parent, put, monkeypatch, user):
     """Their node was cut off: it is known, and yet they may run."""
     folder = parent.killed(user, started=2)
     parent.known = {"train"}
@@ -113,7 +115,7 @@ def test_processes_that_may_have_outlived_their_task(parent, monkeypatch, user):
 
     def sleep(seconds):
         waited.append(seconds)
-        (folder.path / "1.status").write_text("143\n")
+        put(folder.path, 1, "stopped.n1.17.0a0b0c")
 
     monkeypatch.setattr(takeover.time, "sleep", sleep)
     if user:
@@ -137,7 +139,8 @@ def test_what_was_revoked_long_ago_is_not_waited_for(parent):
     """As after Ctrl-C, which revokes what it cancels."""
     folder = parent.killed(started=1)
     folder.revoke(1)
-    os.utime(folder.path / "task-1.revoked", (0, 0))
+    [revoked] = folder.path.glob("1.revoked.*")
+    os.utime(revoked, (0, 0))
     assert parent.end(patience=1000) == []
     assert parent.warnings == []
 
@@ -154,7 +157,7 @@ def test_run_of_another_user_is_refused(parent):
         assert part in str(error.value)
     assert "\n" not in str(error.value)
     assert folder.script.exists()
-    assert not (folder.path / "task-1.revoked").exists()
+    assert folder.states()[1].word == "running"
     assert parent.everybody == {True}
 
 
@@ -165,13 +168,13 @@ def test_run_of_another_user_that_has_ended_is_taken_over(parent):
     assert not folder.path.exists()
 
 
-def test_run_of_another_user_with_jobs_that_are_forgotten_is_refused(parent):
+def test_run_of_another_user_with_jobs_that_are_forgotten_is_refused(parent, put):
     """They may run, and are not ours to end."""
     folder = parent.killed("somebody", started=1)
     with pytest.raises(ApiError, match="Slurm does not know what has become of jobs that were running"):
         parent.end()
-    assert not (folder.path / "task-1.revoked").exists()
-    (folder.path / "1.status").write_text("0\n")
+    assert folder.states()[1].word == "running"
+    put(folder.path, 1, "ended.0.n1.17.0a0b0c")
     assert parent.end() == []
 
 
@@ -242,7 +245,7 @@ def test_run_that_cannot_be_looked_into_is_refused(parent, monkeypatch, part):
         parent.end()
     monkeypatch.undo()
     assert folder.script.exists()
-    assert not (folder.path / "task-1.revoked").exists()
+    assert folder.states()[1].word == "running"
 
 
 def test_interrupted_while_arrays_end(parent):

@@ -6,9 +6,10 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from snakemake_executor_plugin_arrays.arrays import Folder
@@ -16,6 +17,7 @@ from snakemake_executor_plugin_arrays.together import targets_of
 
 pytestmark = pytest.mark.slow
 
+Put = Callable[[Path, int, str], None]
 NAMES = ["one", "two", "it's $(touch pwned)", "four"]
 TARGETS = [f"job:name={name}" for name in NAMES]
 SNAKEFILE = """
@@ -39,7 +41,8 @@ def folder(tmp_path: Path) -> Path:
 def make_array(folder: Path, before: str = "", targets: Sequence[str] = TARGETS) -> Folder:
     """Return an array of one task; jobs that are run alone leave a file."""
     path = folder / "an array"
-    options = ["--cores", "4", "--force", "--nolock", "--no-hooks", "--mode", "remote"]
+    options = ["--cores", "4", "--force", "--nolock", "--ignore-incomplete", "--no-hooks"]
+    options += ["--mode", "remote"]
     words = [sys.executable, "-m", "snakemake_executor_plugin_arrays.together", str(path), "1"]
     words += ["--target-jobs", *targets, "--allowed-rules", "job", *options]
     alone = [f"echo {line} >> alone; exit {line}" for line in range(1, len(targets) + 1)]
@@ -60,7 +63,7 @@ def ran(folder: Path) -> list[int]:
 
 
 def statuses(array: Folder) -> list[int]:
-    return [array.status(line) for line in sorted(array.finished())]
+    return [status for _, status in sorted(array.statuses().items())]
 
 
 def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
@@ -73,11 +76,11 @@ def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
     for line, name in enumerate(NAMES, start=1):
         assert (folder / f"{name}.txt").read_text() == "content\n"
         assert (folder / f"{name}.tsv").exists()
-        assert array.node(line)
+        assert array.states()[line].node
         # a log of its own; Snakemake writes a message and its newline separately: this need not start a line
         log = array.log(line).read_text()
         assert [other for other in NAMES if f"says {other}\n" in log] == [name]
-    assert not list(array.path.glob(".[0-9]*"))
+    assert len(array.states()) == 4
 
 
 def test_jobs_fail_alone(folder: Path) -> None:
@@ -94,11 +97,11 @@ def test_jobs_fail_alone(folder: Path) -> None:
     assert "MissingOutputException" in array.log(3).read_text()
 
 
-def test_task_that_is_started_again_runs_what_is_missing(folder: Path) -> None:
+def test_task_that_is_started_again_runs_what_is_missing(folder: Path, put: Put) -> None:
     array = make_array(folder)
-    (array.path / "2.status").write_text("0\n")
+    put(array.path, 2, "ended.0.n1.17.0a0b0c")
     # it was running when its node went down
-    (array.path / "3.running").write_text("n1\n")
+    put(array.path, 3, "running.n1.17.0a0b0c")
     for _ in range(2):
         assert run(array) == 0
         assert statuses(array) == [0, 0, 0, 0]
@@ -126,7 +129,7 @@ def test_snakemake_that_cannot_start(folder: Path) -> None:
     assert "no such module" in array.log(1).read_text()
 
 
-def test_task_that_is_ended_leaves_no_marker(folder: Path) -> None:
+def test_task_that_is_ended_leaves_no_exit_status(folder: Path) -> None:
     """A scheduler ends the shell of the task first, then the command of the job."""
     (folder / "two.sh").write_text("kill -9 $TASK\nsleep 1\nexit 1\n")
     array = make_array(folder, before="export TASK=$PPID; exec ")
@@ -134,7 +137,7 @@ def test_task_that_is_ended_leaves_no_marker(folder: Path) -> None:
     assert run(array) == -9
     while not log.exists() or "says two" not in log.read_text() or running(array):
         time.sleep(0.1)
-    assert array.finished() == {1}
+    assert set(array.statuses()) == {1}
     assert ran(folder)[2:] == [0, 0]
 
 
@@ -153,7 +156,10 @@ def running(array: Folder) -> bool:
 def test_lines_without_a_common_snakemake(tmp_path: Path) -> None:
     """A task of several groups of jobs: each line is run once, by its own command or by that of its group."""
     path = tmp_path / "array"
-    mark = f"for i in {{}}; do echo 0 > '{path}'/$i.status; echo $i >> '{tmp_path}'/together; done"
+    token = f"'{path}'/$i"
+    mark = (
+        f"for i in {{}}; do mv {token}.taken.* {token}.ended.0.n1.1.a; echo $i >> '{tmp_path}'/together; done"
+    )
     together = {1: mark.format("1 2"), 4: mark.format("4 5")}
     alone = [f"echo {line} >> '{tmp_path}'/alone" for line in range(1, 7)]
     array = Folder.make(path, alone, 6, together=together)
@@ -168,3 +174,26 @@ def test_lines_without_a_common_snakemake(tmp_path: Path) -> None:
 def test_where_the_targets_stand(after: list[str]) -> None:
     words = ["--snakefile", "x", "--target-jobs", "a:i=1", "a:i=--2", *after]
     assert words[targets_of(words)] == ["a:i=1", "a:i=--2"]
+
+
+def test_first_snakemake_that_has_lost_its_jobs_to_a_second(folder: Path) -> None:
+    """It was stopped while it ran the second job; that fails when it goes on, and it removes no output."""
+    waits = "touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 1"
+    (folder / "two.sh").write_text(f"echo x >> 'ran two'\nif mkdir first; then {waits}; fi\necho content\n")
+    array = make_array(folder)
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "1"}
+    first = subprocess.Popen(["bash", str(array.script)], cwd=folder, env=environment)
+    while not (folder / "begun").exists():
+        time.sleep(0.05)
+    below = psutil.Process(first.pid).children(recursive=True)
+    [snakemake] = [one for one in below if "python" in one.name()]
+    snakemake.suspend()
+    assert run(array) == 0
+    outputs = {path: path.stat().st_mtime_ns for path in folder.glob("*.txt")}
+    (folder / "go").touch()
+    snakemake.resume()
+    first.wait()
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.txt")} == outputs
+    assert len(outputs) == 4
+    assert statuses(array) == [0, 0, 0, 0]
+    assert ran(folder) == [1, 2, 1, 1]

@@ -1,17 +1,18 @@
 """Snakemake's executor ``arrays``: ready jobs become array jobs of Slurm or Grid Engine.
 
 Jobs of a rule that become ready together and request the same resources are submitted as one array job. The
-schedulers do the scheduling. Every job leaves its exit status in a marker file, so one failed job does not
-fail its array, and neither sacct nor qacct is needed: the scheduler is only asked which tasks it still knows.
-README.md explains how to use it.
+schedulers do the scheduling. Every job has a file whose name says its state and exit status, so one failed
+job does not fail its array, and neither sacct nor qacct is needed: the scheduler is only asked which tasks it
+still knows. README.md explains how to use it.
 
 `slurm` and `grid_engine` have the command lines and output formats of the schedulers, `arrays` the files of
-an array, `runs` the folders and locks of runs; none of them depends on Snakemake. `commands` runs the
-commands of a scheduler. `executor` is the interface to Snakemake, and `submission` its part that submits;
-`requests` collects the resources of a job, `job_command` and `quoting` write its command, `options` corrects
-what Snakemake makes of its own command line, and `failures` explains what went wrong. `takeover` ends runs
-whose Snakemake was killed, and `waiting` knows what has to wait. On a node, `node` is the Snakemake of one
-job, `together` that of several, and `revocation` ends them if their task was given up.
+an array, `tokens` the states of its jobs, `runs` the folders and locks of runs; none of them depends on
+Snakemake. `commands` runs the commands of a scheduler. `executor` is the interface to Snakemake, and
+`submission` its part that submits; `requests` collects the resources of a job, `job_command` and `quoting`
+write its command, `options` corrects what Snakemake makes of its own command line, and `failures` explains
+what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting` knows what has to wait. On a
+node, `node` is the Snakemake of one job, `together` that of several, and `attempt` stops them if another
+attempt has taken their place or their job was given up.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
@@ -22,6 +23,7 @@ from typing import Any, Optional
 
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
+from snakemake_executor_plugin_arrays.attempt import guard
 from snakemake_executor_plugin_arrays.executor import Executor
 from snakemake_executor_plugin_arrays.options import join_options, shorten_errors
 
@@ -30,6 +32,8 @@ __all__ = ["Executor", "ExecutorSettings", "common_settings"]
 # Snakemake imports the plugin before it parses the command line.
 join_options(sys.argv, ("--arrays-extra",))
 shorten_errors()
+# also that of a rule with `run:`, which Snakemake starts in a process of its own
+guard()
 
 common_settings = CommonSettings(
     non_local_exec=True,

@@ -54,8 +54,24 @@ class SchedulerError(Exception):
         self.passing, self.uncertain, self.full, self.unknown = passing, uncertain, full, unknown
 
 
-def run(command: Sequence[str], folder: Path | None = None, timeout: float = TIMEOUT) -> str:
+def run(
+    command: Sequence[str],
+    folder: Path | None = None,
+    timeout: float = TIMEOUT,
+    wait: Callable[[str], None] | None = None,
+) -> str:
     """Run a command in a folder and return its output.
+
+    Parameters
+    ----------
+    command
+        The command and its arguments.
+    folder
+        Where to run it.
+    timeout
+        Seconds after which it is killed.
+    wait
+        Called once, with what the command has said so far, if it takes long. It may be trying again.
 
     Raises
     ------
@@ -66,29 +82,54 @@ def run(command: Sequence[str], folder: Path | None = None, timeout: float = TIM
     # scontrol does not shorten the numbers of tasks
     environment["SLURM_BITSTR_LEN"] = "0"
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",  # job names of other users
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment,
             cwd=folder,
-            timeout=timeout,
-            check=False,
         )
-    except subprocess.TimeoutExpired:
-        raise SchedulerError(f"timed out after {timeout} s ({shlex.join(command)})", passing=True) from None
     except OSError as error:
         raise SchedulerError(f"{error.strerror or error} ({shlex.join(command)})") from None
-    if done.returncode != 0:
-        said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
+    with process:
+        try:
+            output, errors = _communicate(process, timeout, wait)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            said = _text(error.stderr, error.stdout)
+            message = f"timed out after {timeout} s{f': {said}' if said else ''} ({shlex.join(command)})"
+            raise SchedulerError(message, passing=True, answer=said) from None
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0:
+        said = _text(errors, output) or f"exit status {process.returncode}"
         # not in the command: a job may be called "timeout"
         passing, full, unknown = (bool(text.search(said)) for text in (PASSING, FULL, UNKNOWN))
         raise SchedulerError(
             f"{said} ({shlex.join(command)})", passing=passing, full=full, unknown=unknown, answer=said
         )
-    return done.stdout
+    # job names of other users need not be UTF-8
+    return output.decode(errors="replace")
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], timeout: float, wait: Callable[[str], None] | None
+) -> tuple[bytes, bytes]:
+    """Return the output and the errors of a process; raises a TimeoutExpired with what there is of both."""
+    if wait is not None and timeout > TOLD_AFTER:
+        try:
+            return process.communicate(timeout=TOLD_AFTER)
+        except subprocess.TimeoutExpired as error:
+            wait(_text(error.stderr, error.stdout))
+        timeout -= TOLD_AFTER
+    return process.communicate(timeout=timeout)
+
+
+def _text(*parts: bytes | None) -> str:
+    """Return what a command printed as one line."""
+    return " ".join(b" ".join(part or b"" for part in parts).decode(errors="replace").split())
 
 
 def process_owner() -> str:
@@ -107,6 +148,8 @@ class Client:
         # set when the run is interrupted
         self.is_interrupted = False
         self.user = process_owner()
+        # the names of arrays by their identifiers, as a submission was answered
+        self._answered: dict[str, str] = {}
 
     def submit(self, array: Array, request: Request) -> str:
         """Submit an array and return its identifier.
@@ -128,7 +171,7 @@ class Client:
                 problem = error
             else:
                 try:
-                    output = run(command, array.workdir)
+                    output = run(command, array.workdir, wait=lambda said: self._say_it_waits(array, said))
                     break
                 except SchedulerError as error:
                     if error.full or not error.passing:
@@ -142,11 +185,20 @@ class Client:
             if self.is_interrupted:
                 raise SchedulerError(str(problem), uncertain=True)
             pause = min(2 * pause, 30)
-        identifier = self.scheduler.identifier(output)
-        if identifier is None:
+        answers = self.scheduler.identifiers(output)
+        if len(answers) != 1:
+            # a site prints more than the answer
+            with contextlib.suppress(SchedulerError):
+                answers = sorted(self.find_all({array.name}))
+        if len(answers) != 1:
             said = f"no job number in {output.strip()!r} ({shlex.join(command)})"
             raise SchedulerError(said, uncertain=True)
-        return identifier
+        self._answered[answers[0]] = array.name
+        return answers[0]
+
+    def _say_it_waits(self, array: Array, said: str) -> None:
+        why = f": {said}" if said else ""
+        self.warn(f"{self.scheduler.name} has not taken the array {array.name} for {TOLD_AFTER} s{why}")
 
     def find_all(self, names: set[str], everybody: bool = False) -> set[str]:
         """Return the identifiers of the arrays with these names that the scheduler still knows.
@@ -162,7 +214,7 @@ class Client:
             return set()
         return self._answer(
             self.scheduler.find(None if everybody else self.user),
-            lambda output: self.scheduler.named(output, names),
+            lambda output: {array for array, name in self.scheduler.names(output).items() if name in names},
         )
 
     @staticmethod
@@ -174,15 +226,16 @@ class Client:
         except (ValueError, KeyError, ElementTree.ParseError) as error:
             raise SchedulerError(f"unexpected answer: {error} ({shlex.join(command)})") from None
 
-    def statuses(self, everybody: bool = False) -> dict[Task, Status]:
+    def statuses(self, everybody: bool = False, timeout: float = TIMEOUT) -> dict[Task, Status]:
         """Return the status of all tasks of this user, or of all users.
 
         Raises
         ------
         SchedulerError
-            If it does not answer.
+            If it does not answer within `timeout` seconds.
         """
-        return self._answer(self.scheduler.query(None if everybody else self.user), self.scheduler.statuses)
+        command = self.scheduler.query(None if everybody else self.user)
+        return self._answer(command, self.scheduler.statuses, timeout)
 
     def known(self, array: str, listed: bool) -> dict[int, Status] | None:
         """Ask for one array what the scheduler knows of its tasks; `None` if some are left, but not which.
@@ -230,12 +283,32 @@ class Client:
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:
         """Cancel tasks and arrays; it is no error if they have already ended."""
+        tasks, arrays = list(tasks), list(arrays)
+        others = self._not_ours({*arrays, *(array for array, _ in tasks)})
+        if others:
+            self.warn(f"{', '.join(sorted(others))}: not an array of this run, so it is not cancelled")
+        tasks = [task for task in tasks if task[0] not in others]
+        arrays = [array for array in arrays if array not in others]
         for command in self.scheduler.cancellation(tasks, arrays):
             try:
                 run(command)
             except SchedulerError as error:
                 if error.passing:
                     self.warn(str(error))
+
+    def _not_ours(self, arrays: set[str]) -> set[str]:
+        """Return arrays that have another name than those submitted: what was read as an answer was none."""
+        if arrays.isdisjoint(self._answered):
+            return set()
+        try:
+            names = self._answer(self.scheduler.find(self.user), self.scheduler.names)
+        except SchedulerError:
+            return set()
+        return {
+            array
+            for array in arrays
+            if array in names and names[array] != self._answered.get(array, names[array])
+        }
 
     def living(self, arrays: set[str], everybody: bool = False) -> set[str]:
         """Return the arrays that have tasks which may still run."""

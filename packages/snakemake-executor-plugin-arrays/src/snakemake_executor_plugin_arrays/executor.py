@@ -1,4 +1,4 @@
-"""The interface to Snakemake: markers and states of tasks become successes and errors of jobs."""
+"""The interface to Snakemake: what has become of tasks and jobs is reported as their success or error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.arrays import Folder
-from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
+from snakemake_executor_plugin_arrays.commands import QUICK, Client, SchedulerError
 from snakemake_executor_plugin_arrays.failures import (
     CANCELLED,
     FINAL,
@@ -31,15 +31,15 @@ from snakemake_executor_plugin_arrays.failures import (
 )
 from snakemake_executor_plugin_arrays.job_command import refuse
 from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler
-from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.runs import runs_folder, starting
 from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
 from snakemake_executor_plugin_arrays.submission import SubmittingExecutor
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs, may_run
+from snakemake_executor_plugin_arrays.tokens import STOPPED, State
 from snakemake_executor_plugin_arrays.waiting import Drop, Waiting
 
-# Markers are our own files, so looking for them every second does not load the scheduler.
-MARKER_SECONDS = 1
+# Tokens are our own files, so looking for them every second does not load the scheduler.
+TOKEN_SECONDS = 1
 UNKNOWN = Status("", alive=False)
 
 
@@ -79,8 +79,6 @@ class Executor(SubmittingExecutor):
         # arrays of which a person cancelled tasks, and those with jobs that would fail again
         self.removed: set[str] = set()
         self.refused: set[str] = set()
-        # seconds until a task has noticed that it is revoked
-        self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
         self.waiting = Waiting(self.settings.waiting_seconds)
         self.explained: set[str] = set()
         self.unreadable: set[Path] = set()
@@ -96,13 +94,14 @@ class Executor(SubmittingExecutor):
         self, active_jobs: list[SubmittedJobInfo]
     ) -> AsyncGenerator[SubmittedJobInfo, None]:
         """Report the jobs that have ended; yield the others."""
-        self.next_seconds_between_status_checks = MARKER_SECONDS
+        self.next_seconds_between_status_checks = TOKEN_SECONDS
         # `active_jobs` may have been listed while another thread was adding the jobs of an array
         listed, self.complete_before = self.complete_before, set(self.complete)
         if not active_jobs and not self.backlog:
             return
         fresh = self._ask()
-        finished: dict[Path, set[int]] = {}
+        states: dict[Path, dict[int, State]] = {}
+        stopped: list[SubmittedJobInfo] = []
         refused: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
         hopeless: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
         living: set[str] = set()
@@ -112,18 +111,18 @@ class Executor(SubmittingExecutor):
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
-            if path not in finished:
-                finished[path] = self._finished(place.folder)
-            status = None
-            if place.line in finished[path]:
-                # if it cannot be read now, try at the next check
-                with contextlib.suppress(OSError, ValueError):
-                    status = place.folder.status(place.line)
+            if path not in states:
+                states[path] = self._states(place.folder)
+            place.state = states[path].get(place.line, place.state)
+            status = place.state.status
             if status == FINAL:
                 refused[place.array].append(info)
                 continue
             if status is not None:
                 self._report_status(info, place, status)
+                continue
+            if place.state.word == STOPPED:
+                stopped.append(info)
                 continue
             said = self.statuses.get(place.task)
             if fresh and place.array in listed and self._will_not_run(place):
@@ -138,6 +137,7 @@ class Executor(SubmittingExecutor):
             yield info
         for array, infos in refused.items():
             self._report_refused(array, infos)
+        self._report_ended([(info, None) for info in stopped])
         for array, infos in hopeless.items():
             self._give_up(array, infos, whole=array not in living and array not in gone)
         for array, infos in gone.items():
@@ -151,15 +151,15 @@ class Executor(SubmittingExecutor):
             self._report_waiting(unfinished)
             self._retry_backlog()
 
-    def _finished(self, folder: Folder) -> set[int]:
-        """Return the lines that have markers; none while the folder cannot be read."""
+    def _states(self, folder: Folder) -> dict[int, State]:
+        """Return the states of the jobs of an array; none while the folder cannot be read."""
         try:
-            found = folder.finished()
+            found = folder.states()
         except OSError as error:
             if folder.path not in self.unreadable:
                 self.unreadable.add(folder.path)
                 self.logger.warning(f"{folder.path} cannot be read, will retry: {error}")
-            return set()
+            return {}
         self.unreadable.discard(folder.path)
         return found
 
@@ -203,8 +203,6 @@ class Executor(SubmittingExecutor):
                 place.folder.remove_log(place.line)
             self.causes.pop(info.job, None)
             self.report_job_success(info)
-        elif place.revoked_since is not None:
-            self._report_failure(info, how_lost(None, started=True))
         else:
             self._report_failure(info, how_ended(status, place.folder.log(place.line)))
 
@@ -247,7 +245,7 @@ class Executor(SubmittingExecutor):
             self.drops.append(Drop("is not submitted, because it would never run", place.name, place.request))
 
     def _is_gone(self, place: Place, said: Status | None) -> bool:
-        """Return whether a task has not been listed as alive for so long that its marker must be visible."""
+        """Return whether a task has not been listed as alive for so long that its token must be visible."""
         if said is not None and said.alive:
             place.gone_since = place.ended = None
             # a revoked task is cancelled by this run
@@ -300,7 +298,7 @@ class Executor(SubmittingExecutor):
                 )
                 kept.append(info)
             elif status is not None and place.ended is None and place.has_begun:
-                # it may have ended just now, and its marker be on its way
+                # it may have ended just now, and the new name of its token not be visible yet
                 place.ended, place.gone_since = status, now
                 kept.append(info)
             elif status is not None and not self._may_go_on(place, status):
@@ -322,9 +320,12 @@ class Executor(SubmittingExecutor):
                 f"{self.scheduler.name} no longer knows {len(tasks)} of the tasks of array {array}, which"
                 " have no exit status; cancelling them in case they are still running"
             )
-            self.client.cancel(tasks=tasks)
-        # what has ended, too: the scheduler may start it again
-        self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
+        # before they are cancelled, so that this is not taken for the end of a job
+        self._revoke(doubtful)
+        # the scheduler may start them again
+        self._revoke(info.aux["place"] for info, _ in ended)
+        if doubtful:
+            self.client.cancel(tasks=sorted({place.task for place in doubtful}))
         self._report_ended(ended)
         return kept
 
@@ -352,8 +353,7 @@ class Executor(SubmittingExecutor):
             if forgotten or (status is not None and status.cancelled):
                 removed.append(info)
             else:
-                started = place.folder.node(place.line) is not None
-                self._report_failure(info, how_lost(status, started))
+                self._report_failure(info, how_lost(status, started=place.state.node is not None))
         if removed:
             place = removed[0].aux["place"]
             message = self._failure(removed[0], CANCELLED)
@@ -380,7 +380,7 @@ class Executor(SubmittingExecutor):
 
     def _failure(self, info: SubmittedJobInfo, what: str) -> str:
         place: Place = info.aux["place"]
-        node = place.folder.node(place.line)
+        node = place.state.node
         # groups of jobs have no wildcards
         return (
             f"{job_name(info.job.name, getattr(info.job, 'wildcards_dict', {}))}: {self.scheduler.name} task"
@@ -416,9 +416,27 @@ class Executor(SubmittingExecutor):
                     for task in tasks:
                         folder.revoke(task)
 
+    def _cancel_what_is_left(self) -> None:
+        """Cancel tasks that the scheduler is about to start again, although their jobs have ended."""
+        try:
+            left = self.client.statuses(timeout=QUICK)
+        except SchedulerError:
+            # without its files, a task does nothing
+            return
+        tasks = [task for task, status in left.items() if task[0] in self.submitted and status.waiting]
+        tasks = [task for task in tasks if left[task].alive]
+        if tasks:
+            names = ", ".join(f"{array}_{number}" for array, number in sorted(tasks))
+            self.logger.warning(
+                f"{self.scheduler.name} was about to repeat tasks whose jobs have ended; cancelled: {names}"
+            )
+            self.client.cancel(tasks=tasks)
+
     def shutdown(self) -> None:
         """Close the run; called by Snakemake at the end, and after jobs were cancelled."""
         super().shutdown()
+        if self.submitted and not self.client.is_interrupted:
+            self._cancel_what_is_left()
         if self.run is not None:
             # Cancelled tasks take a while to end; the next run finds the folder and waits for them.
             self.run.close(tidy=self.unreported == 0)

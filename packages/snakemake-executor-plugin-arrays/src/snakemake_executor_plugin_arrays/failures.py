@@ -12,6 +12,7 @@ from pathlib import Path
 
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.schedulers import Request, Status, Task
+from snakemake_executor_plugin_arrays.tokens import WAITING, State
 
 # In the log of a job whose command was killed: by Snakemake, which started it, or by a shell in between.
 KILLED = re.compile(r"died with <Signals\.SIG\w+: (\d+)>|non-zero exit status (\d+)")
@@ -23,7 +24,7 @@ FINAL = os.EX_CONFIG
 
 @dataclass
 class Place:
-    """Where a submitted job runs, and since when it is no longer in the queue."""
+    """Where a submitted job runs, its state, and since when it is no longer in the queue."""
 
     folder: Folder
     line: int
@@ -31,6 +32,8 @@ class Place:
     # what its array was made of
     name: str = ""
     request: Request = field(default_factory=Request)
+    # what its token said when it was last seen
+    state: State = field(default_factory=lambda: State(WAITING))
     gone_since: float | None = None
     # when it was forbidden to go on, because the scheduler no longer knew it
     revoked_since: float | None = None
@@ -47,7 +50,7 @@ class Place:
     @property
     def has_begun(self) -> bool:
         """Whether the task has ever run on a node."""
-        return os.path.exists(self.folder.task_log(self.line)) or self.folder.node(self.line) is not None
+        return os.path.exists(self.folder.task_log(self.line)) or self.state.node is not None
 
     @property
     def logs(self) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from snakemake_executor_plugin_arrays.schedulers import (
     REST,
@@ -76,18 +76,17 @@ class GridEngine(Scheduler):
         command += ["-P", request.account] if request.account else []
         return [*command, *request.extra, str(array.script)]
 
-    def identifier(self, output: str) -> str | None:
-        """Return the number printed by `qsub -terse`, as in ``17.1-8:1``; warnings may precede it."""
-        found = re.search(r"^(\d+)(\.|\s|$)", output.strip(), re.M)
-        return found.group(1) if found else None
+    def identifiers(self, output: str) -> list[str]:
+        """Return the number that `qsub -terse` prints, as in ``17.1-8:1``."""
+        return re.findall(r"^[ \t]*(\d+)\.\d+-\d+:\d+[ \t\r]*$", output, re.M)
 
     def find(self, user: str | None) -> list[str]:
         """Return the qstat command."""
         return ["qstat", "-xml", "-u", user or "*"]
 
-    def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the arrays with these names."""
-        return {entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") in names}
+    def names(self, output: str) -> dict[str, str]:
+        """Return the names of the arrays."""
+        return {entry["JB_job_number"]: entry.get("JB_name", "") for entry in self._entries(output)}
 
     def query(self, user: str | None) -> list[str]:
         """Return the qstat command; waiting tasks of one array are one entry with a range."""

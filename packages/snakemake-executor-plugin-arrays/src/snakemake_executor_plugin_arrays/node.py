@@ -2,10 +2,9 @@
 
 from snakemake.cli import main
 
-from snakemake_executor_plugin_arrays import quoting, revocation
+from snakemake_executor_plugin_arrays import quoting
 
 quoting.install()
 
 if __name__ == "__main__":
-    revocation.watch()
     main()

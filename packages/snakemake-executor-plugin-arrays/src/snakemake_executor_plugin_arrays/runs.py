@@ -169,12 +169,12 @@ def describe(run: Path) -> str:
 def close_run(path: Path) -> None:
     """Remove the files of a run, except for logs that are not empty, and what belongs to another user.
 
-    What says that a task is revoked stays, too: the node of the task may be out of reach for now.
+    Without its token, no job runs: not even that of a node which has been out of reach.
     """
     for file in path.glob("*/*"):
         # a task that is being cancelled may still move its files
         with contextlib.suppress(FileNotFoundError, PermissionError):
-            if file.suffix != ".revoked" and (file.suffix != ".log" or file.stat().st_size == 0):
+            if file.suffix != ".log" or file.stat().st_size == 0:
                 file.unlink()
     with contextlib.suppress(PermissionError):
         (path / LOCK).unlink(missing_ok=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -87,14 +87,14 @@ class Scheduler(Protocol):
     def submission(self, array: Array, request: Request) -> list[str]:
         """Return the command that submits an array; it must be run in `Array.workdir`."""
 
-    def identifier(self, output: str) -> str | None:
-        """Return the identifier in the output of a submission."""
+    def identifiers(self, output: str) -> list[str]:
+        """Return what may be the identifier in the output of a submission; a site may print more."""
 
     def find(self, user: str | None) -> list[str]:
         """Return the command that lists the arrays of a user, or of all, by identifier and name."""
 
-    def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the identifiers of the arrays with these names in the output of `find`."""
+    def names(self, output: str) -> dict[str, str]:
+        """Return the names of the arrays in the output of `find`, by identifier."""
 
     def query(self, user: str | None) -> list[str]:
         """Return the command that lists the tasks of a user, or of all."""

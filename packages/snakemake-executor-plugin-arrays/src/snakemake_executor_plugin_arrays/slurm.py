@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from snakemake_executor_plugin_arrays.schedulers import (
     REST,
@@ -82,11 +82,9 @@ class Slurm(Scheduler):
         command += [f"--account={request.account}"] if request.account else []
         return [*command, *request.extra, str(array.script)]
 
-    def identifier(self, output: str) -> str | None:
-        """Return the number printed by `sbatch --parsable`, without the name of the cluster."""
-        # a site's greeting may stand before it
-        found = re.findall(r"^(\d+)(?:;\S*)?\s*$", output, re.M)
-        return found[-1] if found else None
+    def identifiers(self, output: str) -> list[str]:
+        """Return the number that `sbatch --parsable` prints, without the name of the cluster."""
+        return re.findall(r"^(\d+)(?:;\S*)?[ \t\r]*$", output, re.M)
 
     def find(self, user: str | None) -> list[str]:
         """Return the squeue command."""
@@ -97,12 +95,10 @@ class Slurm(Scheduler):
         users = [f"--user={user}"] if user else []
         return ["squeue", "--noheader", "--all", "--states=all", *users, *options]
 
-    def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the arrays with these names."""
+    def names(self, output: str) -> dict[str, str]:
+        """Return the names of the arrays."""
         pairs = (line.split(maxsplit=1) for line in output.splitlines())
-        return {
-            pair[0] for pair in pairs if len(pair) == 2 and pair[0].isdigit() and pair[1].strip() in names
-        }
+        return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2 and pair[0].isdigit()}
 
     def query(self, user: str | None) -> list[str]:
         """Return the squeue command, which shows ended tasks for MinJobAge seconds, by default 300."""

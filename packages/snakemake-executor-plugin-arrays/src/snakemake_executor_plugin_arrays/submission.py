@@ -15,6 +15,7 @@ from typing import Any
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder
+from snakemake_executor_plugin_arrays.attempt import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.failures import Place, first_cause, others
 from snakemake_executor_plugin_arrays.job_command import CommandExecutor
@@ -74,6 +75,8 @@ class SubmittingExecutor(CommandExecutor):
         self.say_again: dict[str, tuple[float, float]] = {}
         # why earlier attempts failed, by job
         self.causes: dict[Any, str] = {}
+        # seconds until an attempt has noticed that another one has taken its place, or that it is revoked
+        self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
         self.warned_of_memory = False
 
     def run_jobs(self, jobs: Iterable[Any]) -> None:
@@ -202,7 +205,9 @@ class SubmittingExecutor(CommandExecutor):
         commands = [self.format_job_exec(job) for job in jobs]
         together = self.format_together(jobs, path, per_task)
         try:
-            folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
+            folder = Folder.make(
+                path, commands, per_task, self.settings.scratch, together, self.notice_seconds
+            )
         except OSError:
             shutil.rmtree(path, ignore_errors=True)
             raise

@@ -14,8 +14,8 @@ from pathlib import Path
 from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays.arrays import Folder
+from snakemake_executor_plugin_arrays.attempt import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.runs import LOCK, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.schedulers import SURVIVED
 
@@ -122,14 +122,13 @@ def _exists(path: Path) -> bool:
 
 
 def may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
-    """Return the tasks that run a job according to their markers, by the folder of their array."""
+    """Return the tasks that run a job according to their tokens, by the folder of their array."""
     opened = [Folder.open(path) for path in folders if _exists(path / "task.sh")]
-    tasks = {folder: {folder.task(line) for line in folder.started()} for folder in opened}
-    return {folder: found for folder, found in tasks.items() if found}
+    return {folder: tasks for folder in opened if (tasks := folder.may_run())}
 
 
 def _wait(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
-    """Wait until tasks have no job without an exit status, or have been revoked for `patience` seconds."""
+    """Wait until tasks have stopped, or have been revoked for `patience` seconds."""
     revoked = [folder.revoked_for(task) for folder, numbers in tasks.items() for task in numbers]
     seconds = patience - min(revoked, default=patience)
     if seconds <= 0:
@@ -139,7 +138,5 @@ def _wait(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str
         " the queue"
     )
     end = time.monotonic() + seconds
-    while time.monotonic() < end and any(
-        folder.task(line) in numbers for folder, numbers in tasks.items() for line in folder.started()
-    ):
+    while time.monotonic() < end and any(folder.may_run() & numbers for folder, numbers in tasks.items()):
         time.sleep(1)

@@ -1,8 +1,9 @@
 """A single Snakemake on a node that runs several jobs of a task, one after another.
 
 Snakemake often takes longer to start than a job takes to run. Its local executor runs the jobs here, one at
-a time, and each job gets its own marker and log in the folder of the array, as if Snakemake had been started
-for it alone. If this process fails or is killed, the script of the task handles the jobs without a marker.
+a time, and each job gets its own exit status and log in the folder of the array, as if Snakemake had been
+started for it alone. If this process fails or is killed, the script of the task handles the jobs that have
+not ended.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
-from snakemake_executor_plugin_arrays import quoting, revocation
-from snakemake_executor_plugin_arrays.arrays import PAUSE, Markers
+from snakemake_executor_plugin_arrays import quoting
+from snakemake_executor_plugin_arrays.arrays import PAUSE
+from snakemake_executor_plugin_arrays.attempt import STATUS, Attempt, ReplacedError
 
 PLUGIN = "arrays-together"
 TARGETS = "--target-jobs"
@@ -33,9 +35,9 @@ common_settings = local.common_settings
 
 
 class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
-    """Snakemake's local executor, but with one job at a time, and with markers."""
+    """Snakemake's local executor, but with one job at a time, and with exit statuses."""
 
-    markers: ClassVar[Markers]
+    attempt: ClassVar[Attempt]
     # the line of each job, by its name on the command line
     lines: ClassVar[dict[str, int]]
 
@@ -68,9 +70,11 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
 
     def _start(self, job: Any) -> None:
         try:
-            self._redirect(self.markers.start(self._line(job)))
+            self._redirect(self.attempt.start(self._line(job)))
             self.run_job_pre(job)
             self.run_job(job)
+        except ReplacedError:
+            os._exit(STATUS)
         except Exception as error:  # concerns only this job; the others still run
             print_exception(error, self.workflow.linemaps)
             self.report_job_error(SubmittedJobInfo(job))
@@ -85,16 +89,16 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
             os.dup2(file.fileno(), 2)
 
     def _is_orphan(self) -> bool:
-        """Tell whether the shell of the task has ended, so that markers are no longer needed."""
+        """Tell whether the shell of the task has ended, so that nobody waits for exit statuses."""
         return os.getppid() != self.task
 
     def handle_job_success(self, job: Any) -> None:
-        """Mark a job as successful, after Snakemake has checked its outputs."""
+        """Record the success of a job, after Snakemake has checked its outputs."""
         super().handle_job_success(job)
         self._end(job, 0)
 
     def handle_job_error(self, job: Any) -> None:
-        """Mark a job as failed, after Snakemake has removed its outputs, unless the task is being ended."""
+        """Record the failure of a job, after Snakemake has removed its outputs, unless the task is ending."""
         super().handle_job_error(job)
         if not self._is_orphan():
             time.sleep(PAUSE)
@@ -103,7 +107,9 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
     def _end(self, job: Any, status: int) -> None:
         try:
             if not self._is_orphan():
-                self.markers.end(self._line(job), status)
+                self.attempt.end(self._line(job), status)
+        except ReplacedError:
+            os._exit(STATUS)
         finally:
             self.ended.set()
 
@@ -121,22 +127,18 @@ def targets_of(words: Sequence[str]) -> slice:
 
 
 def run(folder: Path, first: int, words: list[str]) -> None:
-    """Run the jobs of a command line that have no marker yet; `first` is the line of its first job."""
+    """Run the jobs of a command line that this attempt has taken; `first` is the line of its first job."""
     place = targets_of(words)
-    markers = Markers(folder)
-    lines = {target: line for line, target in enumerate(words[place], start=first) if not markers.ended(line)}
+    attempt = Attempt(folder)
+    lines = {target: line for line, target in enumerate(words[place], start=first) if attempt.has_taken(line)}
     if not lines:
         return
     words[place] = lines
-    markers.reserve(lines.values())
-    Executor.markers, Executor.lines = markers, lines
+    attempt.prepare(min(lines.values()))
+    Executor.attempt, Executor.lines = attempt, lines
     ExecutorPluginRegistry().register_plugin(PLUGIN, sys.modules[__name__])
     quoting.install()
-    revocation.watch()
-    try:
-        main([*words, "--executor", PLUGIN, "--keep-going"])
-    finally:
-        markers.release()
+    main([*words, "--executor", PLUGIN, "--keep-going"])
 
 
 if __name__ == "__main__":
