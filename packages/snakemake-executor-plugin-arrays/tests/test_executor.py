@@ -178,19 +178,26 @@ def test_task_that_is_started_again_is_not_lost(tmp_path):
     assert watched.reports == []
 
 
-def test_scheduler_that_does_not_answer_loses_no_job(tmp_path):
+def test_scheduler_that_does_not_answer_loses_no_job(tmp_path, caplog):
     watched = Watched(tmp_path / "a", [SchedulerError("away")] * 3)
     for _ in range(3):
         assert watched.look() == ["0", "1"]
     assert watched.reports == []
+    # not at every look
+    assert len(caplog.records) == 1
+    watched.answers += [ALIVE, SchedulerError("away")]
+    for _ in range(2):
+        assert watched.look() == ["0", "1"]
+    assert len(caplog.records) == 2
 
 
 def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
     stuck = {**ALIVE, ("7", 2): Status("Eqw", True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
+    watched.client.reason = lambda array: None if watched.cancellations else "can't chdir to /x"
     assert watched.look() == ["0"]
     assert watched.cancellations == [{"tasks": [("7", 2)]}]
-    assert "Eqw" in watched.reports[0][1]
+    assert "Eqw (can't chdir to /x)" in watched.reports[0][1]
 
 
 def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):

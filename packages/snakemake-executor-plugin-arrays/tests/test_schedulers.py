@@ -212,6 +212,12 @@ def test_why_grid_engine_does_not_start_an_array(text, reason):
     assert GRID_ENGINE.explanation(f"job_number: 7\n{text}") == reason
 
 
+def test_error_of_a_task_that_could_not_be_started():
+    text = "error reason    1:   11/28/2026 17:21:56 [0:1234]: error: can't chdir to /x: No such file\n"
+    answer = f"{text}scheduling info: queue instance dropped\n"
+    assert GRID_ENGINE.explanation(answer) == "error: can't chdir to /x: No such file"
+
+
 def test_users():
     assert "--user=me" in Slurm().query("me")
     assert not [word for word in Slurm().query(None) if "user" in word]

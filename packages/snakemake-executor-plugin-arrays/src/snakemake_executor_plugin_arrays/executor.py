@@ -36,7 +36,7 @@ from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, 
 from snakemake_executor_plugin_arrays.submission import SubmittingExecutor
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs, may_run
 from snakemake_executor_plugin_arrays.tokens import STOPPED, State
-from snakemake_executor_plugin_arrays.waiting import Drop, Waiting
+from snakemake_executor_plugin_arrays.waiting import Drop, Reminders, Waiting
 
 # Tokens are our own files, so looking for them every second does not load the scheduler.
 TOKEN_SECONDS = 1
@@ -72,6 +72,8 @@ class Executor(SubmittingExecutor):
         # when the scheduler was asked, and a question without an answer yet
         self.asked = -float("inf")
         self.question: Future[dict[Task, Status]] | None = None
+        # that the scheduler does not answer is said now and then
+        self.silences = Reminders(self.settings.waiting_seconds)
         # arrays whose jobs Snakemake knew completely at the last check
         self.complete_before: set[str] = set()
         # since when the scheduler does not answer questions about an array
@@ -178,9 +180,15 @@ class Executor(SubmittingExecutor):
             self.statuses = question.result()
         except SchedulerError as error:
             # no reason to give up jobs
-            self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
+            self._say_no_answer("", error)
             return False
+        self.silences.forget("")
         return True
+
+    def _say_no_answer(self, array: str, error: SchedulerError) -> None:
+        """Say now and then that the scheduler does not answer, at all or for an array."""
+        if self.silences.due(array, time.monotonic()):
+            self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
 
     @staticmethod
     def in_background(function: Callable[[], dict[Task, Status]]) -> Future[dict[Task, Status]]:
@@ -227,6 +235,8 @@ class Executor(SubmittingExecutor):
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
         """Cancel the tasks of an array that will not run, and report them as one failure."""
         tasks = sorted({info.aux["place"].task for info in infos})
+        # the scheduler forgets what is cancelled
+        reason = self.client.reason(array)
         self._revoke(info.aux["place"] for info in infos)
         if whole:
             self.client.cancel(arrays=[array])
@@ -234,7 +244,7 @@ class Executor(SubmittingExecutor):
             self.client.cancel(tasks=tasks)
         status = self.statuses[tasks[0]]
         self.unreported -= len(infos)
-        why = f"will never run: its state is {status.word}"
+        why = f"will never run: its state is {status.word}{f' ({reason})' if reason else ''}"
         if not status.hopeless:
             why = "was not running when Snakemake was told to end, so it was cancelled"
         message = self._failure(infos[0], why) + f"{others(infos).strip()} "
@@ -277,7 +287,7 @@ class Executor(SubmittingExecutor):
                 since = self.unanswered.setdefault(array, now)
                 # it is as safe to give up what cannot be asked for, but it ends what may be running
                 if now - since < self.settings.patience_seconds:
-                    self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
+                    self._say_no_answer(array, error)
                     kept = [info for info in infos if info.aux["place"].ended is None]
                     infos = [info for info in infos if info.aux["place"].ended is not None]
         ended, doubtful = list[tuple[SubmittedJobInfo, Status | None]](), list[Place]()
@@ -314,11 +324,14 @@ class Executor(SubmittingExecutor):
                 kept.append(info)
             else:
                 ended.append((info, status))
-        if doubtful:
-            tasks = sorted({place.task for place in doubtful})
+        for word in sorted({place.ended.word if place.ended else "" for place in doubtful}):
+            tasks = {place.task for place in doubtful if word == (place.ended.word if place.ended else "")}
+            knows = f"lists {len(tasks)} of the tasks of array {array} as {word}"
+            if not word:
+                knows = f"no longer knows {len(tasks)} of the tasks of array {array}"
             self.logger.warning(
-                f"{self.scheduler.name} no longer knows {len(tasks)} of the tasks of array {array}, which"
-                " have no exit status; cancelling them in case they are still running"
+                f"{self.scheduler.name} {knows}, but they have no exit status; cancelling them in case they"
+                " are still running"
             )
         # before they are cancelled, so that this is not taken for the end of a job
         self._revoke(doubtful)

@@ -120,10 +120,11 @@ class GridEngine(Scheduler):
         return self.inquiry(array)
 
     def explanation(self, output: str) -> str | None:
-        """Return the first reason."""
-        found = re.search(r"^scheduling info:[ \t]*(\S.*)$", output, re.M)
-        reason = found.group(1).strip() if found else ""
-        return None if not reason or self.NO_REASON.search(reason) else reason
+        """Return the error of a task that could not be started, or the first reason why an array waits."""
+        for pattern in (r"^error reason\s+\d+:\s*(?:.*\]: )?(\S.*)$", r"^scheduling info:[ \t]*(\S.*)$"):
+            if (found := re.search(pattern, output, re.M)) and not self.NO_REASON.search(found.group(1)):
+                return found.group(1).strip()
+        return None
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return a qdel command for the arrays, and one for each range of consecutive tasks."""

@@ -29,7 +29,7 @@ from snakemake_executor_plugin_arrays.requests import (
 )
 from snakemake_executor_plugin_arrays.runs import Run
 from snakemake_executor_plugin_arrays.schedulers import SHARED, Array, Request, Scheduler, Status, Task
-from snakemake_executor_plugin_arrays.waiting import Batch, Drop
+from snakemake_executor_plugin_arrays.waiting import Batch, Drop, Reminders
 
 # Errors of the file system that may pass while a run waits.
 PASSING = {errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.EIO}
@@ -71,8 +71,8 @@ class SubmittingExecutor(CommandExecutor):
         # why some of it must not be submitted any more; other threads only add to it
         self.drops: deque[Drop] = deque()
         self.idle_since: float | None = None
-        # when to say again why jobs are not submitted yet, and after how many seconds once more
-        self.say_again: dict[str, tuple[float, float]] = {}
+        # why jobs are not submitted yet is said now and then
+        self.limits = Reminders(self.settings.waiting_seconds)
         # why earlier attempts failed, by job
         self.causes: dict[Any, str] = {}
         # seconds until an attempt has noticed that another one has taken its place, or that it is revoked
@@ -101,7 +101,7 @@ class SubmittingExecutor(CommandExecutor):
             self._drop_backlog()
             if not self.backlog:
                 self.idle_since = None
-                self.say_again.clear()
+                self.limits = Reminders(self.settings.waiting_seconds)
             for (name, request, per_task), members in groups.items():
                 members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
                 self._warn_of_memory(request)
@@ -163,10 +163,7 @@ class SubmittingExecutor(CommandExecutor):
 
     def _say_what_waits(self, why: str, when: str) -> None:
         """Say now and then how many jobs will be submitted later."""
-        now = time.monotonic()
-        next_time, pause = self.say_again.get(why, (now, float(self.settings.waiting_seconds)))
-        if now >= next_time:
-            self.say_again[why] = now + pause, 2 * pause
+        if self.limits.due(why, time.monotonic()):
             number = sum(len(batch.jobs) for batch in self.backlog)
             self.logger.warning(f"{why}: {number} job{'s' if number > 1 else ''} {when}")
 

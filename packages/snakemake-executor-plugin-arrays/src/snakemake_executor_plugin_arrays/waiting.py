@@ -1,4 +1,4 @@
-"""Arrays that wait, and jobs that wait for a place in the queue."""
+"""Arrays that wait, jobs that wait for a place in the queue, and how often to say so."""
 
 from __future__ import annotations
 
@@ -47,6 +47,28 @@ class Waiting:
                 self._next[array] = 2 * waited
                 counts = sorted(words[array].items(), key=lambda pair: (-pair[1], pair[0]))
                 yield array, waited, ", ".join(f"{number} in state {word}" for word, number in counts)
+
+
+class Reminders:
+    """When to say something again that lasts: at once, then after ever longer intervals."""
+
+    def __init__(self, seconds: float) -> None:
+        """Store the first interval."""
+        self.seconds = seconds
+        # when to say it next, and after how many seconds once more
+        self._next: dict[str, tuple[float, float]] = {}
+
+    def due(self, what: str, now: float) -> bool:
+        """Return whether to say it now."""
+        at, interval = self._next.get(what, (now, self.seconds))
+        if now < at:
+            return False
+        self._next[what] = now + interval, 2 * interval
+        return True
+
+    def forget(self, what: str) -> None:
+        """Note that it is over."""
+        self._next.pop(what, None)
 
 
 @dataclass(eq=False)
