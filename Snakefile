@@ -47,6 +47,7 @@ onstart:
     lift_rate_limit()
     lock_folder()
     refuse_running_jobs()
+    refuse_future_inputs()
     remove_leftovers(RESULTS)
     copy_config()
     write_run(Path(RESULTS), config)

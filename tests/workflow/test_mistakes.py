@@ -66,3 +66,19 @@ def test_merged_configs(make_project):
     output = project.run("--dry-run", "--quiet", "rules")
     assert "warning" not in output
     assert re.search(r"^choose_epoch +3$", output, re.M)
+
+
+@pytest.mark.parametrize("late", [["train.source"], ["dev.target", "train.source"]])
+def test_file_from_the_future(make_project, late):
+    """It was written by a host whose clock is ahead. Snakemake would remove each output after its job."""
+    project = make_project()
+    for name in late:
+        path = project.folder / name
+        time = path.stat().st_mtime + 7200
+        os.utime(path, (time, time))
+    output = project.run("--cores", "1", status=1)
+    [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
+    others = f" (and {len(late) - 1} more)" if len(late) > 1 else ""
+    assert line.startswith(f"itersel: {late[0]}{others}: ")
+    assert "Traceback" not in output
+    assert not (project.results / "logs").exists()

@@ -1,8 +1,9 @@
 # The run as a whole: refuses to start next to other runs, records the run for the page, and shows results.
 # There are no rules here.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, copy_config, write_run, announce_jobs, show_results,
-#                              show_progress, show_killed
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, refuse_future_inputs, copy_config, write_run,
+#                              announce_jobs, show_results, show_progress, show_killed
+import contextlib
 import fcntl
 import hashlib
 import time
@@ -22,6 +23,10 @@ if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys
     for handler in [*logger.handlers, *workflow.logger_manager.get_log_handlers()]:
         if getattr(handler, "stream", None) is sys.stdout:
             handler.setStream(sys.stderr)
+
+
+# Clocks of hosts differ by less than this many seconds, and hardly a job takes less.
+CLOCKS_DIFFER = 10
 
 
 def lock_folder():
@@ -75,6 +80,28 @@ def running_jobs():
         environment = process.info["environ"] or {}
         if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
             yield process
+
+
+def refuse_future_inputs():
+    """Stop before jobs run in vain: Snakemake removes finished outputs that are older than an input."""
+    jobs = list(workflow.dag.needrun_jobs())
+    made = {file for job in jobs for file in job.output}
+    # by the clock that gives outputs their times, which may be that of a file server
+    now = os.fstat(lock_folder.stream.fileno()).st_mtime
+    times = {}
+    for file in {str(file) for job in jobs for file in job.input if file not in made}:
+        # Snakemake says what is missing
+        with contextlib.suppress(OSError):
+            times[file] = os.stat(file).st_mtime
+    if late := sorted(
+        file for file, moment in times.items() if moment > now + CLOCKS_DIFFER
+    ):
+        moment = time.strftime("%F %T", time.localtime(times[late[0]]))
+        others = f" (and {len(late) - 1} more)" if len(late) > 1 else ""
+        sys.exit(
+            f"itersel: {late[0]}{others}: the time of the file is in the future ({moment}), so everything made of"
+            " it would count as outdated; set the clock right, and then the time with `touch`"
+        )
 
 
 def announce_jobs():
