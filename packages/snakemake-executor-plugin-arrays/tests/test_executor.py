@@ -252,8 +252,10 @@ UNWRITTEN = "ended but could not write its exit status: is the disk full or a qu
     [
         ("COMPLETED", True, UNWRITTEN),
         ("FAILED", False, "failed before this job was started, without an exit status of the job"),
-        ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
-        ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
+        ("REVOKED", True, "was ended by the scheduler (REVOKED): killed, out of memory or time"),
+        ("REVOKED", False, "was ended by the scheduler (REVOKED) before this job was started: killed"),
+        ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): it ran longer than it requests"),
+        ("PREEMPTED", False, "was ended by the scheduler (PREEMPTED) before this job was started: a job"),
     ],
 )
 def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):

@@ -60,6 +60,17 @@ class Place:
         return [path for path in paths if os.path.exists(path)]
 
 
+# What some states of Slurm mean.
+MEANINGS = {
+    "BOOT_FAIL": "its node did not start",
+    "DEADLINE": "it did not end before its deadline",
+    "NODE_FAIL": "its node failed",
+    "OUT_OF_MEMORY": "it used more memory than it requests (`mem_mb`)",
+    "PREEMPTED": "a job of higher priority took its place",
+    "TIMEOUT": "it ran longer than it requests (`runtime`)",
+}
+
+
 def signal_name(number: int) -> str:
     """Return the name of a signal, such as ``SIGKILL`` for 9, or ``signal N`` if it has none."""
     try:
@@ -96,7 +107,8 @@ def how_lost(status: Status | None, started: bool) -> str:
         return "ended but could not write its exit status: is the disk full or a quota exceeded?"
     if status.word == "FAILED":
         return f"failed{before}, without an exit status of the job: the log of the task may say why"
-    return f"was ended by the scheduler ({status.word}){before}: killed, {why}"
+    meaning = MEANINGS.get(status.word, f"killed, {why}")
+    return f"was ended by the scheduler ({status.word}){before}: {meaning}"
 
 
 # How a task ended that a person cancelled; when the first one is noticed, others may still be ending.
