@@ -1,7 +1,9 @@
 """Scores of detokenised text compared with sacrebleu: formulas, command line, significance."""
 
+import itertools
 import json
 import math
+import tracemalloc
 from random import Random
 
 import numpy as np
@@ -12,10 +14,18 @@ from sacrebleu.significance import PairedTest
 from tests.limited import limited
 
 from itersel.errors import InputError
+from itersel.evaluate import significance
 from itersel.evaluate.counts import FORMAT, SCORES, count, read_counts, write_counts
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import make_bleu, make_metrics
-from itersel.evaluate.significance import Bootstrap, Randomization, differences, pooled_differences
+from itersel.evaluate.significance import (
+    Bootstrap,
+    Randomization,
+    differences,
+    paired_differences,
+    paired_p_values,
+    pooled_differences,
+)
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
@@ -157,6 +167,47 @@ def test_interval_equals_plain_python():
     drawn = np.random.default_rng(12345).choice(60, size=(1000, 60), replace=True)
     scores = sorted(np.mean([metric.score(counts[indices]) for counts in runs]) for indices in drawn)
     assert Bootstrap(60).interval(metric, runs) == pytest.approx((scores[25], scores[-26]))
+
+
+def test_trials_take_a_bit_for_each_sentence():
+    """They need less memory than one byte, and drawn texts less than eight."""
+    counts = np.ones((20_000, 10))
+    for make, most in ((lambda: Randomization(20_000, 2000).exchange(counts), 2000), (bootstrapped, 8000)):
+        tracemalloc.start()
+        try:
+            make()
+            assert tracemalloc.get_traced_memory()[1] < 20_000 * most
+        finally:
+            tracemalloc.stop()
+
+
+def bootstrapped():
+    return Bootstrap(20_000).means(make_metrics([["a"]])[0], [np.ones((20_000, 10))])
+
+
+def test_blocks_make_no_difference(monkeypatch):
+    """Single runs and repeats; numbers of trials and sentences that no block divides."""
+    metrics, random = make_metrics([REFERENCES])[:2], np.random.default_rng(2)
+    texts = {
+        name: [random.permutation(TWO) for _ in range(runs)]
+        for name, runs in zip("abcd", (1, 1, 1, 2), strict=True)
+    }
+    counts = [
+        {name: [metric.counts(one) for one in runs] for name, runs in texts.items()} for metric in metrics
+    ]
+    pairs = list(itertools.combinations(texts, 2))
+    found = []
+    for block, sums in ((1 << 20, 1 << 25), (500, 500), (1, 1)):
+        monkeypatch.setattr(significance, "BLOCK", block)
+        monkeypatch.setattr(significance, "SUMS_BLOCK", sums)
+        tested = paired_differences(metrics, counts, pairs, 101, 3)
+        p = paired_p_values(metrics, counts, pairs, 101, 3)
+        assert p == [[one.p for one in by_metric] for by_metric in tested]
+        interval = Bootstrap(len(TWO)).interval(metrics[0], counts[0]["d"])
+        trials = [[one.trials.tolist() for one in by_metric] for by_metric in tested]
+        found.append((trials, p, interval))
+    assert found[0] == found[1] == found[2]
+    assert len({len(trials) for by_metric in found[0][0] for trials in by_metric}) == 1
 
 
 def test_ter_of_many_references():

@@ -6,7 +6,7 @@ The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,14 +18,24 @@ from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
 from itersel.limits import CASES, METRICS, TOKENIZERS
 
-# Trials computed in one pass: 40 MB for 5,000 sentences.
-BLOCK = 1000
-# The same for pooled runs: 40 MB for 5,000 sentences and 6 runs.
-POOLED_BLOCK = 100
+# Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
+BLOCK = 1 << 20
+# Numbers in the sums of all systems in a block of trials: 256 MB.
+SUMS_BLOCK = 1 << 25
+# Trials drawn in one call. numpy draws 32 values at a time, and drops the rest at the end of a call: with a
+# multiple of 32, blocks are the same as one call for all trials, and those of sacrebleu.
+DRAWN = 32
 # sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
 RESAMPLES, SEED = 1000, 12345
+ALL = slice(None)
 # A seed, or a seed and the number of a run, so that runs differ; number 0 is the seed alone.
 Seed = int | Sequence[int]
+
+
+def blocks(rows: int, numbers: int, most: int) -> Iterator[slice]:
+    """Yield blocks of rows with so many numbers each: at most `most` numbers, or one row."""
+    step = max(1, most // max(1, numbers))
+    return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
 
 
 class Exchanged(NamedTuple):
@@ -38,18 +48,27 @@ class Exchanged(NamedTuple):
 class Randomization:
     """Random exchanges of sentences between two systems, the same for all pairs and metrics.
 
-    sacrebleu makes the same exchanges with this seed.
+    sacrebleu makes the same exchanges with this seed. A sentence takes one bit for each trial.
     """
 
     def __init__(self, sentences: int, trials: int = 10_000, seed: Seed = 1) -> None:
         random = np.random.default_rng(seed)
-        self._is_kept = random.integers(2, size=(trials, sentences), dtype=bool)
+        self._sentences = sentences
+        self._kept_bits = np.empty((trials, -(-sentences // 8)), np.uint8)
+        for first in range(0, trials, DRAWN):
+            size = min(DRAWN, trials - first), sentences
+            self._kept_bits[first : first + DRAWN] = np.packbits(
+                random.integers(2, size=size, dtype=bool), axis=1
+            )
 
-    def exchange(self, counts: Sums) -> Exchanged:
-        """Return the sums in all trials of a system with these counts (sentences x numbers)."""
-        starts = range(0, len(self._is_kept), BLOCK)
-        kept = [self._is_kept[first : first + BLOCK].astype(np.float64) @ counts for first in starts]
-        return Exchanged(counts.sum(axis=0), np.concatenate(kept))
+    def exchange(self, counts: Sums, trials: slice = ALL) -> Exchanged:
+        """Return the sums in these trials of a system with these counts (sentences x numbers)."""
+        bits = self._kept_bits[trials]
+        kept = np.empty((len(bits), counts.shape[1]))
+        for rows in blocks(len(bits), self._sentences, BLOCK):
+            is_kept = np.unpackbits(bits[rows], axis=1, count=self._sentences)
+            np.matmul(is_kept.astype(np.float64), counts, out=kept[rows])
+        return Exchanged(counts.sum(axis=0), kept)
 
 
 class Differences(NamedTuple):
@@ -66,8 +85,17 @@ class Differences(NamedTuple):
         identical systems. For these, sacrebleu returns its smallest p-value, as it only counts larger
         differences.
         """
-        at_least = int(np.count_nonzero(np.abs(self.trials) >= abs(self.observed)))
-        return (at_least + 1) / (len(self.trials) + 1)
+        return p_value(self.at_least, len(self.trials))
+
+    @property
+    def at_least(self) -> int:
+        """The number of trials with a difference at least as large as the observed one."""
+        return int(np.count_nonzero(np.abs(self.trials) >= abs(self.observed)))
+
+
+def p_value(at_least: int, trials: int) -> float:
+    """Return the p-value of a difference that is reached in so many trials; see `Differences`."""
+    return (at_least + 1) / (trials + 1)
 
 
 def differences(metric: Metric, one: Exchanged, other: Exchanged) -> Differences:
@@ -90,28 +118,75 @@ def mean_difference(runs: Sequence[Differences]) -> Differences:
 def paired_differences(
     metrics: Sequence[Metric],
     counts: Sequence[Mapping[str, Sequence[Sums]]],
-    pairs: Iterable[tuple[str, str]],
+    pairs: Sequence[tuple[str, str]],
     trials: int = 10_000,
     seed: Seed = 1,
-) -> Iterator[tuple[str, str, list[Differences]]]:
-    """Yield each pair of systems, and their differences by each metric.
+) -> list[list[Differences]]:
+    """Return, for each pair of systems, their differences by each metric.
 
     `counts` are, for each metric, those of all runs of each system: sentences x numbers.
     """
-    first, *_ = counts[0].values()
-    exchanges = Randomization(len(first[0]), trials, seed)
-    exchanged = [
-        {name: exchanges.exchange(runs[0]) for name, runs in by_name.items() if len(runs) == 1}
-        for by_name in counts
-    ]
-    for one, other in pairs:
-        if one in exchanged[0] and other in exchanged[0]:
-            sides = ((by_name[one], by_name[other]) for by_name in exchanged)
-            found = [differences(metric, *side) for metric, side in zip(metrics, sides, strict=True)]
-        else:
-            left, right = ([by_name[name] for by_name in counts] for name in (one, other))
-            found = pooled_differences(metrics, left, right, trials, seed)
-        yield one, other, found
+    found: list[list[Differences]] = [[] for _ in pairs]
+    for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
+        so_far = found[pair] or [one._replace(trials=np.empty(0)) for one in by_metric]
+        joined = zip(so_far, by_metric, strict=True)
+        found[pair] = [old._replace(trials=np.append(old.trials, new.trials)) for old, new in joined]
+    return found
+
+
+def paired_p_values(
+    metrics: Sequence[Metric],
+    counts: Sequence[Mapping[str, Sequence[Sums]]],
+    pairs: Sequence[tuple[str, str]],
+    trials: int = 10_000,
+    seed: Seed = 1,
+) -> list[list[float]]:
+    """Return the p-values of `paired_differences`, for which only few differences are in memory at a time."""
+    at_least = np.zeros((len(pairs), len(metrics)), np.int64)
+    for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
+        at_least[pair] += [one.at_least for one in by_metric]
+    return [[p_value(number, trials) for number in row] for row in at_least.tolist()]
+
+
+def _differences_in_blocks(
+    metrics: Sequence[Metric],
+    counts: Sequence[Mapping[str, Sequence[Sums]]],
+    pairs: Sequence[tuple[str, str]],
+    trials: int,
+    seed: Seed,
+) -> Iterator[tuple[int, list[Differences]]]:
+    """Yield the number of a pair, and its differences by metric in a block of trials, until all are there."""
+    single = {name for name, runs in counts[0].items() if len(runs) == 1}
+    paired = {number: pair for number, pair in enumerate(pairs) if single.issuperset(pair)}
+    if paired:
+        # the counts of all metrics side by side, so an exchange is looked up once for all of them
+        ends = _ends([next(iter(by_name.values()))[0] for by_name in counts])
+        names = [name for name in counts[0] if name in single]
+        exchanges = Randomization(len(counts[0][names[0]][0]), trials, seed)
+        for block in blocks(trials, ends[-1] * len(names), SUMS_BLOCK):
+            exchanged = {
+                name: _by_metric(
+                    exchanges.exchange(np.hstack([by_name[name][0] for by_name in counts]), block), ends
+                )
+                for name in names
+            }
+            for number, (one, other) in paired.items():
+                sides = zip(metrics, exchanged[one], exchanged[other], strict=True)
+                yield number, [differences(*side) for side in sides]
+    for number, pair in enumerate(pairs):
+        if number not in paired:
+            left, right = ([by_name[name] for by_name in counts] for name in pair)
+            yield number, pooled_differences(metrics, left, right, trials, seed)
+
+
+def _ends(counts: Sequence[Sums]) -> list[int]:
+    """Return where the columns of each metric end, if the counts are side by side."""
+    return list(accumulate(one.shape[1] for one in counts))
+
+
+def _by_metric(exchanged: Exchanged, ends: Sequence[int]) -> list[Exchanged]:
+    total, kept = np.split(exchanged.total, ends[:-1]), np.hsplit(exchanged.kept, ends[:-1])
+    return [Exchanged(*pair) for pair in zip(total, map(np.ascontiguousarray, kept), strict=True)]
 
 
 def pooled_differences(
@@ -139,7 +214,7 @@ def pooled_differences(
     exchanged = [block @ rows for block in _exchanges(runs, sentences, trials, seed)]
     # the observed sums, then those in the trials
     sums = np.concatenate([counts.sum(axis=1), *exchanged]).reshape(1 + trials, runs, numbers)
-    ends = list(accumulate(left[0].shape[1] for left in one))
+    ends = _ends([left[0] for left in one])
     found = []
     for metric, left, columns in zip(metrics, one, np.split(sums, ends[:-1], axis=2), strict=True):
         between = _between_means(metric.scores(columns), len(left))
@@ -154,8 +229,8 @@ def _exchanges(runs: int, sentences: int, trials: int, seed: Seed) -> Iterator[c
     """
     random = np.random.default_rng(seed)
     order, sentence = np.tile(np.arange(runs), (sentences, 1)), np.arange(sentences)
-    for first in range(0, trials, POOLED_BLOCK):
-        drawn = [random.permuted(order, axis=1).T for _ in range(min(POOLED_BLOCK, trials - first))]
+    for block in blocks(trials, runs * sentences, BLOCK):
+        drawn = [random.permuted(order, axis=1).T for _ in range(trials)[block]]
         columns = (np.stack(drawn) * sentences + sentence).astype(np.int32).reshape(-1)
         starts = np.arange(0, len(columns) + 1, sentences, dtype=np.int32)
         values = np.ones(len(columns))
@@ -198,10 +273,11 @@ class Bootstrap:
     """
 
     def __init__(self, sentences: int, seed: Seed = SEED) -> None:
-        drawn = np.random.default_rng(seed).choice(sentences, size=(RESAMPLES, sentences), replace=True)
-        self._times: Float64s = np.zeros((RESAMPLES, sentences))
-        for times, indices in zip(self._times, drawn, strict=True):
-            times += np.bincount(indices, minlength=sentences)
+        random, small = np.random.default_rng(seed), np.iinfo(np.uint8).max
+        self._times = np.zeros((RESAMPLES, sentences), np.uint8 if sentences <= small else np.uint16)
+        for times in self._times:
+            drawn = np.bincount(random.choice(sentences, size=sentences, replace=True), minlength=sentences)
+            times += drawn.astype(times.dtype)
 
     def interval(self, metric: Metric, runs: Sequence[Sums]) -> Interval:
         """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
@@ -209,7 +285,12 @@ class Bootstrap:
 
     def means(self, metric: Metric, runs: Sequence[Sums]) -> Float64s:
         """Return the mean score of runs on each drawn text."""
-        return np.asarray(np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0))
+        sums = [np.empty((RESAMPLES, counts.shape[1])) for counts in runs]
+        for rows in blocks(*self._times.shape, BLOCK):
+            times = self._times[rows].astype(np.float64)
+            for own, counts in zip(sums, runs, strict=True):
+                np.matmul(times, counts, out=own[rows])
+        return np.asarray(np.mean([metric.scores(own) for own in sums], axis=0))
 
 
 class SystemScore(NamedTuple):
@@ -306,14 +387,16 @@ def compare(
     for metric in make_metrics(checked_references(references), tokenize):
         if metric.case != CASES[lowercase] or metric.name not in metrics:
             continue
-        counts = {name: metric.counts(lines) for name, lines in outputs.items()}
-        baseline, *others = counts
-        first, base = exchanges.exchange(counts[baseline]), metric.score(counts[baseline])
-        systems = [SystemScore(baseline, base, bootstrap.interval(metric, [counts[baseline]]), None, None)]
-        for name in others:
-            score = metric.score(counts[name])
-            p = differences(metric, first, exchanges.exchange(counts[name])).p
-            interval = bootstrap.interval(metric, [counts[name]])
+        systems: list[SystemScore] = []
+        for name, lines in outputs.items():
+            counts = metric.counts(lines)
+            score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
+            exchanged = exchanges.exchange(counts)
+            if not systems:
+                base, first = score, exchanged
+                systems.append(SystemScore(name, score, interval, None, None))
+                continue
+            p = differences(metric, first, exchanged).p
             systems.append(SystemScore(name, score, interval, score - base, p))
         found.append(MetricScores(metric.name, metric.case, metric.signature, tuple(systems)))
     return found

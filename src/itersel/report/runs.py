@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,15 @@ from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import pool_counts, read_counts
 from itersel.evaluate.epochs import sign_of
-from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
+from itersel.evaluate.metrics import (
+    Metric,
+    References,
+    Sums,
+    TextMetric,
+    make_bleu,
+    read_references,
+    read_translations,
+)
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,
@@ -231,11 +239,15 @@ def _compare(
         if not all(map(is_experiment, candidates)):
             raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
         baseline = best_on_devtest(candidates)["name"]
-    counted = {name: _counts(run, *rows[name], by) for name in shared}
+    count: Callable[[str], tuple[Metric, Sums]] = partial(_read_counts, run, score=TEXT_SCORES.get(by))
+    if by == TOKENIZED_BLEU:
+        # the references are tokenised once for all systems
+        count = partial(_count_tokenized, run, test_sets=_tokenized_test_sets(run))
+    counted = {name: _counts(run, *rows[name], count) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
     pairs = [(name, baseline) for name in counts if name != baseline]
     found = paired_differences([metric], [counts], pairs, trials, seed)
-    differences = {name: one for name, _, [one] in found}
+    differences = {name: one for (name, _), [one] in zip(pairs, found, strict=True)}
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
     means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
     return Compared(
@@ -246,10 +258,11 @@ def _compare(
     )
 
 
-def _counts(run: Finished, scores: Scores, repeats: list[str], by: str) -> tuple[Metric, list[Sums]]:
+def _counts(
+    run: Finished, scores: Scores, repeats: list[str], count: Callable[[str], tuple[Metric, Sums]]
+) -> tuple[Metric, list[Sums]]:
     """Return the metric, and the counts of each repeat of an experiment, which must give its scores."""
-    count = _count_tokenized if by == TOKENIZED_BLEU else partial(_read_counts, score=TEXT_SCORES[by])
-    counted = [count(run, repeat) for repeat in repeats]
+    counted = [count(repeat) for repeat in repeats]
     for repeat, (metric, counts), score in zip(repeats, counted, scores.runs, strict=True):
         if abs(metric.score(counts) - score) > ROUNDING:
             raise InputError(
@@ -258,31 +271,49 @@ def _counts(run: Finished, scores: Scores, repeats: list[str], by: str) -> tuple
     return counted[0][0], [counts for _, counts in counted]
 
 
-def _read_counts(run: Finished, repeat: str, score: tuple[str, str]) -> tuple[Metric, Sums]:
+def _read_counts(run: Finished, repeat: str, score: tuple[str, str] | None) -> tuple[Metric, Sums]:
     """Return a metric of detokenised text, and the counts of all test sets."""
     folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
     return next(item for item in counts.items() if (item[0].name, item[0].case) == score)
 
 
-def _count_tokenized(run: Finished, repeat: str) -> tuple[Metric, Sums]:
-    """Return BLEU of tokenised text, and the counts of all test sets."""
-    corpus, folder, counts = run.folder / "corpus", run.folder / "experiments" / repeat, []
-    is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
+class _TestSet(NamedTuple):
+    """A test set with tokenised references."""
+
+    name: str
+    metric: TextMetric
+    references: Sequence[References]
+    file: Path  # the first of the references
+
+
+def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
+    """Return the test sets of a run for tokenised BLEU."""
+    found = []
     for name in (one["name"] for one in run.table["test_sets"]):
+        paths = references_of(run.folder / "corpus", split_of(name))
+        if not paths:
+            raise InputError(f"has no references of '{name}'; run snakemake again", run.folder)
+        lines = read_references(paths)
+        found.append(_TestSet(name, make_bleu(lines, run.config.evaluation.tokenize), lines, paths[0]))
+    return found
+
+
+def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) -> tuple[Metric, Sums]:
+    """Return BLEU of tokenised text, and the counts of all test sets."""
+    folder, counts = run.folder / "experiments" / repeat, []
+    is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
+    for name, metric, references, file in test_sets:
         plain = run.folder / "evaluation" / name / f"{repeat}.txt"
         path = plain if is_output else translation_of(folder, name)
-        references = references_of(corpus, split_of(name))
-        if not path or not references:
+        if not path:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
-        lines = read_references(references)
-        metric = make_bleu(lines, run.config.evaluation.tokenize)
-        text = read_translations(path, lines, references[0])
+        text = read_translations(path, references, file)
         if is_output:
             # it is plain text
-            text = read_preparation(corpus / "preparation.json").target(text)
+            text = read_preparation(run.folder / "corpus" / "preparation.json").target(text)
         counts.append(metric.counts(text))
-    return metric, np.vstack(counts)
+    return test_sets[0].metric, np.vstack(counts)
 
 
 def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> dict[str, Any]:

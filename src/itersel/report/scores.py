@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import CorpusScore, Metric, References, Sums, make_bleu, score_corpus
-from itersel.evaluate.significance import Bootstrap, Interval, paired_differences
+from itersel.evaluate.metrics import CorpusScore, Metric, References, Sums, corpus_score, make_bleu
+from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
 # Significance level.
 ALPHA = 0.05
@@ -77,8 +77,8 @@ def score_experiments(
     counts = {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
     [p] = _compare([metric], [counts], trials, seed)
     scores = {}
-    for name, runs in texts.items():
-        details = tuple(score_corpus(metric, lines) for lines in runs)
+    for name, runs in counts.items():
+        details = tuple(corpus_score(metric, one) for one in runs)
         scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
     return scores, metric.signature
 
@@ -115,8 +115,9 @@ def _compare(
 ) -> list[dict[str, dict[str, float]]]:
     """Return p-values of the differences between experiments, by metric, in the order of the counts."""
     found: list[dict[str, dict[str, float]]] = [{name: {} for name in counts[0]} for _ in metrics]
-    pairs = itertools.combinations(counts[0], 2)
-    for name, other, by_metric in paired_differences(metrics, counts, pairs, trials, seed):
-        for p, one in zip(found, by_metric, strict=True):
-            p[name][other] = p[other][name] = one.p
+    pairs = [*itertools.combinations(counts[0], 2)]
+    values = paired_p_values(metrics, counts, pairs, trials, seed)
+    for (name, other), by_metric in zip(pairs, values, strict=True):
+        for p, value in zip(found, by_metric, strict=True):
+            p[name][other] = p[other][name] = value
     return found
