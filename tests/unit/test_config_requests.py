@@ -3,7 +3,6 @@
 import gzip
 import re
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -11,12 +10,13 @@ from itersel.config.reading import load_config, read_config
 from itersel.plan import requests
 from itersel.plan.requests import TextSizes, rules_per_word, text_sizes
 
-# 1.66 million pairs, and one of 2,290 shards; 100 MB of lists
-PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8)
+# 1.66 million pairs, and one of 2,290 shards; 100 MB of lists; 10 lists of the 100 best translations of 1,029
+# sentences; 2,000 sentences translated by 700 systems
+PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8, 1.029e6, 1.4e6)
 # peak memory in MB, as in docs/scale.md
 MEASURED = {"prepare_train": 5860, "align_direction": 3020, "index_corpus": 3460, "shard_corpus": 1220}
 MEASURED |= {"estimate_language_model": 640, "compile_language_model": 1360, "estimate_fold_model": 1730}
-MEASURED |= {"extract_shard": 4370, "train_shard": 4380}
+MEASURED |= {"extract_shard": 4370, "train_shard": 4380, "tune": 3700, "compare_systems": 1360}
 
 
 def config_of(folder, train=None, **more):
@@ -27,7 +27,7 @@ def config_of(folder, train=None, **more):
     data = {"kind": "files", **dict.fromkeys(("dev", "devtest", "test"), text), "train": train or text}
     data |= {"source_language": "de", "target_language": "en", **more.pop("data", {})}
     experiment = {"algorithm": "itersel", "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
-    return read_config({"name": "x", "data": data, "experiments": {"x": experiment}, **more})
+    return read_config({"name": "x", "data": data, "experiments": {"x": experiment}} | more)
 
 
 def requests_of_rules(root, text):
@@ -37,7 +37,7 @@ def requests_of_rules(root, text):
     found = zip(parts[::2], parts[1::2], strict=True)
     written = {name: re.search(r"\*\*(TEXT\..*),$", body, re.MULTILINE) for name, body in found}
     assert sum(map(bool, written.values())) == source.count("**TEXT.")
-    names = {"TEXT": text, "TABLES": mock.Mock(outputs={}), "CONFIG": mock.Mock(experiments=["x"])}
+    names = {"TEXT": text, "SYSTEMS": 1}
     return {name: eval(match[1], names) for name, match in written.items() if match}
 
 
@@ -61,14 +61,24 @@ def test_requests_grow_with_each_size(root, field):
         assert not models & grown
     else:
         grammars, lists = {"extract_shard", *readers}, {"import_lists", *readers}
-        assert grown == {"model": models, "grammars": grammars, "lists": lists}[field]
+        tables = {"compare_systems", "compare_tasks"}
+        expected = {
+            "model": models,
+            "grammars": grammars,
+            "lists": lists,
+            "compared": tables,
+            "tuned": {"tune"},
+        }
+        assert grown == expected[field]
 
 
 def test_sizes_follow_from_files(tmp_path):
-    assert text_sizes(config_of(tmp_path), "") == TextSizes(3000, 3000, 3000)
-    assert text_sizes(config_of(tmp_path, decoder={"jobs": 6}), "") == TextSizes(3000, 3000, 1500)
+    assert text_sizes(config_of(tmp_path), "") == TextSizes(3000, 3000, 3000, compared=120)
+    assert text_sizes(config_of(tmp_path, decoder={"jobs": 6}), "") == TextSizes(
+        3000, 3000, 1500, compared=120
+    )
     limited = config_of(tmp_path, data={"max_train": 40, "max_held_out": 20})
-    assert text_sizes(limited, "") == TextSizes(1000, 1000, 500)
+    assert text_sizes(limited, "") == TextSizes(1000, 1000, 500, compared=20)
     packed = tmp_path / "packed.gz"
     packed.write_bytes(gzip.compress(b"".join(b"%d hello\n" % number for number in range(30_000))))
     sizes = text_sizes(config_of(tmp_path, {"source": str(packed), "target": str(packed)}), "")
@@ -85,8 +95,26 @@ def test_sizes_of_lists(tmp_path):
         texts = dict.fromkeys(("train", "dev", "test"), small) | {"devtest": devtest}
         experiments = {"x": {"tasks": {"shards": 2}, "learner": {"name": "mira"}}}
         content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
-        assert text_sizes(read_config(content), "") == TextSizes(0, 0, 0, size)
+        sizes = text_sizes(read_config(content), "")
+        assert sizes._replace(compared=0, tuned=0) == TextSizes(0, 0, 0, size)
+        assert sizes.compared == pytest.approx(3000 / 300 / 100)
     assert TextSizes(0, 0, 0, 1e9).request_to_decode(60)["mem_mb"] > 2000
+
+
+def test_translations_that_tuners_read(tmp_path):
+    """All lists of all iterations, those of the tuner that has most."""
+
+    def sizes(**experiment):
+        content = {"tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}} | experiment
+        return text_sizes(config_of(tmp_path, decoder={"k_best": 50}, experiments={"x": content}), "")
+
+    assert sizes(learner={"name": "mira"}).tuned == 0
+    pro = {"learner": {"name": "pro"}, "tune_on": "dev", "tasks": {"shards": 1}, "epochs": 4}
+    assert sizes(**pro).tuned == 120 * 50 * 4
+    assert sizes(**pro, k_best=100).tuned == 2 * sizes(**pro).tuned
+    assert sizes(**pro, features="dense").tuned < sizes(**pro).tuned
+    held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 3}
+    assert sizes(learner={"name": "mira"}, held_out=held_out).tuned == pytest.approx(0.1 * 120 * 50 * 3)
 
 
 def test_text_of_the_language_model(tmp_path):
@@ -102,7 +130,7 @@ def test_downloads_count_as_large_until_they_are_there(root, tmp_path):
     config = config_of(tmp_path, {"mtdata": "Statmt-europarl-7-deu-eng"})
     sizes = text_sizes(config, str(tmp_path))
     assert sizes.train == requests.DOWNLOAD_WORDS
-    asked = requests_of_rules(root, sizes)
+    asked = requests_of_rules(root, sizes._replace(tuned=PAPER.tuned))
     for name, memory in MEASURED.items():
         assert 1.25 * memory <= asked[name]["mem_mb"] <= 9000, name
     (tmp_path / "train").mkdir()

@@ -14,6 +14,8 @@ from itersel.limits import TOKENIZED_BLEU
 # Computing tokenised BLEU takes no time; other scores may take long.
 SCORES_LOCALLY = CONFIG.evaluation.choose_by == TOKENIZED_BLEU
 
+SYSTEMS = len(CONFIG.experiments) + len(TABLES.outputs)
+
 
 rule check_patience:
     """{experiment}: score epoch {epoch} on devtest"""
@@ -154,7 +156,7 @@ rule compare_systems:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(4000, 60 + 5 * (len(CONFIG.experiments) + len(TABLES.outputs))),
+        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
         names=TABLES.compared,
         options=TABLES.comparison_options,
@@ -203,7 +205,7 @@ rule compare_tasks:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(4000, 60 + 5 * (len(CONFIG.experiments) + len(TABLES.outputs))),
+        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
         tasks=shlex.join(TABLES.task_labels),
         options=TABLES.task_options,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
-from itersel.config.learners import Batch
+from itersel.config.learners import Batch, Mert
 from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.values import Config, Experiment
@@ -28,6 +28,10 @@ BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
 # The translations of a sentence differ little.
 LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
+# Of a line of n-best lists.
+BYTES_PER_TRANSLATION = 300
+# Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
+DENSE_SHARE = 0.1
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
 DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
 # Source words of a held-out set whose size is not known.
@@ -43,12 +47,14 @@ LEAST_MEMORY = 2000
 
 
 class TextSizes(NamedTuple):
-    """What the needs of jobs depend on, in words."""
+    """What the needs of jobs depend on: words, unless stated otherwise."""
 
     train: float  # its source side
     model: float  # the text of the language model
     grammars: float  # the source sentences of the largest shard, or piece of a text to translate
     lists: float = 0.0  # bytes of the n-best lists of the largest shard or piece
+    tuned: float = 0.0  # translations in all lists of a batch tuner; see `_tuned`
+    compared: float = 0.0  # translations of all test sets by all systems
 
     @property
     def preparation_processes(self) -> int:
@@ -64,15 +70,19 @@ class TextSizes(NamedTuple):
         model: tuple[float, float] = (0.0, 0.0),
         rules: float = 0.0,
         lists: float = 0.0,
+        tuned: float = 0.0,
+        compared: float = 0.0,
     ) -> dict[str, int]:
         """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
 
         They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
         `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are MB and minutes more
         for each million source words of train, or words of the language model's text; `rules` and `lists`
-        are MB more for each million rules in the grammars of a shard, or bytes of its n-best lists.
+        are MB more for each million rules in the grammars of a shard, or bytes of its n-best lists; `tuned`
+        and `compared` for each million translations that a batch tuner or a comparison reads.
         """
         memory += (train[0] * self.train + model[0] * self.model + lists * self.lists) / 1e6
+        memory += (tuned * self.tuned + compared * self.compared) / 1e6
         memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
         minutes += (train[1] * self.train + model[1] * self.model) / 1e6
         return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
@@ -100,7 +110,7 @@ def rules_per_word(pairs: float) -> float:
 def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of the texts from those of their files; downloads to come count as large corpora."""
     if has_lists(config):
-        return TextSizes(0.0, 0.0, 0.0, _list_bytes(config))
+        return _list_sizes(config)
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
@@ -121,11 +131,43 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
             pieces.append(DOWNLOAD_SHARD_WORDS)
         else:
             pieces.append(train / files_of(one.tasks))
-    return TextSizes(train, model, max(pieces))
+    sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
+    return TextSizes(
+        train,
+        model,
+        max(pieces),
+        tuned=_tuned(config, {split: count * _most_k_best(config) for split, count in sentences.items()}),
+        compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),
+    )
 
 
-def _list_bytes(config: Config) -> float:
-    """Return the bytes of the n-best lists of the largest shard, or piece of a text to translate."""
+def _most_k_best(config: Config) -> int:
+    """Return the size of the largest k-best lists."""
+    return max(one.k_best or config.decoder.k_best for one in config.experiments.values())
+
+
+def _systems(config: Config) -> int:
+    return len(config.experiments) + len(config.evaluation.outputs or {})
+
+
+def _tuned(config: Config, translations: Mapping[str, float]) -> float:
+    """Return the number of translations of the tuner that has most, given those of an iteration by split.
+
+    Without sparse features, which tuners of mixed weights sum up, translations count less.
+    """
+    found = [0.0]
+    for one in config.experiments.values():
+        if isinstance(one.learner, Batch):
+            is_dense = one.features == "dense" or isinstance(one.learner, Mert)
+            share = DENSE_SHARE if is_dense else 1.0
+            found.append(share * one.epochs * translations[one.tune_on])
+        if held_out_tuner(one):
+            found.append(DENSE_SHARE * held_out_iterations(one) * translations["dev"])
+    return max(found)
+
+
+def _list_sizes(config: Config) -> TextSizes:
+    """Return the sizes of n-best lists."""
     tested = [*own_devtests(config).values(), *test_sets(config).values()]
     size = {
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
@@ -134,7 +176,16 @@ def _list_bytes(config: Config) -> float:
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
-    return max(*shards, *pieces)
+    translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
+    compared = sum(translations[split] for split in test_sets(config).values()) / _most_k_best(config)
+    return TextSizes(
+        0.0,
+        0.0,
+        0.0,
+        max(*shards, *pieces),
+        tuned=_tuned(config, translations),
+        compared=_systems(config) * compared,
+    )
 
 
 def _split_words(config: Config, split: str, fetched: str) -> float | None:
