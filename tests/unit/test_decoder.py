@@ -16,6 +16,7 @@ from itersel.decode.output import derive_all, kbest_lines, text_of
 from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
+from itersel.lm.state_kernels import make_states
 from itersel.vectors.weights import make_weights
 
 ARPA = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty"]
@@ -148,6 +149,28 @@ def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
     small = decode(Decoder(shard, model), weights)
     assert small.score.tolist() == large.score.tolist()
     assert small.word.tolist() == large.word.tolist()
+
+
+def test_only_tables_of_usual_size_are_kept(tmp_path, monkeypatch):
+    """Those that a sentence needs beyond the limit are freed after it."""
+    rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]
+    lengths = (4, 1, 4)
+    shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))
+    model, weights = load_arpa(ARPA, tmp_path), {"CountEF": 0.1, "LanguageModel": 1.0}
+    expected = [decode(Decoder(shard, model), weights, sentence) for sentence in range(len(lengths))]
+    made = []
+
+    def make_noted(order, edges, pairs):
+        made.append(pairs)
+        return make_states(order, edges, pairs)
+
+    monkeypatch.setattr("itersel.decode.decoder.make_states", make_noted)
+    monkeypatch.setattr("itersel.decode.decoder.MAX_FIRST_PAIRS", 4)
+    one = Decoder(shard, model)
+    for sentence, best in enumerate(expected):
+        assert decode(one, weights, sentence).score.tolist() == best.score.tolist()
+    assert max(made) > 4
+    assert sum(states.pairs.key.nbytes for states in one._states.values()) < 100
 
 
 def read_tree(nodes):

@@ -7,6 +7,7 @@ from tests.scored import make_system
 
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.text import Bitext
 from itersel.report.hints import hints, short_sentence
 from itersel.report.system import write_system
 
@@ -43,6 +44,22 @@ def test_short_sentence(tmp_path, prepared, sentence):
     assert short_sentence(paths["prepared"], [corpus], preparation, 2**20) == sentence
     paths["de"].unlink()
     assert short_sentence(paths["prepared"], [corpus], preparation, 2**20) in prepared
+
+
+@pytest.mark.parametrize(("most", "sentence"), [(3, "das ist ein baum ."), (4, "Das ist ein Baum.")])
+def test_only_the_beginning_of_the_corpus_is_searched(tmp_path, monkeypatch, most, sentence):
+    """The fourth sentence of the corpus is the first one of the text; nothing after it is read."""
+
+    def endless(corpora, reading):
+        yield Bitext(RAW[:2], RAW[:2])
+        yield Bitext(RAW[2:], RAW[2:])
+        raise AssertionError
+
+    monkeypatch.setattr("itersel.report.hints.corpus_blocks", endless)
+    monkeypatch.setattr("itersel.report.hints.MOST_READ", most)
+    prepared = tmp_path / "prepared"
+    prepared.write_text("das ist ein baum .\n" * 10)
+    assert short_sentence(prepared, [], Preparation("de", "en"), 2**20) == sentence
 
 
 def test_names_are_quoted(systems):

@@ -175,9 +175,12 @@ class Decoder:
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
-            if pairs not in self._states:
-                self._states[pairs] = make_states(model.order, pairs // 4, pairs)
-            states = self._states[pairs]
+            states = self._states.get(pairs)
+            if states is None:
+                states = make_states(model.order, pairs // 4, pairs)
+                # larger ones, of few sentences, are not kept
+                if pairs <= MAX_FIRST_PAIRS:
+                    self._states[pairs] = states
             reset_states(states)
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:

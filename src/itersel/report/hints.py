@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.reading import corpus_blocks
-from itersel.corpus.text import read_text, split_words
+from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of
 from itersel.report.system import read_system
 
 # Number of words in a sentence that is short, but not a heading.
 FEW, MANY = 4, 10
+# Number of sentences among which a short one is looked for: these take seconds.
+MOST_READ = 20_000
 
 
 def hints(
@@ -50,20 +53,21 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     """Return the first short sentence of a text, or the first sentence if none is short, as a user types it.
 
     The prepared text in `path` was made from `corpora`, which may contain other sentences; these have at most
-    `limit` bytes. If the raw text has changed or cannot be read any more, the sentence is the prepared one.
+    `limit` bytes. Both are read only as far as MOST_READ sentences. If the raw text has changed or cannot be
+    read any more, or the sentence comes later, it is the prepared one.
     """
-    lines = read_text(path)
-    wanted = next((line for line in lines if FEW <= len(split_words(line)) <= MANY), lines[0])
-    most = len(split_words(wanted))
+    lines = list(islice(chain.from_iterable(text_blocks(path)), MOST_READ))
+    short = [line for line in lines if FEW <= len(split_words(line)) <= MANY] or lines[:1]
+    most, wanted = max(len(split_words(line)) for line in short), set(short)
     reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
+    blocks = corpus_blocks(corpora, reading)
     try:
-        for block in corpus_blocks(corpora, reading):
-            for line in block.source:
-                # tokenisation adds words
-                if len(split_words(line)) > most:
-                    continue
-                if preparation.split_compounds(preparation.source([line])) == [wanted]:
-                    return line
+        for line in islice(chain.from_iterable(block.source for block in blocks), MOST_READ):
+            # tokenisation adds words
+            if len(split_words(line)) > most:
+                continue
+            if wanted.issuperset(preparation.split_compounds(preparation.source([line]))):
+                return line
     except (InputError, OSError):
         pass
-    return wanted
+    return short[0]
