@@ -113,7 +113,8 @@ def train_epoch(
         Language model, from `load_model`.
     start
         Weights to start from, or the name of their file (default: all zero). The file of a shard also holds
-        the state of its learner (averages, sums of squares), which weights in memory do not have.
+        the state of its learner (averages, sums of squares), which weights in memory do not have; with it,
+        only the next epoch can start.
     settings
         Learner, size of the k-best lists, and so on (default: a perceptron on 100-best lists). The number of
         the epoch and that of the shard are among them: both matter to `mix_weights`.
@@ -134,7 +135,7 @@ def train_epoch(
 
     settings = TrainSettings() if settings is None else settings
     if isinstance(start, str | os.PathLike):
-        begin: Start | None = read_start(start)
+        begin: Start | None = read_start(start, settings.epoch)
     else:
         begin = None if start is None else Start(start)
     return train_shard(shard, [Decoder(shard, model, settings)], begin, settings)

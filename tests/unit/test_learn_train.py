@@ -11,6 +11,7 @@ from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
+from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
 from itersel.learn.state import Memory, Start, read_start, write_training
@@ -127,12 +128,32 @@ def test_state_of_adagrad() -> None:
     assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
 
 
+@pytest.mark.parametrize("trained", [1, 2])
+def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
+    """Cumulative l1 would count from another step than the penalties paid so far."""
+    learner = Perceptron(regularization="l1-cumulative", strength=0.001)
+    path = tmp_path / "0.h5"
+    write_training(path, train(sentences(3), learner), TrainSettings(learner=learner, epoch=trained))
+    assert read_start(path, trained + 1).steps
+    for epoch in (1, 2, 3, 4):
+        if epoch == trained + 1:
+            continue
+        with pytest.raises(InputError, match=rf"0\.h5: .*{trained}.*{epoch}"):
+            read_start(path, epoch)
+        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--weights", path]
+        assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
+        assert "0.h5" in capsys.readouterr().err
+    state = train(sentences(3), learner).state
+    second, again = (train(sentences(4), learner, state, epoch=epoch).weights for epoch in (2, 1))
+    assert second.to_dict() == again.to_dict()
+
+
 def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
     """A shard that continues alone keeps its sums of squares; after mixing, they start at zero again."""
     learner = AdaGrad(pairs="all", bleu="nakov")
     result = train(sentences(3), learner)
     write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
-    found = read_start(tmp_path / "0.h5")
+    found = read_start(tmp_path / "0.h5", 2)
     assert found.steps == result.state.steps == 6
     assert found.memory.squares.tolist() == result.state.memory.squares.tolist()
     assert found.memory.squares.max() > 0
@@ -140,7 +161,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
     files = ["--inputs", write(tmp_path / "list", f"{tmp_path / '0.h5'}"), "--output", tmp_path / "v.h5"]
     itersel("mix", *files, "--matrix", tmp_path / "W.h5", "--shards", 1, "--epoch", 1, "--mixing", "mean")
-    mixed = read_start(tmp_path / "v.h5")
+    mixed = read_start(tmp_path / "v.h5", 2)
     assert mixed.memory is None
     assert mixed.weights.to_dict() == result.weights.to_dict()
     assert train(sentences(4), learner, mixed, epoch=2).weights.to_dict() != expected

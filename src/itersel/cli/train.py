@@ -65,7 +65,7 @@ def _train(options: argparse.Namespace) -> None:
         attributes = {**provenance(settings), "stopped": 1}
         write_weights(options.output, read_weights(options.weights), attributes)
         return
-    start = None if options.weights is None else read_start(options.weights)
+    start = None if options.weights is None else read_start(options.weights, options.epoch)
     files = zip(options.shard, models * (count // len(models)), strict=True)
     parts = [shard_file(*pair, options.weights, settings, options.threads) for pair in files]
     result = train_parts(parts, start, settings, options.measure_loss)

@@ -19,6 +19,7 @@ from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.lists import Sentences
+from itersel.errors import InputError
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
@@ -279,14 +280,25 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     write_arrays(path, both, arrays, {**attributes, "steps": steps})
 
 
-def read_start(path: FilePath) -> Start:
-    """Read the start of training: the state of a shard if the file contains one, else its weights."""
+def read_start(path: FilePath, epoch: int) -> Start:
+    """Read the start of an epoch of training: the state of a shard if the file contains one, else its weights.
+
+    Raises an `InputError` if the state is not that of the epoch before.
+    """
     if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))
     arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
-    steps = attributes.get("steps")
+    steps, before = attributes.get("steps"), attributes.get("epoch")
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
+    if not isinstance(before, int):
+        raise damaged_file(path, "the number of the epoch is missing or invalid")
+    if before != epoch - 1:
+        raise InputError(
+            f"has the state of a shard after epoch {before}, where epoch {epoch} cannot start; train epoch "
+            f"{before + 1}, or start from mixed weights or from text ('itersel weights')",
+            path,
+        )
     return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

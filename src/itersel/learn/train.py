@@ -142,7 +142,7 @@ def train_parts(
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
-    if settings.epoch > 1 and start.steps is not None:
+    if start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
     loss = None
