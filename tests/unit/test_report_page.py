@@ -17,7 +17,7 @@ from itersel.config.values import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.folder import describe_config, write_run
+from itersel.report.page.folder import RUN, describe_config, other_versions, write_run
 from itersel.report.page.render import SCRIPTS, _json, asset, breakable, render, vega, watch
 from itersel.report.page.table import format_hours, join_numbers, latex, markdown, table_view
 from itersel.storage.files import write_lines
@@ -215,6 +215,41 @@ def test_headline(tmp_path):
 def test_signatures_are_listed_once(document):
     two = {**document["table"], "test_sets": document["table"]["test_sets"] * 2}
     assert render({**document, "table": two}).count("test BLEU: sacrebleu nrefs:1|<wbr>") == 1
+
+
+def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
+    """A run with other versions says so until it is recorded; the page names the versions of all runs."""
+    run = MadeUpRun(tmp_path / "made-up", ["first"])
+    assert other_versions(run.folder) == other_versions(tmp_path) == ""
+    old = json.loads((run.folder / RUN).read_text())["versions"]
+    for package, number, said in (
+        ("sacrebleu", "99.1", True),
+        ("h5py", "99.2", False),
+        ("numpy", "99.3", True),
+    ):
+        monkeypatch.setattr(
+            "itersel.report.page.folder.version",
+            lambda name, package=package, number=number: number if name == package else old[name],
+        )
+        before = (run.folder / RUN).read_bytes()
+        found = other_versions(run.folder)
+        assert (package in found and number in found) == said
+        assert (run.folder / RUN).read_bytes() == before
+        for _ in range(2):
+            write_run(run.folder, run.config())
+            assert other_versions(run.folder) == ""
+    monkeypatch.undo()
+    assert "sacrebleu" not in other_versions(run.folder)
+    assert "numpy 99.3" in other_versions(run.folder)
+    write_run(run.folder, run.config())
+    content = json.loads((run.folder / RUN).read_text())
+    assert content["versions"] == old
+    others = {"sacrebleu": "99.1"}, {"h5py": "99.2"}, {"numpy": "99.3"}
+    assert content["earlier"] == [old | one for one in others]
+    page = render(read_document(run.folder))
+    assert all(f"with {package} {number}." in page for one in others for package, number in one.items())
+    (run.folder / RUN).write_text('{"config": {}, "versions": 1}')
+    assert other_versions(run.folder) == ""
 
 
 def test_keys_break_between_words():

@@ -35,6 +35,21 @@ def test_config_edited_during_a_run(copy, finished):
     assert copy.planned(WEIGHTS) == {}
 
 
+def test_other_versions_are_named_once(copy):
+    """Before a dry run, which records nothing, and before the first run, which keeps the old versions."""
+    path = copy.results / "report/run.json"
+    content = json.loads(path.read_text())
+    content["versions"]["sacrebleu"] = "0.1"
+    path.write_text(json.dumps(content))
+    copy.without("selected/epoch-2")
+    for arguments in (["--dry-run"], ["--cores", "2"]):
+        assert json.loads(path.read_text()) == content
+        assert copy.run(WEIGHTS, *arguments).count("sacrebleu 0.1 (now ") == 1
+    assert json.loads(path.read_text())["earlier"] == [content["versions"]]
+    copy.without("selected/epoch-2")
+    assert "sacrebleu 0.1" not in copy.run(WEIGHTS, "--cores", "2")
+
+
 @pytest.mark.parametrize("variable", ["ITERSEL_CODE", "ITERSEL_RULES"])
 def test_a_node_finds_other_code(make_project, variable):
     """The Snakemake of a job compares the package and the rules with those of the run."""

@@ -14,7 +14,7 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
-from itersel.report.page.folder import write_run
+from itersel.report.page.folder import other_versions, write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
@@ -23,6 +23,14 @@ if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys
     for handler in [*logger.handlers, *workflow.logger_manager.get_log_handlers()]:
         if getattr(handler, "stream", None) is sys.stdout:
             handler.setStream(sys.stderr)
+
+# Also before a dry run; a run that starts jobs records its versions.
+if workflow.is_main_process and (changed := other_versions(Path(RESULTS))):
+    print(
+        f"itersel: warning: results in {RESULTS} were made with {changed} and are kept; to make all with the same"
+        " versions, change 'output' or add --forceall",
+        file=sys.stderr,
+    )
 
 
 # Clocks of hosts differ by less than this many seconds, and hardly a job takes less.

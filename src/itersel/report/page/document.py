@@ -88,6 +88,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "derivations": read_optional(report / "derivations.json", _use_derivations, NO_DERIVATIONS),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
+        "earlier": description.get("earlier", []),
     }
 
 

@@ -20,8 +20,10 @@ from itersel.storage.files import read_json, write_lines
 
 # Written when the workflow starts.
 RUN = "report/run.json"
-# Packages on which results, or the bytes of their files, depend.
-PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
+# Packages whose versions are recorded. Results depend on Python (its tables of Unicode) and the first of them,
+# only the bytes of files or the order of jobs on the others.
+OF_RESULTS = ("numpy", "scipy", "numba", "sacrebleu", "sacremoses", "regex", "lxml")
+PACKAGES = (*OF_RESULTS, "h5py", "deflate", "snakemake")
 
 
 class Run(NamedTuple):
@@ -64,20 +66,57 @@ def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> A
     return content
 
 
-def write_run(results: Path, config: Mapping[str, Any]) -> None:
-    """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed."""
+def current_versions() -> dict[str, str]:
+    """Return the versions of itersel, Python and the packages that matter."""
     versions = {"itersel": itersel.__version__, "Python": platform.python_version()}
-    versions |= {package: version(package) for package in PACKAGES}
+    return versions | {package: version(package) for package in PACKAGES}
+
+
+def write_run(results: Path, config: Mapping[str, Any]) -> None:
+    """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed.
+
+    Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
+    """
+    versions, (before, earlier) = current_versions(), _recorded_versions(results)
+    if before and before != versions:
+        earlier = [*(one for one in earlier if one not in (before, versions)), before]
     path = results / RUN
-    text = json.dumps({"config": config, "versions": versions}, indent=2, ensure_ascii=False)
+    content = {"config": config, "versions": versions} | ({"earlier": earlier} if earlier else {})
+    text = json.dumps(content, indent=2, ensure_ascii=False)
     if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
         write_lines(path, [text])
+
+
+def other_versions(results: Path) -> str:
+    """Return which packages that results depend on had other versions in the last run, or ''."""
+    versions, (before, _) = current_versions(), _recorded_versions(results)
+    return ", ".join(
+        f"{name} {before[name]} (now {versions[name]})"
+        for name in ("Python", *OF_RESULTS)
+        if name in before and before[name] != versions[name]
+    )
+
+
+def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the versions of the last run, and those of earlier ones; nothing if they were not recorded."""
+    try:
+        found = read_run(results)
+    except InputError:
+        # the run that starts writes it again
+        found = {}
+    return found.get("versions", {}), found.get("earlier", [])
 
 
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
-    return read_optional(results / RUN, lambda content: content["config"].keys(), otherwise) or {}
+    return read_optional(results / RUN, _use_run, otherwise) or {}
+
+
+def _use_run(content: Any) -> None:
+    content["config"].keys()
+    for versions in (content.get("versions", {}), *content.get("earlier", [])):
+        versions.items()
 
 
 def describe_config(content: object) -> dict[str, Any]:
