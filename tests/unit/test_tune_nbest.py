@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from tests.naive import tuning as naive
@@ -82,6 +83,32 @@ def test_numbers_of_a_file_are_tuned_for(files, settings):
     found = tune_nbest([files / "list"], tuner=settings, quality=str(files / "quality"))
     assert found.score > 0.8
     assert found.weights.to_dict()["good_0"] < 0
+
+
+@pytest.mark.parametrize("name", ["chrf", "ter"])
+def test_the_same_text_is_counted_once(files, monkeypatch, name):
+    """Translations of a sentence that differ only in their features, such as those of several iterations."""
+    lines = (files / "list").read_text().splitlines()
+    again = [line.replace("bad=-", "bad=-1") for line in lines]
+    (files / "again").write_text("\n".join([*again, *lines]))
+    counted = []
+
+    def count(self, hypotheses, references, _count=Metric._extract_corpus_statistics):
+        counted.extend(filter(None, hypotheses))
+        return _count(self, hypotheses, references)
+
+    monkeypatch.setattr(Metric, "_extract_corpus_statistics", count)
+    found = []
+    for file in ("list", "again"):
+        lists = without_duplicates(read_nbest([files / file], 20))
+        quality = metric_quality(lists, references_of(files), name).tolist()
+        found.append(
+            (len(lists.text), len(counted), set(zip(lists.sentence, lists.text, quality, strict=True)))
+        )
+        counted.clear()
+    (size, once, expected), (twice, again, same) = found
+    assert (twice, again) == (2 * size, once)
+    assert same == expected
 
 
 @pytest.mark.parametrize("quality", ["chrf", "ter"])

@@ -19,8 +19,9 @@ from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.weights import as_weights, score_lists
+from itersel.progress import progress
 from itersel.storage.formats import FilePath
-from itersel.storage.strings import take_rows
+from itersel.storage.strings import offsets_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
 from itersel.tune.generate import DIGITS
 from itersel.tune.task import Task
@@ -196,15 +197,20 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
     In the reference translations of the text, None stands where a sentence has fewer.
     """
     metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
-    quality = np.empty(len(lists.text))
-    sizes = np.diff(lists.offset)
-    for rank in range(int(sizes.max())):
+    # translations that differ only in their features are counted once
+    numbers: dict[tuple[int, str], int] = {}
+    pairs = zip(lists.sentence.tolist(), lists.text, strict=True)
+    number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+    texts = [text for _, text in numbers]
+    sizes = np.bincount([sentence for sentence, _ in numbers], minlength=lists.sentence_count)
+    offset, quality = offsets_of(sizes), np.empty(len(texts))
+    for rank in progress(range(int(sizes.max())), f"count {metric.name} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
-        rows = np.where(has_rank, lists.offset[:-1] + rank, -1).tolist()
-        found = metric.scores(metric.counts([lists.text[row] if row >= 0 else "" for row in rows]))
-        quality[lists.offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
-    return quality
+        rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
+        found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
+        quality[offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
+    return quality[number]
 
 
 def _read_lists(
