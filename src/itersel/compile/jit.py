@@ -1,4 +1,4 @@
-"""How kernels are compiled: every use of numba goes through this module, which sets the flags.
+"""How kernels are compiled: all of them go through this module, which sets numba's flags.
 
 fastmath stays off: results must not depend on how the compiler reorders sums. Kernels release the GIL.
 

@@ -1,7 +1,8 @@
-"""What is made from what: the files and options of every job of a run, from its config alone.
+"""What is made from what: the files and options of every job of a run, from its config.
 
-Nothing here reads or writes files, except that sizes of texts and folders of lists are looked up. `Plan` is
-the whole; the rules in workflow/rules name its methods that take wildcards.
+Sizes of texts and folders of lists are looked up; only `itersel.plan.nbest.describe_lists`, for ``itersel
+config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that take
+wildcards.
 """
 
 from __future__ import annotations

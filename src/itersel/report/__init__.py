@@ -1,1 +1,1 @@
-"""Choosing epochs, and tables of systems and corpora."""
+"""Choosing epochs, tables of systems, runs, tasks and corpora, and the page of a run."""
