@@ -7,8 +7,10 @@ import shutil
 import statistics
 from collections import Counter
 from functools import cache
+from itertools import chain
 
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 from scipy.stats import binomtest
 from tests.made_up_run import MadeUpRun
 from tests.scored import sacrebleu
@@ -103,6 +105,25 @@ def test_randomization_against_all_exchanges(runs, names):
     exact = at_least / ways
     assert 0.01 < exact < 1
     assert found["p"] == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / trials))
+
+
+def test_nothing_is_tokenised_twice(runs, monkeypatch):
+    """References once for all systems of a run, and each translation once, by both comparisons."""
+    tokenized = Counter()
+
+    def tokenize(metric, line, _call=BLEU._preprocess_segment):
+        tokenized[line] += 1
+        return _call(metric, line)
+
+    monkeypatch.setattr(BLEU, "_preprocess_segment", tokenize)
+    run = runs[1]
+    expected = Counter(chain(run.references, *run.translations))
+    compared([run], ["second"], trials=5)
+    assert tokenized == expected
+    tokenized.clear()
+    systems = [system for repeats in run.systems.values() for system in repeats]
+    compare([Translations("test", systems, run.translations, [run.references])], trials=5)
+    assert tokenized == expected
 
 
 def test_signs():
