@@ -44,10 +44,10 @@ def test_other_versions_are_named_once(copy):
     copy.without("selected/epoch-2")
     for arguments in (["--dry-run"], ["--cores", "2"]):
         assert json.loads(path.read_text()) == content
-        assert copy.run(WEIGHTS, *arguments).count("sacrebleu 0.1 (now ") == 1
+        assert copy.run(*arguments, WEIGHTS).count("sacrebleu 0.1 (now ") == 1
     assert json.loads(path.read_text())["earlier"] == [content["versions"]]
     copy.without("selected/epoch-2")
-    assert "sacrebleu 0.1" not in copy.run(WEIGHTS, "--cores", "2")
+    assert "sacrebleu 0.1" not in copy.run("--cores", "2", WEIGHTS)
 
 
 @pytest.mark.parametrize("variable", ["ITERSEL_CODE", "ITERSEL_RULES"])

@@ -281,7 +281,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
 
 
 def read_start(path: FilePath, epoch: int) -> Start:
-    """Read the start of an epoch of training: the state of a shard if the file contains one, else its weights.
+    """Read the start of an epoch: the state of a shard if the file contains one, else its weights.
 
     Raises an `InputError` if the state is not that of the epoch before.
     """

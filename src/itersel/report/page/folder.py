@@ -20,8 +20,8 @@ from itersel.storage.files import read_json, write_lines
 
 # Written when the workflow starts.
 RUN = "report/run.json"
-# Packages whose versions are recorded. Results depend on Python (its tables of Unicode) and the first of them,
-# only the bytes of files or the order of jobs on the others.
+# Packages whose versions are recorded: first those on which results depend (and on Python, with its tables of
+# Unicode), then those on which only the bytes of files or the order of jobs depend.
 OF_RESULTS = ("numpy", "scipy", "numba", "sacrebleu", "sacremoses", "regex", "lxml")
 PACKAGES = (*OF_RESULTS, "h5py", "deflate", "snakemake")
 
