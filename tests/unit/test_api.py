@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import json
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.systems import raw_text, sentences, translate
 import itersel
 from itersel import Search, TrainSettings, compare, score_bleu, tune_nbest
 from itersel.sources import PACKAGE
+from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
 SENTENCES = 24
@@ -262,3 +264,33 @@ def test_templates_that_the_shard_was_not_read_with(results):
     search = itersel.Search(templates=("Shape",))
     with pytest.raises(itersel.InputError, match=r"read with the templates R, .*, the search needs Shape"):
         next(itersel.decode_shard(*read, itersel.make_weights({}), search=search))
+
+
+def test_files_written_by_several_threads(tmp_path, monkeypatch):
+    """All are open at the same time, and equal to those written one after the other."""
+    barrier, write_header, errors = threading.Barrier(4), hdf5.write_header, []
+
+    def write_together(*arguments):
+        barrier.wait()
+        write_header(*arguments)
+
+    def write(number, folder):
+        try:
+            itersel.write_weights(folder / f"{number}.h5", itersel.make_weights({"LanguageModel": number}))
+        except Exception as error:
+            barrier.abort()
+            errors.append(error)
+
+    for folder in (tmp_path / "alone", tmp_path / "together"):
+        folder.mkdir()
+    for number in range(4):
+        write(number, tmp_path / "alone")
+    monkeypatch.setattr(hdf5, "write_header", write_together)
+    threads = [threading.Thread(target=write, args=(number, tmp_path / "together")) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    for path in (tmp_path / "alone").iterdir():
+        assert path.read_bytes() == (tmp_path / "together" / path.name).read_bytes()

@@ -16,6 +16,7 @@ declares it (`itersel.storage.formats`), so kernels can rely on their input.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -49,6 +50,8 @@ VERSION = ("v110", "v110")
 # The attributes with the format of a file, and with the checksums of its arrays and other attributes.
 FORMAT, DIGESTS = "format", "digests"
 ATTRIBUTES = "attributes"
+# Of files in memory; threads may write several at once.
+_numbers = itertools.count()
 # Exceptions that h5py raises for invalid files.
 ERRORS = (KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, IndexError)
 
@@ -244,8 +247,14 @@ def write_header(
 @contextlib.contextmanager
 def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
     """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
+    # HDF5 refuses to open a name twice, even if it is that of no file
     with h5py.File(
-        "memory", "w", driver="core", backing_store=False, block_size=MEMORY_STEP, libver=VERSION
+        f"memory {next(_numbers)}",
+        "w",
+        driver="core",
+        backing_store=False,
+        block_size=MEMORY_STEP,
+        libver=VERSION,
     ) as stream:
         yield stream
         stream.flush()
