@@ -13,13 +13,18 @@ import contextlib
 import multiprocessing
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from queue import Queue
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from itersel.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -85,12 +90,10 @@ class _Pool(Generic[Given, Result]):
         while taken := self._take():
             future, block = taken
             try:
+                sent = ForkingPickler.dumps(block)
                 if connection is None:
                     connection = self._start()
-                connection.send(block)
-                result: Result | Exception = connection.recv()
-            except (EOFError, OSError):
-                result = InputError(KILLED)
+                result: Result | Exception = ForkingPickler.loads(_exchange(connection, sent))
             except Exception as error:  # whatever it is, the consumer waits for it
                 result = error
             if isinstance(result, Exception):
@@ -114,13 +117,14 @@ class _Pool(Generic[Given, Result]):
             return None
 
     def _start(self) -> Connection:
-        """Start a process, and return the connection to it; an EOFError if no more results are wanted."""
+        """Start a process, and return the connection to it; an error if no more results are wanted."""
         with self._starting:
             if self._ended:
-                raise EOFError
+                raise InputError(KILLED)
             try:
+                made = bytes(ForkingPickler.dumps(self._make))
                 here, there = self._context.Pipe()
-                process = self._context.Process(target=_work, args=(there, self._make), daemon=True)
+                process = self._context.Process(target=_work, args=(there, made), daemon=True)
                 process.start()
             except OSError as error:
                 message = f"cannot start another process ({error.strerror}); try fewer --jobs"
@@ -130,22 +134,55 @@ class _Pool(Generic[Given, Result]):
         return here
 
 
-def _work(connection: Connection, make: Make[Given, Result]) -> None:
-    """Apply the function to blocks until there are no more; errors go back like results."""
+def _exchange(connection: Connection, sent: Buffer) -> bytes:
+    """Send a message to a process, and return its answer."""
+    try:
+        connection.send_bytes(sent)
+        return connection.recv_bytes()
+    except (EOFError, OSError):
+        raise InputError(KILLED) from None
+
+
+def _work(connection: Connection, made: bytes) -> None:
+    """Apply the function to blocks until there are no more; errors go back like results.
+
+    Everything is sent as bytes: what cannot be packed or unpacked is an error, too, and does not end the
+    process.
+    """
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    function: Callable[[Given], Result] | None = None
+    function: Callable[[Any], object] | None = None
     while True:
         try:
-            block = connection.recv()
+            received = connection.recv_bytes()
         except EOFError:
             return
         try:
             if function is None:
-                function = make()
-            result: Result | Exception = function(block)
-        except Exception as error:  # raised again by the parent
-            result = error
+                function = ForkingPickler.loads(made)()
+            answer = bytes(ForkingPickler.dumps(function(ForkingPickler.loads(received))))
+        except BaseException as error:  # raised again by the parent
+            answer = packed_error(error)
         # the parent may have been killed
         with contextlib.suppress(BrokenPipeError):
-            connection.send(result)
+            connection.send_bytes(answer)
+
+
+def packed_error(error: BaseException) -> bytes:
+    """Return an error as bytes for another process, which is also shown where it was raised.
+
+    Errors that cannot be packed, and those that end a process without being an Exception, become a
+    RuntimeError with their text.
+    """
+    where = "".join(traceback.format_exception(error))
+    try:
+        if isinstance(error, Exception):
+            error.add_note(where)
+            content = bytes(ForkingPickler.dumps(error))
+            if type(ForkingPickler.loads(content)) is type(error):
+                return content
+    except Exception:
+        pass
+    other = RuntimeError("".join(traceback.format_exception_only(error)).partition("\n")[0])
+    other.add_note(where)
+    return bytes(ForkingPickler.dumps(other))

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from unittest.mock import Mock
@@ -223,6 +224,16 @@ def test_kernels_are_compiled_without_linear_algebra():
     assert printed == ["True True\n", "True False\n"]
 
 
+class LockedError(Exception):
+    def __init__(self, text):
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+
+def raise_it(error):
+    raise error
+
+
 def test_processes_of_a_warm_up(tmp_path):
     def write(name):
         (tmp_path / name).touch()
@@ -234,6 +245,11 @@ def test_processes_of_a_warm_up(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
     with pytest.raises(InputError, match="is wrong"):
         warm_up._run_processes([partial(write, "a"), fail])
+    # whatever the error is, and even if it cannot be sent
+    for error in (ZeroDivisionError("is wrong"), LockedError("is wrong"), SystemExit("is wrong")):
+        with pytest.raises(Exception, match="is wrong") as raised:
+            warm_up._run_processes([partial(write, "a"), partial(raise_it, error)])
+        assert not isinstance(raised.value, InputError)
     # nobody waits for the second
     with pytest.raises(InputError, match="is wrong"):
         warm_up._run_processes([fail, partial(time.sleep, 10_000)])

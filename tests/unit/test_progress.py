@@ -202,6 +202,73 @@ def test_a_function_that_cannot_be_made(processes):
         list(map_blocks(unusable, iter(range(9)), processes))
 
 
+class UnpackableError(Exception):
+    """Cannot be made again from its arguments."""
+
+    def __init__(self, file, line):
+        super().__init__(f"{file}:{line}: is wrong")
+
+
+class LockedError(Exception):
+    """Has something that cannot be packed."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+
+class Breaks:
+    """Raises an error when it is unpacked."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __reduce__(self):
+        return breaks, (self.error,)
+
+
+def breaks(error):
+    raise error
+
+
+def raising(name):
+    """Return a function whose error or result cannot be sent."""
+
+    def function(_):
+        if name == "unpackable":
+            raise UnpackableError("file", 7)
+        if name == "locked":
+            raise LockedError("file:7: is wrong")
+        if name == "exit":
+            sys.exit("file:7: is wrong")
+        return {"lock": threading.Lock, "breaks": lambda: Breaks(ValueError("file:7: is wrong"))}[name]()
+
+    return function
+
+
+def identity():
+    return lambda block: block
+
+
+@pytest.mark.parametrize("name", ["unpackable", "locked", "exit", "breaks"])
+def test_errors_that_cannot_be_sent_keep_their_text(name):
+    with pytest.raises(Exception, match="file:7: is wrong") as error:
+        list(map_blocks(partial(raising, name), iter(range(9)), 2))
+    assert not isinstance(error.value, InputError)
+    if name != "breaks":  # which only this process notices
+        assert "in raising" in "".join(error.value.__notes__).replace("in function", "in raising")
+
+
 def test_what_cannot_be_sent_is_an_error():
-    with pytest.raises(Exception, match="pickle"):
-        list(map_blocks(lambda: double(), iter(range(9)), 2))
+    """A function, results and blocks, whether they cannot be packed or not be unpacked."""
+    wrong = Breaks(EOFError("is wrong")), Breaks(OSError("is wrong")), Breaks(ValueError("is wrong"))
+    calls = [(lambda: double(), 1), (partial(raising, "lock"), 1), (identity, threading.Lock())]
+    calls += [(identity, block) for block in wrong] + [(partial(identity_of, one), 1) for one in wrong]
+    for make, block in calls:
+        with pytest.raises(Exception, match=r"pickle|is wrong") as error:
+            list(map_blocks(make, iter([block] * 9), 2))
+        assert not isinstance(error.value, InputError)
+
+
+def identity_of(_):
+    return identity()

@@ -8,6 +8,7 @@ import fcntl
 import io
 import multiprocessing
 import os
+import pickle
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from itersel.atomic import remove_leftovers
 from itersel.cli.signals import INTERRUPTED
 from itersel.compile.kernel_cache import cache_folder, make_writable
 from itersel.errors import InputError
+from itersel.processes import packed_error
 from itersel.progress import Clock, duration
 
 # % stands for the folder. The files named in the lists are made later.
@@ -203,11 +205,11 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
     try:
         for _, receiver in running:
             try:
-                error: InputError | None = receiver.recv()
+                received = receiver.recv_bytes()
             except EOFError:
-                error = InputError("the kernels could not be compiled: a process was killed")
-            if error is not None:
-                raise error
+                raise InputError("the kernels could not be compiled: a process was killed") from None
+            if received:
+                raise pickle.loads(received)
     except BaseException:
         for process, _ in running:
             process.terminate()
@@ -218,14 +220,17 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def _send_error(task: Callable[[], None], sender: Connection) -> None:
-    """Run a task, and send the error that it ends with, or None."""
+    """Run a task, and send the error that it ends with, or nothing in zero bytes."""
     # the process that waits is interrupted, too
     with contextlib.suppress(KeyboardInterrupt):
         try:
             task()
-            sender.send(None)
-        except InputError as wrong:
-            sender.send(wrong)
+            answer = b""
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            answer = packed_error(error)
+        sender.send_bytes(answer)
 
 
 def _prepare(folder: Path, main: Main) -> None:
