@@ -98,7 +98,9 @@ def test_first_attempt_ends(prepared, local, order):
         return state.word == word and not state.rest.endswith(first)
 
     with LOSE[prepared.cluster.key](prepared.cluster, job, array) as cut_off:
-        wait_until(lambda: second_attempt_is({"before": "taken", "while": "running", "after": "ended"}[order]))
+        wait_until(
+            lambda: second_attempt_is({"before": "taken", "while": "running", "after": "ended"}[order])
+        )
         cut_off.end_job()
         output = ended(run)
     assert "Missing files" not in output

@@ -13,13 +13,14 @@ from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
-from itersel.config.values import Config
+from itersel.errors import InputError
 from itersel.limits import CASES, METRICS
+from itersel.report.page import render as render_module
 from itersel.report.page.charts import charts
-from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.folder import RUN, describe_config, other_versions, write_run
-from itersel.report.page.render import SCRIPTS, _json, asset, breakable, render, vega, watch
-from itersel.report.page.table import format_hours, join_numbers, latex, markdown, table_view
+from itersel.report.page.document import read_document
+from itersel.report.page.folder import RUN, other_versions, write_run
+from itersel.report.page.render import _json, breakable, render, vega, watch
+from itersel.report.page.table import format_hours, join_numbers, markdown, table_view
 from itersel.storage.files import write_lines
 
 HOSTILE = [
@@ -319,87 +320,74 @@ def test_scores_of_an_unfinished_run(tmp_path):
     assert one["epochs"][1]["devtest_bleu"] is None
 
 
+def watched(run):
+    return run.folder, run.folder / "report/progress.html", run.folder / "report/index.html"
+
+
 def test_watch_writes_changes(tmp_path, capsys):
     run = MadeUpRun(tmp_path / "run", ["one"], unfinished=["one"])
-    page = run.folder / "report" / "progress.html"
+    _, page, final = watched(run)
     assert main(["report", "watch", "--results", str(run.folder), "--once"]) == 0
     assert "This run is not finished" in page.read_text()
     assert 'http-equiv="refresh"' not in page.read_text()
-    # the final page is newer than everything else, so watch ends
-    final = run.folder / "report" / "index.html"
     final.write_text("")
-    os.utime(final, ns=(2**62, 2**62))
     watch(run.folder, page, final, seconds=1, once=False)
     error = capsys.readouterr().err
     assert error.count("wrote") == 1
     assert f"the run has ended; its page: {final}" in error
 
 
-def test_config_shows_what_differs():
-    experiment = {"epochs": 4, "learner": {"name": "mira", "c": 0.5}}
-    content = {"name": "x", "seed": 1, "experiments": {"e": experiment}}
-    found = {key: (value, default) for key, value, default in describe_config(content)["changed"]}
-    assert found["name"] == ('"x"', '"run"')
-    assert found["experiments.e.epochs"] == ("4", "3")
-    assert found["experiments.e.learner.name"] == ("mira", "adagrad")
-    assert "experiments.e.learner.c" in found
-    # a default value, and values that follow from others
-    assert "seed" not in found
-    assert not any("folds" in key for key in found)
-    assert Config().seed == 1
+def test_watch_ends_with_the_final_page_of_the_last_run(tmp_path, capsys, monkeypatch):
+    """Whatever else is newer: the page of an earlier run is older than the lock of the one that runs."""
+    run = MadeUpRun(tmp_path / "run", ["one"])
+    folder, page, final = watched(run)
+    log = folder / "logs/late.log"
+    for path, time in ((final, 1), (folder / ".lock", 2), (log, 2**62)):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+        os.utime(path, ns=(time, time))
+    # as long as it waits, nothing has been said
+    monkeypatch.setattr("time.sleep", lambda _: os.utime(final, ns=(3, 3)))
+    watch(folder, page, final, seconds=1, once=False)
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["wrote", "the"]
 
 
-def test_tables_for_papers(run, tmp_path, capsys):
-    table = str(run.folder / "report" / "table.json")
-    outputs = [tmp_path / "t.tex", tmp_path / "t.md"]
-    assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
-    text = outputs[0].read_text()
-    assert "\\toprule" in text
-    assert "sacrebleu nrefs:1|case:lc" in text
-    for system in run.table["test_sets"][0]["systems"]:
-        assert f"{system['test']['mean']:.2f} $\\pm$" in text
-    assert "| first" in outputs[1].read_text()
-    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
-    assert "must end in .tex, .md" in capsys.readouterr().err
+@pytest.mark.parametrize("once", [False, True])
+def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
+    """While it looks for changes, and while it reads them; both are repeated."""
+    run = MadeUpRun(tmp_path / "run", ["one"])
+    folder, page, final = watched(run)
+    victims = [folder / f"report/x{number}.txt" for number in range(2)]
+    for path in victims:
+        path.write_text("x")
+    stat, read, ends = os.stat, render_module.read_document, []
+
+    def vanishing(path, *arguments, **options):
+        if os.fspath(path) == str(victims[0]):
+            victims[0].unlink(missing_ok=True)
+        return stat(path, *arguments, **options)
+
+    def reading(results):
+        if victims[1].exists():
+            victims[1].unlink()
+            raise InputError("no such file", victims[1])
+        return read(results)
+
+    def end(_):
+        ends.append(page.exists())
+        if page.exists():
+            final.write_text("")
+
+    monkeypatch.setattr("os.stat", vanishing)
+    monkeypatch.setattr(render_module, "read_document", reading)
+    monkeypatch.setattr("time.sleep", end)
+    watch(folder, page, final, seconds=1, once=once)
+    assert page.exists()
+    assert ends == ([] if once else [False, True])
 
 
-def test_tables_for_papers_escape_names(tmp_path):
-    run = MadeUpRun(tmp_path / "run", HOSTILE_NAMES, epochs=1)
-    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
-    text = "\n".join(markdown(run.table))
-    assert "<script" not in text
-    assert "a\\|b\\_c%d$" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        *(("table", content, "") for content in TABLES),
-        *(("corpus", content, "itersel report corpus") for content in PARTS),
-        *(("derivations", content, "itersel explain") for content in PARTS),
-    ],
-)
-def test_damaged_parts(tmp_path, refused, name, content, message):
-    run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
-    path = run.folder / "report" / f"{name}.json"
-    path.write_text(content)
-    arguments = ["page", "--results", str(run.folder), "--output", str(tmp_path / "index.html")]
-    if name == "table":
-        arguments = ["paper", "--table", str(path), "--output", str(tmp_path / "t.md")]
-    refused(["report", *arguments], f"{name}.json: ", message)
-
-
-def test_the_best_system_follows_choose_by():
-    def system(name, chosen_by, score, bleu):
-        run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
-        return {"name": name, "learner": "x", "runs": [run], "devtest": {"mean": bleu}}
-
-    table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
-    assert compared_systems(table, []) == ["a", "b"]
-    table = {"test_sets": [{"systems": [system("a", "chrf", 50, 3), system("b", "chrf", 40, 9)]}]}
-    assert compared_systems(table, []) == ["b", "a"]
-
-
-def test_scripts_insert_no_text_as_html():
-    for name in SCRIPTS:
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))
+def test_watch_reports_what_is_wrong(tmp_path):
+    run = MadeUpRun(tmp_path / "run", ["one"])
+    (run.folder / "report/table.json").write_text("{")
+    with pytest.raises(InputError):
+        watch(*watched(run), seconds=1, once=False)

@@ -20,6 +20,8 @@ from itersel.storage.files import read_json, write_lines
 
 # Written when the workflow starts.
 RUN = "report/run.json"
+# Locked by the workflow while it runs; its time is that of the last start.
+LOCK = ".lock"
 # Packages whose versions are recorded: first those on which results depend (and on Python, with its tables of
 # Unicode), then those on which only the bytes of files or the order of jobs depend.
 OF_RESULTS = ("numpy", "scipy", "numba", "sacrebleu", "sacremoses", "regex", "lxml")

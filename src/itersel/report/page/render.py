@@ -8,6 +8,7 @@ running scripts other than its own.
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import gzip
 import hashlib
@@ -24,10 +25,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from itersel.errors import FilePath
+from itersel.errors import FilePath, InputError
 from itersel.limits import BUILT_IN_TEMPLATES
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
+from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
 from itersel.report.table import is_experiment, signatures
@@ -36,6 +38,8 @@ from itersel.vectors.features import EXPLANATIONS
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
 SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
+# The names and times of those files.
+State = list[tuple[str, int]]
 SHARED = ("core.js", "tables.js", "draw.js")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
@@ -148,30 +152,51 @@ def write_page(results: Path, output: FilePath, refresh: int | None = None) -> N
 
 
 def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: bool) -> None:
-    """Write the page whenever something has changed, until the final page is newer than all other files.
+    """Write the page whenever something has changed, until the last run has written the final page.
 
     `final` is the page that the workflow writes at its end. With `once`, write the page once and return.
     """
     before = None
     while True:
         now = _state(results)
-        newest = max((changed for _, changed in now), default=0)
-        if not once and final.is_file() and final.stat().st_mtime_ns >= newest:
+        # Other files may be newer than the page: logs, or what somebody has copied or touched.
+        is_old = (_changed(final) or -1) < (_changed(results / LOCK) or 0)
+        if not once and not is_old:
             print(f"the run has ended; its page: {final}", file=sys.stderr)
             return
-        if now != before:
-            write_page(results, output, None if once else seconds)
+        if now != before and _try_to_write(results, output, None if once else seconds, now):
             print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
             before = now
-        if once:
+        if not once:
+            time.sleep(seconds)
+        elif before is not None:
             return
-        time.sleep(seconds)
 
 
-def _state(results: Path) -> list[tuple[str, int]]:
+def _try_to_write(results: Path, output: FilePath, refresh: int | None, state: State) -> bool:
+    """Write the page; return False if files were replaced while they were read, which may be an error."""
+    try:
+        write_page(results, output, refresh)
+    except (InputError, FileNotFoundError):
+        if _state(results) == state:
+            raise
+        return False
+    return True
+
+
+def _state(results: Path) -> State:
     found = []
     for part in ("experiments", "benchmarks", "logs", "report"):
         for folder, _, names in os.walk(results / part):
-            paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
-            found += [(path, os.stat(path).st_mtime_ns) for path in paths if path.endswith(SHOWN)]
+            for path in (os.path.join(folder, name) for name in names if not name.startswith(".")):
+                # it may have vanished
+                if path.endswith(SHOWN) and (changed := _changed(path)) is not None:
+                    found.append((path, changed))
     return sorted(found)
+
+
+def _changed(path: FilePath) -> int | None:
+    """Return the time when a file was changed; None if there is none."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.stat(path).st_mtime_ns
+    return None
