@@ -9,7 +9,9 @@ import yaml
 
 from itersel.cli.main import main
 from itersel.config.file_checks import Size, read_texts
+from itersel.config.name_checks import check_names
 from itersel.config.reading import read_config
+from itersel.errors import InputError
 from itersel.plan.requests import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
@@ -285,3 +287,65 @@ def test_train_of_nothing_but_held_out_pairs(capsys):
     assert "no pair of train is left without those of held-out sets" in error
     # whatever else is suspicious about the text is said first
     assert any("pairs of test also in train" in warning for warning in warned)
+
+
+def with_names(size, **keys):
+    """Return configs with a name of this many bytes, made from a name and what is added to it."""
+    one = content()["experiments"]["x"]
+    files = {side: f"test.{side}.gz" for side in ("source", "target")}
+    train = {side: f"train.{side}.gz" for side in ("source", "target")}
+    test = {"x" * (size - len("test.")): files}
+    own = {"x" * (size - len("devtest.")): {**files, "devtest": files}}
+    tasks = {"name": "independent", "labels": {"l" * 14: 2}}
+    data = content()["data"]
+    labelled = {split: {**one, "task": "x"} for split, one in data.items() if split in SPLITS}
+    return {
+        "name": content() | {"name": "x" * (size + ADDED_BYTES)},
+        "output": content() | {"output": f"results/{'x' * (size + ADDED_BYTES)}/x"},
+        "experiments": content() | {"experiments": {"x" * size: one}},
+        "repeats": content() | {"experiments": {"x" * (size - len(".repeat-2")): {**one, "repeats": 2}}},
+        "grid": content(k_best=[7, 8]) | {"experiments": {"x" * (size - 9): {**one, "k_best": [7, 8]}}},
+        "tasks": content()
+        | {"data": {**data, **labelled}}
+        | {"experiments": {"y": one, "x" * (size - len(".task-") - 14): {**one, "tasks": tasks}}},
+        "test": content() | {"data": {**data, "test": test}},
+        "devtest": content() | {"data": {**data, "test": own}},
+        "train": content() | {"data": {**data, "train": {"x" * (size - len("train.")): train}}},
+        "outputs": content() | {"evaluation": {"outputs": {"x" * size: ["test.target.gz"]}}},
+    }
+
+
+ADDED_BYTES = len(".statistics.json")
+KEYS = dict.fromkeys(("repeats", "grid", "tasks"), "experiments") | {"outputs": "evaluation.outputs"}
+KEYS |= {"test": "data.test", "devtest": "data.test", "train": "data.train"}
+
+
+@pytest.mark.parametrize("most", [255, 143])
+@pytest.mark.parametrize("kind", with_names(100))
+def test_names_that_are_too_long_for_files(monkeypatch, kind, most):
+    """With what is added to them, in bytes; how many there may be is asked of the nearest folder."""
+    asked = []
+    monkeypatch.setattr("os.pathconf", lambda folder, _: asked.append(Path(folder)) or most)
+    names = [with_names(size)[kind] for size in (most - ADDED_BYTES, most - ADDED_BYTES + 1)]
+    check_names(read_config(names[0]))
+    with pytest.raises(InputError) as error:
+        check_names(read_config(names[1]))
+    long = most + 1 if kind in ("name", "output") else most - ADDED_BYTES + 1
+    assert error.value.message.startswith(f"config key '{KEYS.get(kind, kind)}' ")
+    assert f" {long} bytes; {long - 1} are possible" in error.value.message
+    assert set(asked) == {Path.cwd()}
+
+
+def test_a_long_name_is_one_line(refused):
+    refused(command(with_names(250)["grid"]), "config.yaml: config key 'experiments'")
+
+
+def test_a_file_system_that_does_not_say_how_long_names_may_be(monkeypatch):
+    def unknown(*_):
+        raise OSError(22, "Invalid argument")
+
+    for answer in (unknown, lambda *_: -1, lambda *_: 0):
+        monkeypatch.setattr("os.pathconf", answer)
+        check_names(read_config(with_names(239)["experiments"]))
+        with pytest.raises(InputError):
+            check_names(read_config(with_names(240)["experiments"]))

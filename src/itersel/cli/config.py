@@ -40,6 +40,7 @@ def _add_template(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     from itersel.config.checks import warnings
     from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
+    from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
     from itersel.plan.nbest import describe_lists
@@ -55,6 +56,7 @@ def _check(options: argparse.Namespace) -> None:
 
     warn(warnings(config))
     with located(name):
+        check_names(config)
         warn(check_files_exist(config))
         is_read = not (options.no_text or has_lists(config))
         sizes, suspicious = read_texts(config) if is_read else ({}, [])
