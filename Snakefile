@@ -49,6 +49,7 @@ onstart:
     refuse_running_jobs()
     refuse_future_inputs()
     remove_leftovers(RESULTS)
+    remove_stale_lists()
     copy_config()
     write_run(Path(RESULTS), config)
     announce_jobs()

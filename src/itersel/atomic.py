@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import filecmp
 import os
 import re
 import secrets
@@ -12,15 +13,21 @@ import socket
 import stat
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from itersel.errors import FilePath, InputError
 
-# A temporary file: host, process, random part, and the output's name, whose suffix tells libraries the
-# format.
+# A temporary file or folder: host, process, random part, and the end of the output's name, whose suffix tells
+# libraries the format.
 _TEMPORARY = re.compile(
     r"\.tmp\.(?P<host>[A-Za-z0-9-]+)\.(?P<process>[1-9][0-9]{0,8})\.[0-9a-f]{8}\..+", re.DOTALL
 )
+# Bytes that a temporary name takes from the output's name. With a host of 64 letters, that is the most which
+# fits into 143 bytes, the shortest names that common file systems have (eCryptfs).
+_KEPT = 54
+# Files of a folder that are flushed at the same time.
+FLUSHING = 16
 
 
 @contextlib.contextmanager
@@ -36,7 +43,7 @@ def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     folder = temporary_folder(path)
     is_special = folder != target.parent
-    temporary = folder / f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{Path(path).name}"
+    temporary = folder / _temporary_name(Path(path).name)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
@@ -45,12 +52,7 @@ def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
                 shutil.copyfileobj(source, sink)
             temporary.unlink()
             return
-        if durable:
-            _flush(temporary)
-        os.replace(temporary, target)
-        with contextlib.suppress(OSError):  # some file systems cannot flush a folder
-            if durable:
-                _flush(target.parent)
+        _appear(temporary, target, durable)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
@@ -60,22 +62,63 @@ def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+def new_folder(path: FilePath) -> Iterator[Path]:
+    """Yield an empty folder with a temporary name; rename it to `path` on success, remove it on failure.
+
+    `path` may be an empty folder. The temporary name is unique to the process, as in `atomic_path`. If
+    another attempt at the same output has finished in the meantime, its folder stays as it is: this is an
+    InputError unless both have the same contents. Files and folder are flushed to disk.
+    """
+    if os.path.lexists(path) and (not os.path.isdir(path) or os.listdir(path)):
         raise InputError("exists, and is not an empty folder; name another one", path)
     target = Path(os.path.realpath(path))
-    unfinished = target.with_name(f".unfinished.{target.name}")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    temporary = target.with_name(_temporary_name(target.name))
     try:
-        yield unfinished
-        # Once for all files: waiting for the disk after each of thousands took nine tenths of the time.
-        os.sync()
-        unfinished.replace(target)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        yield temporary
+        try:
+            _appear(temporary, target, durable=True)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            if not _are_equal(temporary, target):
+                why = "was written by another process in the meantime, with other contents"
+                raise InputError(
+                    f"{why}; stop that process, delete the folder and run this again", path
+                ) from None
+            shutil.rmtree(temporary)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if isinstance(error, OSError):
+            place = Path(temporary if error.filename is None else error.filename)
+            if place.is_relative_to(temporary):
+                raise named(error, Path(path, place.relative_to(temporary))) from None
         raise
+
+
+def _appear(temporary: Path, target: Path, durable: bool) -> None:
+    """Give a finished file or folder its name; this is where outputs become visible.
+
+    If `durable`, they are on disk before, and the name afterwards. Only what was written is flushed: others
+    may have much that waits for the disk.
+    """
+    if durable:
+        _flush(temporary)
+    os.replace(temporary, target)
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder
+        if durable:
+            _flush_one(target.parent)
+
+
+def _are_equal(one: Path, other: Path) -> bool:
+    """Tell whether two folders contain the same files with the same contents."""
+    names = sorted(os.listdir(one))
+    return names == sorted(os.listdir(other)) and all(
+        _are_equal(one / name, other / name)
+        if (one / name).is_dir()
+        else filecmp.cmp(one / name, other / name, shallow=False)
+        for name in names
+    )
 
 
 def temporary_folder(path: FilePath) -> Path:
@@ -96,7 +139,27 @@ def _host() -> str:
     return re.sub("[^A-Za-z0-9-]", "", socket.gethostname())[:64] or "host"
 
 
+def _temporary_name(name: str) -> str:
+    # cut between characters
+    end = re.sub(rb"\A[\x80-\xbf]+", b"", os.fsencode(name)[-_KEPT:])
+    return f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{os.fsdecode(end)}"
+
+
 def _flush(path: Path) -> None:
+    """Wait until a file, or a folder and everything in it, is on disk."""
+    if not path.is_dir():
+        _flush_one(path)
+        return
+    files = [Path(parent, name) for parent, _, names in os.walk(path) for name in names]
+    # One after another takes ten times as long: file systems write together what several threads wait for.
+    with ThreadPoolExecutor(FLUSHING) as pool:
+        list(pool.map(_flush_one, files))
+    for parent, _, _ in os.walk(path):
+        with contextlib.suppress(OSError):  # some file systems cannot flush a folder
+            _flush_one(Path(parent))
+
+
+def _flush_one(path: Path) -> None:
     """Wait until a file, or the entries of a folder, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -106,30 +169,38 @@ def _flush(path: Path) -> None:
 
 
 def remove_leftovers(folder: FilePath) -> list[Path]:
-    """Remove temporary files of `atomic_path` left in a folder tree by killed processes of this host.
+    """Remove temporary files and folders left in a folder tree by killed processes of this host.
 
-    Files of other hosts are kept, because their processes may still be running. Links are not followed.
-    Returns the removed files.
+    Those of other hosts are kept, because their processes may still be running. Links are not followed.
+    Returns what was removed.
     """
     removed = []
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            match = _TEMPORARY.fullmatch(name)
+    for parent, folders, names in os.walk(folder):
+        for name in filter(_is_leftover, names):
             path = Path(parent, name)
-            if match is None or match["host"] != _host() or _is_alive(int(match["process"])):
-                continue
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(path.lstat().st_mode):
                     path.unlink()
                     removed.append(path)
+        for name in filter(_is_leftover, list(folders)):
+            path = Path(parent, name)
+            if not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+                removed.append(path)
+                folders.remove(name)
     return removed
 
 
-def remove_stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
-    """Remove the lists of files in a folder tree that name a file which does not exist.
+def _is_leftover(name: str) -> bool:
+    match = _TEMPORARY.fullmatch(name)
+    return match is not None and match["host"] == _host() and not _is_alive(int(match["process"]))
+
+
+def stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
+    """Return the lists of files in a folder tree that name a file which does not exist.
 
     Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
-    jobs depend on it takes them for complete. Returns the removed lists.
+    jobs depend on it takes them for complete.
     """
     # looked up once, because there may be tens of thousands
     present = {os.path.normpath(parent): set(names) for parent, _, names in os.walk(folder)}
@@ -138,13 +209,13 @@ def remove_stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
         parent, base = os.path.split(os.path.normpath(file))
         return base in present[parent] if parent in present else os.path.exists(file)
 
-    removed = []
+    found = []
     for path in [Path(parent, name) for parent, names in present.items() if name in names]:
+        # a live run may be replacing it
         with contextlib.suppress(OSError, UnicodeDecodeError):
             if not all(map(exists, path.read_text(encoding="utf-8").splitlines())):
-                path.unlink()
-                removed.append(path)
-    return removed
+                found.append(path)
+    return found
 
 
 def _is_alive(process: int) -> bool:

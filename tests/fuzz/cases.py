@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Self
 
+from tests.declared import redeclare
 from tests.fuzz import arrays, hdf5_files, steps, texts
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.steps import Ended, Outputs, Verdict
@@ -27,6 +28,7 @@ from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
 from itersel.learn.state import STATE
 from itersel.lm import binary
+from itersel.storage.declared import DECLARATION
 from itersel.translate.system import FORMAT as BUNDLE
 from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -89,6 +91,9 @@ def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
     apart = folder.parent / "damaged"
     names = damage(case, chance, base / file, apart)
     shutil.move(apart, target)
+    # otherwise, no damage would get past the declaration
+    if target.name != DECLARATION and target.with_name(DECLARATION).exists():
+        redeclare(target.parent)
     return names
 
 

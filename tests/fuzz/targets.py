@@ -227,6 +227,16 @@ TARGETS = {
         "lists --folder listed --number 0 --output out.h5",
         also=("listed/0.lists.gz", "listed/0.target.gz"),
     ),
+    "declaration": _target(
+        "shards/shards.tsv",
+        "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
+        "grammar extract --index index --input shards/0.source.gz --references shards/0.target.gz "
+        "--leave-one-out shards/0.ids --output out.h5",
+        also=("shards/", "shards: "),
+    ),
+    "declaration-lists": _target(
+        "listed/shards.tsv", "lists --folder listed --number 0 --output out.h5", also=("listed/",)
+    ),
     "list": _target("parts.txt", f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9", also=("",)),
     "tasks": _target(
         "tasks.txt",

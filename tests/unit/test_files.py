@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.limited import limited
 
-from itersel.atomic import atomic_path, remove_leftovers, remove_stale_lists, temporary_folder
+from itersel.atomic import atomic_path, remove_leftovers, stale_lists, temporary_folder
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
@@ -36,6 +36,18 @@ def test_temporary_names_host_and_process(tmp_path: Path, monkeypatch: pytest.Mo
         assert len(chance) == 8
         assert not (tmp_path / "deep/w.tar.gz").exists()
     assert os.listdir(tmp_path / "deep") == ["w.tar.gz"]
+
+
+def test_long_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even the longest host leaves temporary names shorter than any file system allows; suffixes remain."""
+    monkeypatch.setattr(socket, "gethostname", lambda: "h" * 99)
+    for name in ("x" * 248 + ".tar.gz", "ä" * 123 + "x.tar.gz", "x.tar.gz"):
+        with atomic_path(tmp_path / name) as path:
+            path.write_text(name)
+            assert len(os.fsencode(path.name)) <= 143
+            assert path.name.encode().decode().endswith(name[-9:])
+        assert (tmp_path / name).read_text() == name
+        (tmp_path / name).unlink()
 
 
 @pytest.mark.parametrize("error", [ValueError, OSError, SystemExit, KeyboardInterrupt])
@@ -129,21 +141,26 @@ def test_other_files_are_kept(tmp_path: Path) -> None:
     dead.wait()
     folder, link = (tmp_path / temporary(dead.pid, name) for name in ("folder", "link"))
     folder.mkdir()
+    (folder / "inside").touch()
     name = temporary(dead.pid)
     names = [temporary(dead.pid, host="another-host"), *map(temporary, (os.getpid(), 1, 0, -1))]
     names += [name.removesuffix(".out.h5"), name.replace("abcd", "ABCD"), f"x{name}"]
     keep = [tmp_path / one for one in names]
-    removed = [tmp_path / name, folder / temporary(4194305)]
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    removed = [tmp_path / name, deep / temporary(4194305)]
     for path in (*keep, *removed):
         path.touch()
-    link.symlink_to(keep[0])
-    assert sorted(remove_leftovers(tmp_path)) == sorted(removed)
-    assert sorted(tmp_path.iterdir()) == sorted([*keep, folder, link])
+    others = [tmp_path / temporary(1, "folder"), deep]
+    others[0].mkdir()
+    link.symlink_to(deep, target_is_directory=True)
+    assert sorted(remove_leftovers(tmp_path)) == sorted([*removed, folder])
+    assert sorted(tmp_path.iterdir()) == sorted([*keep, *others, link])
     assert remove_leftovers(tmp_path / "missing") == []
 
 
 @pytest.mark.parametrize("folder", ["results", "./results", "results/"])
-def test_lists_of_files_that_do_not_exist_are_removed(tmp_path, monkeypatch, folder):
+def test_lists_of_files_that_do_not_exist(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results/a/lists").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
@@ -154,13 +171,14 @@ def test_lists_of_files_that_do_not_exist_are_removed(tmp_path, monkeypatch, fol
     complete, other = tmp_path / "results/a/files.txt", tmp_path / "results/a/lists/files.txt"
     complete.write_text("results/a/0\n./results/a/1\n")
     other.write_text("results/a/2\nresults/link/2\n")
-    assert remove_stale_lists(folder) == []
+    assert stale_lists(folder) == []
     (tmp_path / "results/a/2").unlink()
-    assert list(map(os.path.normpath, remove_stale_lists(folder))) == ["results/a/lists/files.txt"]
-    assert complete.exists()
+    assert list(map(os.path.normpath, stale_lists(folder))) == ["results/a/lists/files.txt"]
     complete.write_text("results/link/3\n")
-    assert len(remove_stale_lists(folder)) == 1
-    assert remove_stale_lists("missing") == []
+    assert len(stale_lists(folder)) == 2
+    assert complete.exists()
+    assert other.exists()
+    assert stale_lists("missing") == []
 
 
 def test_links_are_kept_and_pipes_are_written_to(tmp_path):

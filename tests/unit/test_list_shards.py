@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.declared import redeclare
 from tests.naive import oracle
 from tests.systems import itersel
 from tests.text_grammars import write
@@ -286,6 +287,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, options, message):
 def test_bad_shards(folder, refused, name, lines, options, message):
     cut(folder)
     write(folder / "cut" / name, *lines)
+    redeclare(folder / "cut")
     words = ["lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], message)
 

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from tests.declared import redeclare
 from tests.systems import itersel
 
 from itersel.corpus.sharding import shard_corpus, shard_lines
@@ -86,7 +87,10 @@ def test_conflicting_options(arguments, message, tmp_path, refused):
     ],
 )
 def test_a_folder_of_another_text(text, damage, message):
-    damage(text, text.parent / "shards")
+    """Even if it declares what is in it."""
+    damage(text, folder := text.parent / "shards")
+    if folder.exists():
+        redeclare(folder)
     with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
         lines_of_fold(text, text.parent / "shards", 0, 2)
 
@@ -95,6 +99,7 @@ def test_lines_that_are_in_no_shard(text):
     """Natural tasks may leave lines out of all shards; every fold includes them."""
     folder = text.parent / "shards"
     (folder / "4.ids").rename(folder / "rest.ids")
+    redeclare(folder)
     found = [lines_of_fold(text, folder, fold, 4) for fold in range(4)]
     rest = set(map(int, (folder / "rest.ids").read_text().split()))
     assert set.union(*found) == set(range(len(LINES))) - rest

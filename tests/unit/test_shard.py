@@ -1,8 +1,10 @@
 """Splitting a corpus into shards."""
 
+import os
 import shutil
 from collections import Counter
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,7 +188,7 @@ def cut_in_three(folder):
 
 
 def test_no_partial_folder_appears(corpus, monkeypatch):
-    """Leftovers of a killed process are not taken for a folder of shards, and do no harm."""
+    """Nor what another attempt, or a killed process, has left."""
     written = []
 
     def write(path, lines, durable):
@@ -195,30 +197,39 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
             raise KeyboardInterrupt
         path.write_text("x")
 
+    left = corpus / ".tmp.elsewhere.1.01234567.out"
+    left.mkdir()
+    (left / "7.ids").touch()
     before = sorted(corpus.iterdir())
-    (corpus / ".unfinished.out").mkdir()
-    (corpus / ".unfinished.out/7.ids").touch()
     with monkeypatch.context() as patch:
-        patch.setattr(sharding, "write_lines", write)
+        patch.setattr("itersel.storage.declared.write_lines", write)
         with pytest.raises(KeyboardInterrupt):
             cut_in_three(corpus)
     assert sorted(corpus.iterdir()) == before
-    assert {path.parent.name for path in written} == {".unfinished.out"}
+    assert len({path.parent for path in written}) == 1
+    assert written[0].parent not in (left, corpus / "out")
     cut_in_three(corpus)
-    assert len(list((corpus / "out").iterdir())) == 9
+    assert len(list((corpus / "out").iterdir())) == 10
+    assert list(left.iterdir()) == [left / "7.ids"]
 
 
-def test_one_wait_for_the_disk(corpus, monkeypatch):
-    """When all files are there, and before the folder appears: not one for each of thousands of files."""
-    waits = []
+def test_what_was_written_is_on_disk_before_it_appears(corpus, monkeypatch):
+    """Every file and the folder, but nothing of other processes; the folder that it appears in afterwards."""
+    flushed, seen = [], set()
 
-    def sync():
-        waits.append((len(list((corpus / ".unfinished.out").iterdir())), (corpus / "out").exists()))
+    def flush(file):
+        path = Path(os.readlink(f"/proc/self/fd/{file}"))
+        if path.is_file():
+            seen.add((len(list(path.parent.iterdir())), (corpus / "out").exists()))
+        flushed.append(path.name)
 
-    monkeypatch.setattr("os.sync", sync)
-    monkeypatch.setattr("os.fsync", lambda file: pytest.fail("waits for the disk"))
+    monkeypatch.setattr("os.fsync", flush)
+    monkeypatch.setattr("os.sync", lambda: pytest.fail("waits for other processes"))
     cut_in_three(corpus)
-    assert waits == [(9, False)]
+    assert seen == {(10, False)}
+    *files, folder, parent = flushed
+    assert sorted(files) == sorted(path.name for path in (corpus / "out").iterdir())
+    assert (folder[:5], parent) == (".tmp.", corpus.name)
 
 
 def test_folder_that_is_there(corpus, refused):

@@ -4,9 +4,13 @@ Two runs at once are in test_run_killed.
 """
 
 import os
+import random
 import re
+import shutil
+import subprocess
 
 import pytest
+from tests.needs import missing
 from tests.workflow.conftest import SIZES
 from tests.workflow.preloaded import run_snakemake
 
@@ -28,6 +32,58 @@ def test_bad_config_is_one_line(make_project, changes, message):
     [line] = [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
     assert line.startswith(f"itersel: {message}")
     assert "Traceback" not in output
+
+
+def test_the_longest_names_fit_with_what_is_added(make_project):
+    """No file that is planned has a longer name than file systems allow, and a longer name is refused."""
+    project = make_project()
+    config = project.config()
+    most = 255 - len(".statistics.json")
+    # Snakemake refuses names that repeat something
+    long = "".join(random.Random(1).choices("abcdefgh", k=most))
+    data = {**config["data"], "train": {long[len("train.") :]: config["data"]["train"]}}
+    devtest = {"devtest": config["data"]["devtest"]}
+    data["test"] = {long[len("devtest.") :]: {**config["data"]["test"], **devtest}}
+    [experiment, *_] = config["experiments"].values()
+    project.configure(data=data, experiments={long: experiment})
+    output = project.run("--dry-run", "--printshellcmds", "--forceall")
+    names = set(re.split(r"[/\s,='\"]+", output))
+    assert most + len(".statistics.json") >= max(map(len, names)) > most
+    project.configure(experiments={f"{long}a": experiment})
+    output = project.run("--dry-run", status=1)
+    [line] = [line for line in output.splitlines() if line.startswith("itersel")]
+    assert line.startswith("itersel: config key 'experiments' ")
+
+
+@pytest.fixture
+def powerless():
+    """Return what precedes a command so that permissions of files apply to it, also for root."""
+    if os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        missing("root needs setpriv to obey permissions")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+
+
+@pytest.mark.parametrize("own", [None, ".snakemake", ".snakemake/iocache"])
+def test_a_folder_that_may_not_be_written_to(make_project, powerless, own):
+    """That of another user, or Snakemake's own folder in it."""
+    project = make_project()
+    folder = project.folder / (own or ".")
+    folder.mkdir(parents=True, exist_ok=True)
+    before = sorted(project.folder.rglob("*"))
+    folder.chmod(0o555)
+    for options, status in ((["--dry-run"], 1), (["--cores", "1"], 1), (["--summary"], 1), (["--lint"], 0)):
+        command = [*powerless, *project.command(*options)]
+        done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        assert done.returncode == status, said
+        assert "Traceback" not in said
+        lines = [line for line in said.splitlines() if line.startswith("itersel: ")]
+        assert [line.split(": ")[1] for line in lines] == [str(folder)] * status
+    folder.chmod(0o755)
+    left = [path for path in sorted(project.folder.rglob("*")) if ".snakemake" not in path.parts]
+    assert left == [path for path in before if ".snakemake" not in path.parts]
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -131,6 +131,7 @@ def test_a_single_file_is_recreated_by_name(copy, finished):
     after = copy.files()
     assert after.pop(name)[1] == finished.contents()[name]
     assert after == before
+    assert copy.planned() == {}
 
 
 def selected(**settings):

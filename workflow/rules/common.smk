@@ -14,13 +14,14 @@ from itersel.config.yaml_loader import read_yaml
 from itersel.config.experiments import expanded
 from itersel.config.splits import has_lists
 from itersel.config.file_checks import check_files_exist, help_files
+from itersel.config.name_checks import check_names
 from itersel.errors import InputError
 from itersel.plan import Plan
 from itersel.plan.commands import sequence, sequences
 from itersel.plan.texts import SHARDS_PATTERN
 from itersel.plugins import imported_code
 from itersel.project import PROJECT
-from itersel.atomic import remove_leftovers, remove_stale_lists
+from itersel.atomic import remove_leftovers, stale_lists
 
 # A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
@@ -63,6 +64,7 @@ try:
     HELP_FILES = help_files(CONFIG)
     # jobs on other machines need not see them
     if workflow.is_main_process:
+        check_names(CONFIG)
         for warning in check_files_exist(CONFIG):
             print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
@@ -81,10 +83,22 @@ MODEL = "" if HAS_LISTS else " --model {input.model:q}"
 TRANSLATING = [] if HAS_LISTS else list(CONFIG.experiments)
 
 RESULTS = FILES.results
-if workflow.is_main_process:
-    # Mixing depends on a list alone: without it, Snakemake plans to make the missing files again. Jobs that use the
-    # files of other lists depend on each of them.
-    remove_stale_lists(os.path.join(RESULTS, "experiments"))
+# Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
+# to make the missing files again. Jobs that use the files of other lists depend on each of them.
+STALE = (
+    set(map(os.path.abspath, stale_lists(os.path.join(RESULTS, "experiments"))))
+    if workflow.is_main_process
+    else set()
+)
+
+
+def remove_stale_lists():
+    """Remove them when a run starts: later, when their files are there again, they would only be older than these."""
+    for path in stale_lists(os.path.join(RESULTS, "experiments")):
+        if os.path.abspath(path) in STALE:
+            path.unlink(missing_ok=True)
+
+
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 

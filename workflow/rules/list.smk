@@ -8,6 +8,22 @@
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
+def take_for_missing(file):
+    """Let Snakemake plan as if a stale list did not exist; deleting it here would do so even in a dry run."""
+    if os.path.abspath(file) in STALE:
+        workflow.iocache.exists_local[file] = False
+
+
+def checked(level, files_of_level):
+    """Return the input function of the list of a level; Snakemake calls it before it looks for the list."""
+
+    def files(wildcards):
+        take_for_missing(f"{RESULTS}/{level}/files.txt".format(**wildcards))
+        return files_of_level(wildcards)
+
+    return files
+
+
 epoch_level = "experiments/{experiment}/epoch-{epoch}"
 
 for list_rule, level, files_of_level in (
@@ -27,7 +43,7 @@ for list_rule, level, files_of_level in (
         name:
             list_rule
         input:
-            files_of_level,
+            checked(level, files_of_level),
         output:
             f"{RESULTS}/{level}/files.txt",
         log:

@@ -14,7 +14,7 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
-from itersel.report.page.folder import other_versions, write_run
+from itersel.report.page.folder import LOCK, other_versions, write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
@@ -37,12 +37,35 @@ if workflow.is_main_process and (changed := other_versions(Path(RESULTS))):
 CLOCKS_DIFFER = 10
 
 
+# What works in a folder that may only be read.
+READING = {"--lint", "--list-rules", "-l", "--list-target-rules", "--lt"}
+# Where Snakemake itself writes, even in a dry run.
+OWN_FOLDERS = ("", "auxiliary", "incomplete", "iocache", "locks", "metadata", "shadow")
+
+
+def refuse_read_only_folder():
+    """Say in one line that this folder may not be written to; Snakemake would show a traceback."""
+    if not workflow.is_main_process or READING & {
+        word.split("=")[0] for word in sys.argv
+    }:
+        return
+    for path in [Path(".snakemake", name) for name in OWN_FOLDERS]:
+        place = path if path.is_dir() else path.parent
+        if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
+            sys.exit(
+                f"itersel: {place.absolute()}: may not be written to; run Snakemake in a folder of your own"
+            )
+
+
+refuse_read_only_folder()
+
+
 def lock_folder():
     """Lock the folder of results for this run; unlike Snakemake's lock, this one ends with a killed run."""
-    path = Path(RESULTS, ".lock")
+    path = Path(RESULTS, LOCK)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock_folder.stream = path.open("w")
+        lock_folder.stream = path.open("a")
     except OSError as error:
         sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
     try:
@@ -54,6 +77,7 @@ def lock_folder():
     except OSError as error:
         # a file system without locks
         print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
+    os.utime(lock_folder.stream.fileno())
 
 
 def refuse_running_jobs():

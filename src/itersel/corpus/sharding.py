@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from itersel.arrays import Int64s
-from itersel.atomic import new_folder
 from itersel.corpus.columns import reference_columns, require_label
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
-from itersel.storage.files import read_lines, write_lines
+from itersel.storage.declared import declared_folder
+from itersel.storage.files import read_lines
 
 # Numbers of the lines that are not in any shard.
 REST = "rest.ids"
@@ -93,7 +92,7 @@ def shard_corpus(
     list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
     ``z.target.1.gz``, ``z.target.2.gz`` and so on. `cut` returns the line numbers of each shard, given the
     number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
-    complete.
+    complete, with a declaration of its files.
     """
     paths = [source, target, *further]
     texts = list(map(read_lines, paths))
@@ -102,14 +101,14 @@ def shard_corpus(
     columns = ["source", *reference_columns(len(texts) - 1)]
     copies = _copies(texts[0], texts[1])
     rest = np.setdiff1d(np.arange(len(texts[0])), np.concatenate(parts))
-    with new_folder(Path(output)) as folder:
+    with declared_folder(output) as folder:
         for shard, numbers in enumerate(parts):
             ids = numbers.tolist()
             for column, text in zip(columns, texts, strict=True):
-                write_lines(folder / f"{shard}.{column}.gz", (text[line] for line in ids), durable=False)
-            write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
+                folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
+            folder.write(f"{shard}.ids", _with_copies(ids, copies))
         if rest.size:
-            write_lines(folder / REST, map(str, rest.tolist()), durable=False)
+            folder.write(REST, map(str, rest.tolist()))
 
 
 def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:

@@ -8,12 +8,10 @@ references. Learners and tuners use `ListShard` and `ListDecoder` like `itersel.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +29,7 @@ from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FeatureRows, Shard, read_shard
 from itersel.lm.binary import load_model
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
+from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -201,19 +200,20 @@ def import_lists(
     `words` tokenises lines for BLEU; by default, words are separated by spaces. The numbers of the sentences
     are those in the whole text.
     """
-    path = Path(folder, str(number))
-    ids = np.array(_read_ids(f"{path}.ids"), np.int64)
-    read = read_nbest([f"{path}.lists.gz"], ids=ids)
+    cut = DeclaredFolder(folder)
+    ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
+    read = read_nbest([cut.checked(f"{number}.lists.gz")], ids=ids)
     texts: list[list[str]] = []
-    while os.path.exists(reference := f"{path}.{reference_columns(len(texts) + 1)[-1]}.gz"):
-        texts.append(read_lines(reference))
+    while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts.append(read_lines(cut.checked(reference)))
         if len(texts[-1]) != read.sentence_count:
-            raise InputError(f"has {len(texts[-1])} lines for {read.sentence_count} sentences", reference)
+            why = f"has {len(texts[-1])} lines for {read.sentence_count} sentences"
+            raise InputError(why, cut.path / reference)
     lists = without_duplicates(read)
-    quality, scores = f"{path}.quality.gz", np.zeros(0)
-    if os.path.exists(quality):
-        scores = np.array(read_numbers(quality, len(read.text)))[lists.row]
-    dense_names = read_lines(Path(folder, DENSE_NAMES))
+    quality, scores = f"{number}.quality.gz", np.zeros(0)
+    if cut.has(quality):
+        scores = np.array(read_numbers(cut.checked(quality), len(read.text)))[lists.row]
+    dense_names = read_lines(cut.checked(DENSE_NAMES))
     vocabulary = WordNumbers()
 
     def numbered(lines: Sequence[str]) -> Side:

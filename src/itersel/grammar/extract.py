@@ -47,6 +47,7 @@ from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates, count_bins
 from itersel.limits import GRAMMAR_FEATURES
+from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import Ragged, offsets_of, string_table, take_rows
@@ -253,6 +254,7 @@ def extract_shard(
     `leave_one_out`, for sentences of the indexed corpus, is a file with their line numbers there, from 0, and
     those of their copies: the grammar of a sentence excludes the occurrences in these sentence pairs.
     """
+    check_declared(input, leave_one_out, *references)
     loaded = load_index(index)
     ids = loaded.word_numbers()
     source = read_side(input, ids, allow_empty=True)

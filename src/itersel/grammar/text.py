@@ -37,6 +37,7 @@ from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GRAMMAR_RULE, X
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, parse_number
 from itersel.plugins import TEMPLATES
+from itersel.storage.declared import check_declared
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 
@@ -76,6 +77,7 @@ def import_grammars(
         raise InputError(
             "template 'Count' does not follow from text grammars; a grammar may list its features"
         )
+    check_declared(text, *references)
     sentences = read_input(text, grammars, grammar)
     reference_words = [list(_read_references(path)) for path in references]
     check_line_counts((text, sentences), *zip(references, reference_words, strict=True))

@@ -18,6 +18,7 @@ from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
+from itersel.storage.declared import DeclaredFolder
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import FilePath
@@ -97,22 +98,22 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have been
     made from exactly this text: leaving out wrong lines would go unnoticed.
     """
-    folder = Path(shards)
-    rest = folder / REST
-    count = len([path for path in folder.glob("*.ids") if path != rest])
+    folder = DeclaredFolder(shards)
+    names = {*folder.names, *os.listdir(folder.path)}
+    count = len([name for name in names if name.endswith(".ids") and name != REST])
     if count == 0:
-        raise InputError("was not made by 'itersel shard': it contains no line numbers", folder)
+        raise InputError("was not made from text by 'itersel shard': it has no line numbers", shards)
     if count < folds:
-        raise InputError(f"contains {count} shards, too few for {folds} folds", folder)
+        raise InputError(f"contains {count} shards, too few for {folds} folds", shards)
     lines = _digests(text)
-    rows = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
+    rows = [_numbers(folder.checked(f"{shard}.ids")) for shard in range(count)]
     numbers = [[row[0] for row in shard] for shard in rows]
-    others = [row[0] for row in _numbers(rest)] if rest.exists() else []
+    others = [row[0] for row in _numbers(folder.checked(REST))] if folder.has(REST) else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
-        raise InputError(f"{why}; rerun 'itersel shard'", folder)
+        raise InputError(f"{why}; rerun 'itersel shard'", shards)
     for shard in range(fold, count, folds):
-        path = folder / f"{shard}.target.gz"
+        path = folder.checked(f"{shard}.target.gz")
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
             why = f"differs from the lines in {shard}.ids of {os.fspath(text)}"
             raise InputError(f"{why}; give the target side that was split into shards", path)

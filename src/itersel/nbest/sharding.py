@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.atomic import new_folder
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
@@ -29,7 +27,8 @@ from itersel.nbest.lists import (
     value_names,
 )
 from itersel.progress import count_up
-from itersel.storage.files import append_lines, read_lines, write_lines
+from itersel.storage.declared import DeclaredWriter, declared_folder
+from itersel.storage.files import read_lines
 
 # Translations that are parsed before they are dropped from memory, and characters that wait to be written.
 PARSED, WAITING = 20_000, 1 << 26
@@ -100,7 +99,8 @@ def shard_lists(
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
     `read_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
-    shard, given the number of all. The folder appears only when it is complete.
+    shard, given the number of all. The folder appears only when it is complete, with a
+    declaration of its files.
     """
     texts = [read_lines(path) for path in references]
     if references:
@@ -109,41 +109,42 @@ def shard_lists(
     numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
-    with new_folder(Path(output)) as folder:
-        write_lines(folder / DENSE_NAMES, found.dense, durable=False)
+    with declared_folder(output) as folder:
+        folder.write(DENSE_NAMES, found.dense)
         for shard, sentences in enumerate(parts):
             shard_of[sentences] = shard
             ids = sentences.tolist()
-            write_lines(folder / f"{shard}.ids", map(str, ids), durable=False)
+            folder.write(f"{shard}.ids", map(str, ids))
             for column, text in zip(reference_columns(len(texts)), texts, strict=True):
-                lines = (text[line] for line in ids)
-                write_lines(folder / f"{shard}.{column}.gz", lines, durable=False)
+                folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
         _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
 
 
-def _distribute(folder: Path, paths: Sequence[str], shards: Int64s, numbers: Float64s | None) -> None:
+def _distribute(
+    folder: DeclaredWriter, paths: Sequence[str], shards: Int64s, numbers: Float64s | None
+) -> None:
     """Write the translations and their numbers to the files of their shards; shard -1 is left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.
     """
-    waiting: dict[Path, list[str]] = {}
+    waiting: dict[str, list[str]] = {}
     size = 0
     for row, (_, _, line) in enumerate(_translations(paths, "written")):
         if (shard := int(shards[row])) < 0:
             continue
-        waiting.setdefault(folder / f"{shard}.lists.gz", []).append(line)
+        waiting.setdefault(f"{shard}.lists.gz", []).append(line)
         if numbers is not None:
-            waiting.setdefault(folder / f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
+            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
         size += len(line)
         if size > WAITING:
-            _append(waiting)
+            _append(folder, waiting)
             size = 0
-    _append(waiting)
+    _append(folder, waiting)
 
 
-def _append(waiting: dict[Path, list[str]]) -> None:
-    for path, lines in waiting.items():
-        append_lines(path, lines)
+def _append(folder: DeclaredWriter, waiting: dict[str, list[str]]) -> None:
+    for name, lines in waiting.items():
+        folder.append(name, lines)
     waiting.clear()
 
 

@@ -1,0 +1,121 @@
+"""Folders of text files that declare what is in them, so that readers notice changed, mixed or lost files.
+
+The declaration is a table with the number of lines and the digest of the text of each file, as the writer
+passed them on; compression makes no difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import xxhash
+
+from itersel.atomic import new_folder
+from itersel.errors import FilePath, InputError
+from itersel.storage.files import append_lines, byte_blocks, read_lines, write_lines
+
+DECLARATION = "shards.tsv"
+HEADER = "file\tlines\tdigest"
+_ROW = re.compile(r"([^\t/]+)\t([0-9]{1,15})\t([0-9a-f]{32})")
+_REMEDY = "delete the folder and run 'itersel shard' (or the workflow) again"
+
+
+class DeclaredWriter:
+    """Writes text files to a folder, and remembers their lines; see `declared_folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lines: dict[str, int] = {}
+        self._digests: dict[str, xxhash.xxh3_128] = {}
+
+    def write(self, name: str, lines: Iterable[str]) -> None:
+        """Write a file of lines, compressed according to its name."""
+        write_lines(self.folder / name, self._noted(name, lines), durable=False)
+
+    def append(self, name: str, lines: Iterable[str]) -> None:
+        """Append lines to a file."""
+        append_lines(self.folder / name, self._noted(name, lines))
+
+    def _noted(self, name: str, lines: Iterable[str]) -> Iterator[str]:
+        digest = self._digests.setdefault(name, xxhash.xxh3_128())
+        self._lines.setdefault(name, 0)
+        for line in lines:
+            digest.update(f"{line}\n".encode())
+            self._lines[name] += 1
+            yield line
+
+    def declare(self) -> None:
+        """Write the declaration."""
+        rows = (f"{name}\t{count}\t{self._digests[name].hexdigest()}" for name, count in self._lines.items())
+        write_lines(self.folder / DECLARATION, [HEADER, *sorted(rows)], durable=False)
+
+
+@contextlib.contextmanager
+def declared_folder(path: FilePath) -> Iterator[DeclaredWriter]:
+    """Yield a writer of text files; on success, `path` appears with them and their declaration."""
+    with new_folder(path) as folder:
+        writer = DeclaredWriter(folder)
+        yield writer
+        writer.declare()
+
+
+class DeclaredFolder:
+    """A folder from `declared_folder`, whose files are checked before they are read.
+
+    An InputError if it has no declaration, or one that is damaged.
+    """
+
+    def __init__(self, path: FilePath) -> None:
+        self.path = Path(path)
+        self._declared: dict[str, tuple[int, str]] = {}
+        file = self.path / DECLARATION
+        if not file.is_file():
+            why = f"was not made by 'itersel shard' of this version: it has no {DECLARATION}"
+            raise InputError(f"{why}; {_REMEDY}", path)
+        header, *rows = read_lines(file) or [""]
+        for number, row in enumerate(rows, 2):
+            if header != HEADER or not (match := _ROW.fullmatch(row)) or match[1] in self._declared:
+                raise InputError(f"is not a table of shards; {_REMEDY}", file, number)
+            self._declared[match[1]] = int(match[2]), match[3]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the declared files."""
+        return list(self._declared)
+
+    def has(self, name: str) -> bool:
+        """Tell whether a file is declared; an InputError if it is not, but exists."""
+        if name not in self._declared and os.path.lexists(self.path / name):
+            raise InputError(f"is not named in {DECLARATION}; {_REMEDY}", self.path / name)
+        return name in self._declared
+
+    def checked(self, name: str) -> Path:
+        """Return the path of a file after comparing it with its declaration; an InputError if they differ."""
+        path = self.path / name
+        if not self.has(name):
+            raise InputError("no such file", path)
+        digest, count, (lines, expected) = xxhash.xxh3_128(), 0, self._declared[name]
+        for block in byte_blocks(path):
+            digest.update(block)
+            count += block.count(b"\n")
+        if count != lines:
+            raise InputError(f"has {count} lines, but {DECLARATION} declares {lines}; {_REMEDY}", path)
+        if digest.hexdigest() != expected:
+            raise InputError(f"is not the text that {DECLARATION} declares; {_REMEDY}", path)
+        return path
+
+
+def check_declared(*paths: FilePath | None) -> None:
+    """Check files that may be anywhere: those in a folder with a declaration must be as it says."""
+    folders: dict[str, DeclaredFolder] = {}
+    for path in paths:
+        folder, name = os.path.split(path or "")
+        # others, such as standard input, cannot be read twice
+        if os.path.isfile(path or "") and os.path.isfile(os.path.join(folder, DECLARATION)):
+            if folder not in folders:
+                folders[folder] = DeclaredFolder(folder)
+            folders[folder].checked(name)
