@@ -10,11 +10,12 @@ BIN := $(VENV)/bin
 EXECUTOR := packages/snakemake-executor-plugin-arrays
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help picture demo test fuzz test-executor test-cluster lint coverage bench package docs generated
+.PHONY: help picture demo test test-plain fuzz test-executor test-cluster lint coverage bench package docs generated
 
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
 	@echo "make test       run the tests, except slow ones and those on clusters (CI=true: also slow ones)"
+	@echo "make test-plain  compare with recorded output of other tools, with kernels compiled by plain numba"
 	@echo "make fuzz       fuzz every kind of input file (1 minute on two cores)"
 	@echo "make test-executor  build the executor for clusters and test it in an environment without itersel"
 	@echo "make test-cluster  start Slurm and Grid Engine on this machine and run the workflow on them (15 minutes)"
@@ -37,6 +38,11 @@ TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
 	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15 $(if $(CI),tests)
+
+# With a cache of its own; itersel.compile.jit explains the ways of compiling kernels.
+test-plain: $(VENV)/installed-for-tests
+	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE=$(CURDIR)/build/plain "$(BIN)"/itersel warm-up
+	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE=$(CURDIR)/build/plain "$(BIN)"/python -m pytest -m "not cluster" tests/parity
 
 # CASES is the number of cases for each kind of file in each of two processes.
 CASES ?= 8

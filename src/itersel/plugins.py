@@ -69,7 +69,7 @@ class Plugin:
         """What the entry point names; raises an `InputError` if it cannot be imported."""
         try:
             code = _find_code(self.entry.module)
-            # known before the import, because kernels need it (`itersel.compile.kernel_cache`)
+            # known before the import, because kernels need it (`itersel.compile.cache_folder`)
             _imported[self.entry.group, self.entry.name] = code
             value = self.entry.load()
         except Exception as error:

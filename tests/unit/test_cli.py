@@ -26,7 +26,7 @@ from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
 from itersel.cli.completion import SHELLS
 from itersel.cli.main import FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
-from itersel.compile.kernel_cache import cache_folder
+from itersel.compile.cache_folder import cache_folder
 from itersel.errors import InputError
 from itersel.sources import used_modules
 
@@ -232,6 +232,38 @@ class LockedError(Exception):
 
 def raise_it(error):
     raise error
+
+
+# Runs a step that compiles the kernels first, and prints how many threads run when a process is forked.
+FORKS = """
+import os, sys, threading
+from itersel.cli import warm_up
+from itersel.cli.main import main
+
+def fork(fork=os.fork):
+    print(threading.active_count(), file=sys.__stdout__, flush=True)
+    return fork()
+
+os.fork = fork
+os.sched_getaffinity = lambda process: {0, 1}
+warm_up._prepare = warm_up._run_steps = lambda *given: None
+"""
+STEP = 'main(["lm", "compile", "--input", "none", "--output", "none.bin"])'
+OTHER_THREAD = """
+ended = threading.Event()
+threading.Thread(target=ended.wait).start()
+"""
+
+
+@pytest.mark.parametrize(("before", "threads"), [("", "1\n1\n1\n"), (OTHER_THREAD, "")])
+def test_no_process_is_forked_while_threads_run(tmp_path, before, threads):
+    """A forked process would have the locks of threads that it lacks; then one process does everything."""
+    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path), warm_up.WARM_UP_VARIABLE: "1"}
+    environment["ITERSEL_PLAIN_NUMBA"] = "0"
+    after = "\nended.set()" if before else ""
+    done = limited(program=("-c", FORKS + before + STEP + after), env=environment)
+    assert done.stdout == threads
+    assert "kernels compiled in" in done.stderr
 
 
 def test_processes_of_a_warm_up(tmp_path):

@@ -1,7 +1,11 @@
 """The compiler of kernels: what is compiled, and for which types; what kernels must not contain."""
 
-import ast
-import re
+import inspect
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +14,9 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.compile.kernel_cache import PACKAGE
+from itersel.errors import InputError
 
+ROOT = Path(__file__).parents[2]
 compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are interpreted")
 
 
@@ -67,18 +72,187 @@ def test_a_kernel_that_kernels_and_python_call():
         assert [len(one.consts) > 0 for one in environments] == [True, True, False]
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*kernels*.py")), ids=lambda path: path.stem)
-def test_no_kernel_counts_from_the_end_of_an_array(path):
-    """Compiled kernels would read the memory before the array.
+LAST = -1
 
-    Indices that are computed are checked by running any tests with NUMBA_BOUNDSCHECK=1, with an ITERSEL_CACHE
-    of its own.
-    """
-    found = [
-        f"line {node.lineno}: {ast.unparse(node)}"
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Subscript)
-        # one index, or one for each dimension
-        and any(re.fullmatch(r"-\d+", ast.unparse(one)) for one in getattr(node.slice, "elts", [node.slice]))
+
+@kernel
+def last(values):
+    return values[-1]
+
+
+@kernel
+def last_column(values, row):
+    return values[row, -1]
+
+
+@kernel
+def last_row(values):
+    return values[-1, :].sum()
+
+
+@kernel
+def last_of_any(values):
+    return values[..., -1].sum()
+
+
+@kernel
+def by_constant(values):
+    return values[LAST]
+
+
+@kernel
+def by_name(values):
+    place = -1
+    return values[place]
+
+
+@kernel
+def put(values):
+    made = values + 1
+    made[-1] = 2
+
+
+@kernel
+def add(values):
+    values[0, -1] += 2
+
+
+@kernel
+def of_part(values):
+    return values[1:][-1].sum()
+
+
+@kernel
+def of_caller(values):
+    return 1 + last(values)
+
+
+CONSTANTS = [last, last_column, last_row, last_of_any, by_constant, by_name, put, add, of_part, of_caller]
+
+
+@kernel
+def by_argument(values, row):
+    return values[row - 3]
+
+
+@kernel
+def put_by_argument(values, row):
+    made = np.zeros(4)
+    made[row - 3] = values.size
+
+
+@kernel
+def add_by_argument(values, row):
+    values[row - 3, 0] += 1
+
+
+@kernel
+def of_made(values, row):
+    return np.cumsum(values)[row - 3]
+
+
+@kernel
+def by_array(values, row):
+    return values[np.array([0, row - 3])].sum()
+
+
+@kernel
+def in_comprehension(values, row):
+    return [values[place, 0] for place in range(row - 3, row)]
+
+
+COMPUTED = [by_argument, put_by_argument, add_by_argument, of_made, by_array, in_comprehension]
+
+
+def values_for(function):
+    """Return rows that have others before them, and the number of one."""
+    values = np.arange(12.0).reshape(4, 3)[2:]
+    return (values, 1)[: function.__code__.co_argcount]
+
+
+def first_line(function):
+    return function.__code__.co_firstlineno
+
+
+@compiled
+@pytest.mark.parametrize("function", CONSTANTS, ids=lambda function: function.__name__)
+def test_a_constant_cannot_count_from_the_end_of_an_array(function):
+    """The code would read the memory before the array."""
+    with pytest.raises(InputError) as caught:
+        function(*values_for(function))
+    wrong = last if function is of_caller else function
+    # the last line of each
+    line = first_line(wrong) + len(inspect.getsource(wrong.py_func).splitlines()) - 1
+    assert str(caught.value).startswith(f"{__file__}:{line}: kernel '{wrong.__name__}' ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not config.DISABLE_JIT, reason="kernels are compiled")
+@pytest.mark.parametrize("function", [*CONSTANTS, *COMPUTED], ids=lambda function: function.__name__)
+def test_no_index_counts_from_the_end_of_an_array(function):
+    """Also if it is computed, and the array an argument, made in the kernel, or a part of another."""
+    with pytest.raises(IndexError) as caught:
+        function(*values_for(function))
+    wrong = last if function is of_caller else function
+    # where the source has it
+    place = [entry for entry in traceback.extract_tb(caught.tb) if entry.filename == __file__][-1]
+    assert place.lineno == first_line(wrong) + len(inspect.getsource(wrong).splitlines()) - 1
+
+
+def test_interpreted_kernels_in_any_process():
+    """So that `make test` checks them, too."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        __file__,
+        "-k",
+        "no_index_counts",
     ]
-    assert not found
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+    assert f"{len(CONSTANTS) + len(COMPUTED)} passed" in done.stdout
+
+
+@kernel
+def parts(values):
+    """What may have negative numbers."""
+    pair, numbers = (values.size, 2.5), [3, 4]
+    ends = values[-2:].sum(), values[:-1].sum(), values[::-1][0], values[-2:-1][0]
+    return ends, pair[-1], numbers[-1], values.shape[-1], "ab"[-1]
+
+
+def test_slices_and_tuples_count_from_the_end():
+    values = np.array([5.0, 6.0, 8.0])
+    expected = (14.0, 11.0, 8.0, 6.0), 2.5, 4, 3, "b"
+    assert parts(values) == parts(values[:]) == parts.__wrapped__(values) == expected
+
+
+@kernel
+def evenly(memory):
+    """Make an array by a function of numba that sets its last element by -1."""
+    return np.linspace(0.0, memory.size, 3), np.roll(memory, 1), np.unique(memory)
+
+
+def test_functions_of_numba_count_from_the_end():
+    found = [one.tolist() for one in evenly(np.array([5.0, 7.0]))]
+    assert found == [[0.0, 1.0, 2.0], [7.0, 5.0], [5.0, 7.0]]
+
+
+def made_kernel(offset):
+    """Return a kernel with values from outside."""
+
+    @kernel
+    def shifted(values, place=1):
+        return values[place + offset]
+
+    return shifted
+
+
+def test_a_kernel_with_values_from_outside():
+    values = np.array([5.0, 7.0, 9.0])
+    assert [made_kernel(1)(values), made_kernel(0)(values), made_kernel(0)(values, 2)] == [9.0, 7.0, 9.0]

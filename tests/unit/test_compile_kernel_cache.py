@@ -13,12 +13,13 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from llvmlite.binding import FeatureMap
 from tests.limited import limited
 
 from itersel.cli import warm_up
 from itersel.cli.warm_up import SILENT_SECONDS, Announcer
-from itersel.compile import kernel_cache
-from itersel.compile.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_writable
+from itersel.compile import cache_folder as folders
+from itersel.compile.cache_folder import PACKAGE, cache_folder, kernel_sources, make_writable
 from itersel.errors import InputError
 
 CODE = """
@@ -106,13 +107,13 @@ def test_unusable_files_are_compiled_again(filled, tmp_path):
 def test_unused_folders_are_removed(tmp_path):
     used, unused, new, link = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abcd")
     other = tmp_path / "results"
-    long_ago = time.time() - kernel_cache.UNUSED_SECONDS - 60
+    long_ago = time.time() - folders.UNUSED_SECONDS - 60
     for folder in (used, unused, other):
         folder.mkdir()
         (folder / "file").touch()
         os.utime(folder, (long_ago, long_ago))
     link.symlink_to(other)
-    kernel_cache._mark_used(used)
+    folders.mark_used(used)
     make_writable(new)
     assert set(tmp_path.iterdir()) == {used, new, other, link}
     assert (other / "file").exists()
@@ -132,23 +133,25 @@ def test_a_cache_that_cannot_be_written(tmp_path):
 
 
 def folder_name():
-    kernel_cache._folder_name.cache_clear()
+    folders._folder_name.cache_clear()
     return cache_folder().name
 
 
 @pytest.mark.parametrize(
     ("place", "name", "value"),
     [
-        (kernel_cache.numba, "__version__", "0.1"),
-        (kernel_cache.llvmlite, "__version__", "0.1"),
+        (folders.numba, "__version__", "0.1"),
+        (folders.llvmlite, "__version__", "0.1"),
         (np, "__version__", "0.1"),
-        (kernel_cache.sys, "version_info", (3, 99, 0)),
-        (kernel_cache, "get_host_cpu_name", lambda: "other"),
-        (kernel_cache, "get_host_cpu_features", lambda: "+other"),
-        (kernel_cache.numba_config, "CPU_NAME", "generic"),
-        (kernel_cache.numba_config, "CPU_FEATURES", "+other"),
-        (kernel_cache.numba_config, "BOUNDSCHECK", 1),
-        (kernel_cache.numba_config, "OPT", 1),
+        (folders.sys, "version_info", (3, 99, 0)),
+        (folders, "get_host_cpu_name", lambda: "other"),
+        (folders, "get_host_cpu_features", FeatureMap),
+        (folders.numba_config, "CPU_NAME", "generic"),
+        (folders.numba_config, "CPU_FEATURES", "+other"),
+        (folders.numba_config, "BOUNDSCHECK", 1),
+        (folders.numba_config, "OPT", 1),
+        (folders.numba_config, "ENABLE_AVX", 0),
+        (folders, "is_plain", lambda: True),
     ],
 )
 def test_another_machine_or_version_has_another_folder(monkeypatch, place, name, value):
@@ -162,16 +165,16 @@ def test_another_machine_or_version_has_another_folder(monkeypatch, place, name,
 
 def test_sources_of_kernels(tmp_path):
     package = copied(tmp_path)
-    assert kernel_cache._folder_name(package) == kernel_cache._folder_name(PACKAGE)
-    counting = [f"compile/{name}.py" for name in ("compiler", "jit", "kernel_cache")]
+    assert folders._folder_name(package) == folders._folder_name(PACKAGE)
+    counting = [f"compile/{name}.py" for name in ("compiler", "dispatchers", "jit", "kernel_cache", "plain")]
     # kernels take a constant and a type from the last two
     counting += ["decode/search_kernels.py", "storage/formats.py", "bleu/references.py"]
     for module in [*counting, "errors.py", "cli/train.py"]:
-        before = kernel_cache._folder_name(package)
+        before = folders._folder_name(package)
         with (package / module).open("a") as stream:
             stream.write("# changed\n")
-        kernel_cache._folder_name.cache_clear()
-        assert (kernel_cache._folder_name(package) != before) == (module in counting), module
+        folders._folder_name.cache_clear()
+        assert (folders._folder_name(package) != before) == (module in counting), module
 
 
 def test_all_imports_of_kernels_count():
@@ -203,7 +206,7 @@ def test_the_users_cache_folder_is_the_default(tmp_path, monkeypatch, value, use
 def test_no_home_folder(monkeypatch):
     monkeypatch.delenv("ITERSEL_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(kernel_cache.Path, "home", mock.Mock(side_effect=RuntimeError))
+    monkeypatch.setattr(folders.Path, "home", mock.Mock(side_effect=RuntimeError))
     with pytest.raises(InputError, match=r"there is no home folder .* another folder in ITERSEL_CACHE or as"):
         cache_folder()
 

@@ -257,9 +257,11 @@ CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(Non
 
 
 @pytest.mark.slow
-def test_kernels_are_kept(site, tmp_path):
+@pytest.mark.parametrize("is_plain", ["0", "1"])
+def test_kernels_are_kept(site, tmp_path, is_plain):
     install_other(site, "template", "New", KERNEL)
     settings = {"PYTHONPATH": python_path(site), "ITERSEL_CACHE": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    settings["ITERSEL_PLAIN_NUMBA"] = is_plain
 
     def call():
         return limited(program=["-c", CALL], env={**os.environ, **settings}).stdout

@@ -2,15 +2,16 @@
 
 import io
 import itertools
+import multiprocessing
 import os
 import signal
 import sys
-import threading
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
+from itersel.cli import warm_up
 from itersel.cli.main import main
 from itersel.errors import CombinedInputError, InputError
 from itersel.processes import map_blocks
@@ -110,12 +111,10 @@ def test_step_without_progress(capsys):
     assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
 
 
-def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path):
-    """The log of a job that compiles, or waits for one that does, says so, not that its step is running."""
-    ended = threading.Event()
-
-    def compile_kernels(_):
-        assert ended.wait(60)
+@pytest.mark.parametrize("may_fork", [False, True])
+def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path, may_fork):
+    """The log of a job that compiles says so, not that its step is running."""
+    ended = multiprocessing.get_context("fork").Event()
 
     def show(_, text):
         shown.append(text)
@@ -124,7 +123,11 @@ def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path):
     shown = []
     monkeypatch.setattr("itersel.progress.SILENT_SECONDS", 0.01)
     monkeypatch.setattr(Display, "show", show)
-    monkeypatch.setattr("itersel.cli.warm_up.warm_up_once", compile_kernels)
+    monkeypatch.setattr(warm_up, "_may_fork", lambda: may_fork)
+    monkeypatch.setattr(warm_up, "_prepare", lambda *given: ended.wait())
+    monkeypatch.setattr(warm_up, "_run_steps", lambda *given: None)
+    monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, "1")
+    monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path / "cache"))
     missing = str(tmp_path / "missing")
     assert main(["lm", "compile", "--input", missing, "--output", str(tmp_path / "lm.bin")]) == 1
     assert shown[0] == "compiling kernels: running for 0 s"

@@ -20,7 +20,7 @@ import pytest
 import yaml
 from tests.workflow.preloaded import run_snakemake
 
-from itersel.compile.kernel_cache import cache_folder
+from itersel.compile.cache_folder import cache_folder
 
 # Not reproducible: measured times, and the page that shows them.
 MEASURED = ("logs/", "benchmarks/", "report/index.html", "report/progress.html")

@@ -141,10 +141,13 @@ def announce_jobs():
     jobs = list(workflow.dag.needrun_jobs())
     planned = [(job.rule.name, job.wildcards_dict, job.rule.docstring) for job in jobs]
     logger.info(f"Logs of jobs: {LOGS} (a line a minute)", extra={"planned": planned})
-    if workflow.local_exec and any("itersel" in (job.shellcmd or "") for job in jobs):
+    if any("itersel" in (job.shellcmd or "") for job in jobs):
         from itersel.cli.warm_up import is_warm
+        from itersel.compile.numba_versions import is_plain, plain_notice
 
-        if not is_warm():
+        if is_plain():
+            logger.info(f"itersel: {plain_notice()}")
+        if workflow.local_exec and not is_warm():
             logger.info(
                 "The first job that needs kernels compiles them, once for this machine and version: about a"
                 " minute. Other jobs wait for it."

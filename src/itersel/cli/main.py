@@ -94,17 +94,20 @@ def _run(arguments: list[str]) -> int:
     from itersel.progress import signs_of_life
 
     _plain_streams()
-    # other threads would not survive the forks of warm-up; translate may wait for input for hours
-    is_silent = arguments[0] in ("warm-up", "translate")
-    sign = contextlib.nullcontext if is_silent else signs_of_life
+    # translate may wait for input for hours
+    sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if STEPS[arguments[0]][0] not in WITHOUT_KERNELS:
-        from itersel.cli.warm_up import announced_compilation, warm_up_once
-        from itersel.compile.compiler import leave_out_linear_algebra
+        from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
+        from itersel.compile.numba_versions import is_plain
 
-        leave_out_linear_algebra()
-        with sign("compiling kernels"):
-            warm_up_once(main)
+        if not is_plain():
+            from itersel.compile.compiler import leave_out_linear_algebra
+
+            leave_out_linear_algebra()
+        say_if_plain()
+        # before any thread starts, because it forks
+        warm_up_once(main)
         compilation = announced_compilation()
     with sign(arguments[0]), compilation:
         options.run(options)

@@ -11,20 +11,20 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from numba.core import event
-
 from itersel.atomic import remove_leftovers
 from itersel.cli.signals import INTERRUPTED
-from itersel.compile.kernel_cache import cache_folder, make_writable
+from itersel.compile.cache_folder import cache_folder, make_writable
+from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.processes import packed_error
-from itersel.progress import Clock, duration
+from itersel.progress import Clock, duration, signs_of_life
 
 # % stands for the folder. The files named in the lists are made later.
 FILES = {
@@ -65,6 +65,9 @@ kbest --shard %loo.h5 --model %lm --features all --k-best 10 --output %all.h5
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
+# Set by the workflow, too, which itself says what `say_if_plain` would say in every job.
+RUN_VARIABLE = "ITERSEL_RUN"
+SIGN = "compiling kernels"
 COMPILING = "compiling kernels, once for this machine and version"
 # A step that spends less on compilation says nothing.
 SILENT_SECONDS = 1.5
@@ -80,20 +83,25 @@ def _add_warm_up(parser: argparse.ArgumentParser) -> None:
 
 
 def _warm_up(options: argparse.Namespace) -> None:
+    say_if_plain()
     warm_up(options.main)
     _say(f"kernels are in {cache_folder()}")
 
 
 def warm_up(main: Main) -> None:
     """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
-    os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
     make_writable(cache_folder())
     remove_leftovers(cache_folder())
     start, was_warm = time.monotonic(), is_warm()
     if not was_warm:
         _say(f"{COMPILING}; about a minute")
-    with tempfile.TemporaryDirectory() as folder:
-        _steps(Path(folder), main)
+    # the steps run here, and would wait for their own lock
+    os.environ[WARM_UP_VARIABLE] = "0"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            _steps(Path(folder), main)
+    finally:
+        del os.environ[WARM_UP_VARIABLE]
     _marker().touch()
     if not was_warm:
         _say(f"kernels compiled in {duration(time.monotonic() - start)}")
@@ -103,9 +111,11 @@ def warm_up_once(main: Main) -> None:
     """Compile all kernels, if the workflow asks for it and no job has done so for this kind of machine.
 
     Jobs that start in the meantime wait. If the process that holds the lock dies, the next one takes over. On
-    a file system without locks, each job compiles for itself, which takes longer but does no harm.
+    a file system without locks, each job compiles for itself, which takes longer but does no harm. In the
+    plain way, commands outside of workflows do the same: processes that fill numba's cache at the same time
+    can mix up its files.
     """
-    if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
+    if not _is_wanted() or is_warm():
         return
     make_writable(cache_folder())
     with _marker().with_suffix(".lock").open("w") as stream:
@@ -113,11 +123,23 @@ def warm_up_once(main: Main) -> None:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             _say(f"waiting for another job that compiles the kernels into {cache_folder()}")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            with signs_of_life(SIGN):
+                fcntl.flock(stream, fcntl.LOCK_EX)
         except OSError:
             pass  # no locks here
         if not is_warm():
             warm_up(main)
+
+
+def _is_wanted() -> bool:
+    wanted = os.environ.get(WARM_UP_VARIABLE)
+    return is_plain() and not numba_config.DISABLE_JIT if wanted is None else wanted != "0"
+
+
+def say_if_plain() -> None:
+    """Say that kernels are compiled in the plain way, if they are; for its jobs, a workflow says it once."""
+    if is_plain() and RUN_VARIABLE not in os.environ:
+        _say(plain_notice())
 
 
 def is_warm() -> bool:
@@ -125,7 +147,7 @@ def is_warm() -> bool:
     return _marker().exists()
 
 
-class Announcer(event.Listener):
+class Announcer:
     """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
@@ -156,8 +178,17 @@ class Announcer(event.Listener):
 
 @contextlib.contextmanager
 def announced_compilation() -> Iterator[None]:
-    """Say so if the block compiles kernels for a while."""
-    announcer = Announcer()
+    """Say so if the block compiles kernels for a while, as far as numba reports it."""
+    try:
+        from numba.core import event
+    except ImportError:  # an untested version
+        yield
+        return
+
+    class Listener(Announcer, event.Listener):
+        """What numba accepts."""
+
+    announcer = Listener()
     with event.install_listener("numba:compile", announcer), contextlib.closing(announcer):
         yield
 
@@ -173,10 +204,10 @@ def _marker() -> Path:
 
 def _steps(folder: Path, main: Main) -> None:
     """Run every step; on several cores in two processes, of which the second takes longer."""
-    # where processors cannot be counted, as on macOS, one process is right
-    if len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) == 1:
-        _prepare(folder, main)
-        _run_steps(LEARNING, folder, main)
+    if not _may_fork():
+        with signs_of_life(SIGN):
+            _prepare(folder, main)
+            _run_steps(LEARNING, folder, main)
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
@@ -184,10 +215,17 @@ def _steps(folder: Path, main: Main) -> None:
     _run_processes([partial(_prepare, folder / "again", main), partial(_run_steps, LEARNING, folder, main)])
 
 
-def _prepare_interpreted(folder: Path, main: Main) -> None:
-    from numba.core import config
+def _may_fork() -> bool:
+    """Tell whether two processes are better than one, and safe."""
+    # where processors cannot be counted, as on macOS, one process is right
+    has_cores = len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) > 1
+    # a forked process has the locks of other threads, but not the threads; and see `warm_up_once` for numba's
+    # own cache
+    return has_cores and threading.active_count() == 1 and not is_plain()
 
-    config.DISABLE_JIT = 1  # type: ignore[attr-defined]
+
+def _prepare_interpreted(folder: Path, main: Main) -> None:
+    numba_config.DISABLE_JIT = 1
     _prepare(folder, main)
 
 
@@ -203,13 +241,15 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
         sender.close()
         running.append((process, receiver))
     try:
-        for _, receiver in running:
-            try:
-                received = receiver.recv_bytes()
-            except EOFError:
-                raise InputError("the kernels could not be compiled: a process was killed") from None
-            if received:
-                raise pickle.loads(received)
+        # starts a thread, which must not exist before the last fork
+        with signs_of_life(SIGN):
+            for _, receiver in running:
+                try:
+                    received = receiver.recv_bytes()
+                except EOFError:
+                    raise InputError("the kernels could not be compiled: a process was killed") from None
+                if received:
+                    raise pickle.loads(received)
     except BaseException:
         for process, _ in running:
             process.terminate()

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import Any, NoReturn
 
 from llvmlite import binding as llvm
-from numba.core import compiler, types
+from numba.core import compiler, ir, types
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import Environment
+from numba.core.errors import ConstantInferenceError
+from numba.core.typed_passes import NopythonTypeInference
+
+from itersel.errors import InputError
 
 
 class _NoEngine:
@@ -54,13 +59,83 @@ class Library(JITCodeLibrary):
         return 0
 
 
+class _KernelLibrary(Library):
+    """Intermediate code of a kernel, in which negative indices are as in C; see `intermediate_code`."""
+
+    def create_ir_module(self, name: str) -> Any:
+        """Return an empty module for the code."""
+        module = super().create_ir_module(name)
+        module.is_kernel = True
+        return module
+
+
 class KernelCompiler(compiler.Compiler):
     """Compiles a kernel to intermediate code."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *further: Any) -> None:
         *_, flags, _ = further
         flags.no_compile = True
-        super().__init__(typingctx, targetctx, Library(targetctx.codegen(), "kernel"), *further)
+        super().__init__(typingctx, targetctx, _KernelLibrary(targetctx.codegen(), "kernel"), *further)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's passes, and the one that refuses negative indices."""
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.add_pass_after(_NoNegativeIndices, NopythonTypeInference)
+            pipeline.finalize()
+        return pipelines
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _NoNegativeIndices(AnalysisPass):
+    """Refuses constants that count from the end of an array; slices and tuples may have them."""
+
+    _name = "no_negative_indices"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Raise an `InputError` for the first negative index of an array."""
+        for statement, array, index in _subscripts(state.func_ir):
+            is_array = isinstance(state.typemap[array.name], types.Buffer)  # type: ignore[attr-defined]
+            for number in _constants(state.func_ir, index) if is_array else ():
+                if isinstance(number, int) and number < 0:
+                    problem = (
+                        f"kernel '{state.func_id.func_qualname}' has the index {number}, but kernels cannot"
+                        " count from the end of an array; subtract from its size instead"
+                    )
+                    raise InputError(problem, statement.loc.filename, statement.loc.line)
+        return False
+
+
+def _subscripts(code: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the statements that read or set an element or a part, with the array and the index."""
+    for block in code.blocks.values():
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+                yield statement, statement.target, statement.index
+            elif isinstance(value, ir.Expr) and value.op in ("getitem", "static_getitem"):
+                yield statement, value.value, value.index
+
+
+def _constants(code: Any, index: Any) -> Iterator[Any]:
+    """Yield the parts of an index that are known: constants of the function or its module."""
+    if isinstance(index, tuple):
+        for part in index:
+            yield from _constants(code, part)
+    elif not isinstance(index, ir.Var):
+        yield index
+    else:
+        with suppress(KeyError):  # set in several places
+            definition = code.get_definition(index)
+            if isinstance(definition, ir.Expr) and definition.op == "build_tuple":
+                yield from _constants(code, tuple(definition.items))
+            else:
+                with suppress(ConstantInferenceError):
+                    constant = code.infer_constant(index)
+                    yield from constant if isinstance(constant, tuple) else (constant,)
 
 
 _left_out = False
@@ -95,9 +170,10 @@ def _refuse() -> NoReturn:
 
 @contextmanager
 def intermediate_code(target: Any) -> Iterator[None]:
-    """Let numba's own functions, too, stay intermediate code within the block; negative indices are as in C.
+    """Let numba's functions, too, stay intermediate code within the block; kernels have indices as in C.
 
     Kernels never count from the end of an array. Without the code for that, decoding takes a tenth less time.
+    numba's functions, such as ``np.linspace``, do count from the end.
     """
     # not at the beginning of the module: it takes 50 ms, and most processes compile nothing
     from numba.np import arrayobj
@@ -107,16 +183,18 @@ def intermediate_code(target: Any) -> Iterator[None]:
     target.refresh()  # makes the runtime library of numba, which must be machine code
     codegen = target.codegen()
     before = codegen._library_class, arrayobj.fix_integer_index
+
+    def place_of(context: Any, builder: Any, index_type: Any, index: Any, size: object) -> Any:
+        """Return an index as a place in an array."""
+        if not getattr(builder.module, "is_kernel", False):
+            return before[1](context, builder, index_type, index, size)
+        return context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
+
     codegen._library_class, arrayobj.fix_integer_index = Library, place_of
     try:
         yield
     finally:
         codegen._library_class, arrayobj.fix_integer_index = before
-
-
-def place_of(context: Any, builder: Any, index_type: Any, index: Any, size: object) -> Any:
-    """Return an index as a place in an array. numba's own function counts negative ones from the end."""
-    return context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
 
 
 class CallTemplate:

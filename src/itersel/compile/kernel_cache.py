@@ -1,97 +1,35 @@
-"""The cache of compiled kernels: one folder per version of the sources and type of machine.
+"""The cache of compiled kernels, in the folder of `itersel.compile.cache_folder`.
 
-All checkouts and installations share it. numba's own cache is not suitable: source paths are part of its
-keys, processes that compile a kernel for different types at the same time can mix up their files, and damaged
-files are loaded. Here each compiled kernel is one file, named after the types it was compiled for, verified
-against a digest when it is read, and written under a temporary name first.
+numba's own cache is not suitable: source paths are part of its keys, processes that compile a kernel for
+different types at the same time can mix up their files, and damaged files are loaded. Here each compiled
+kernel is one file, named after the types it was compiled for, verified against a digest when it is read, and
+written under a temporary name first.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import io
-import os
 import pickle
-import re
-import shutil
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
-import numpy as np
-from llvmlite.binding import get_host_cpu_name, get_process_triple
-from numba.core import config as numba_config
 from numba.core import serialize
 from numba.core.caching import NullCache
-from numba.core.codegen import get_host_cpu_features
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
 from itersel.atomic import atomic_path
-from itersel.errors import InputError
+from itersel.compile.cache_folder import PACKAGE, cache_folder, make_writable, mark_used, not_kept
 from itersel.plugins import code_of
 
-CACHE_VARIABLE = "ITERSEL_CACHE"
-ADVICE = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
-PACKAGE = Path(__file__).parents[1]
 DIGEST_BYTES = 32
-# Names of folders, as `_folder_name` makes them.
-_FOLDER = re.compile(r"\w+-\w+-[\w.-]+-[0-9a-f]{16}")
-# Folders of other versions that no process has used for this long are removed.
-UNUSED_SECONDS = 30 * 24 * 3600
-# Settings of numba that change machine code.
-SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 
 # A compiled kernel as values that can be pickled, and back.
 Reduce = Callable[[Any], Any]
 Rebuild = Callable[..., Any]
-
-
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels: below $ITERSEL_CACHE, else below the user's cache folder."""
-    root = os.environ.get(CACHE_VARIABLE)
-    if not root:
-        users = os.environ.get("XDG_CACHE_HOME", "")
-        try:
-            root = os.path.join(users if os.path.isabs(users) else Path.home() / ".cache", "itersel")
-        except RuntimeError:
-            raise InputError(f"there is no home folder to keep compiled kernels in; {ADVICE}") from None
-    return Path(root) / _folder_name(PACKAGE)
-
-
-@functools.cache
-def _folder_name(package: Path) -> str:
-    """Return a name that depends on everything that affects machine code: processor, versions, sources."""
-    # numba's own settings, if there are any, come first
-    processor = numba_config.CPU_NAME  # type: ignore[attr-defined]
-    processor = get_host_cpu_name() if processor is None else processor
-    features = numba_config.CPU_FEATURES  # type: ignore[attr-defined]
-    features = get_host_cpu_features() if features is None else features
-    settings = [getattr(numba_config, name) for name in SETTINGS]
-    versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
-    digest = hashlib.sha256(repr([get_process_triple(), processor, features, versions, settings]).encode())
-    for path in kernel_sources(package):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    # for people to tell folders apart
-    machine = re.sub("[^A-Za-z0-9._-]", "_", processor)
-    return f"{sys.implementation.cache_tag}-{machine}-{digest.hexdigest()[:16]}"
-
-
-def kernel_sources(package: Path) -> list[Path]:
-    """Return the modules of kernels and of their constants and types, and those of `compile`."""
-    kernels = [*package.rglob("*kernels*.py")]
-    found = {*kernels, *(package / "compile").glob("*.py")}
-    for kernel in kernels:
-        for name in re.findall(r"(?m)^from itersel\.([\w.]+) import", kernel.read_text(encoding="utf-8")):
-            found.add(package.joinpath(*name.split(".")).with_suffix(".py"))
-    return sorted(found)
 
 
 class KernelCache(NullCache):
@@ -120,7 +58,7 @@ class KernelCache(NullCache):
             content = path.read_bytes()
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
         if hashlib.sha256(pickled).digest() == digest:
-            _mark_used(path.parent)
+            mark_used(path.parent)
             types, reduced = _Unpickler(io.BytesIO(pickled)).load()
             if types == sig:
                 return self._rebuild(target_context, *reduced)
@@ -137,7 +75,7 @@ class KernelCache(NullCache):
             with atomic_path(path, durable=False) as temporary:
                 temporary.write_bytes(hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
-            raise _not_kept(path.parent, error) from None
+            raise not_kept(path.parent, error) from None
 
     def _path(self, sig: Any) -> Path:
         # type names are the same in every process; `load_overload` compares the types themselves
@@ -164,36 +102,3 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
         found.env_name = name
         Environment._memo[name] = found
     return found
-
-
-@functools.cache
-def _mark_used(folder: Path) -> None:
-    """Set the time of a folder, once in a process; see `remove_unused`."""
-    with suppress(OSError):  # may be read-only
-        os.utime(folder)
-
-
-def remove_unused(root: Path) -> None:
-    """Remove folders that no process has used for `UNUSED_SECONDS`; one that still does compiles again."""
-    for folder in root.iterdir():
-        is_own = _FOLDER.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
-        if is_own and time.time() - folder.stat().st_mtime > UNUSED_SECONDS:
-            # another process may be removing it, too, or it belongs to another user
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@functools.cache
-def make_writable(folder: Path) -> None:
-    """Make a folder for compiled kernels, and check that it is writable; if it is new, remove unused ones."""
-    try:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            with suppress(OSError):
-                remove_unused(folder.parent)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise _not_kept(folder, error) from None
-
-
-def _not_kept(folder: Path, error: OSError) -> InputError:
-    return InputError(f"compiled kernels cannot be kept in {folder}: {error.strerror or error}; {ADVICE}")
