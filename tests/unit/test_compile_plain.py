@@ -129,11 +129,12 @@ def test_an_untested_version(tmp_path, in_workflow):
     environment = {**os.environ, **settings, **({"ITERSEL_RUN": "results"} if in_workflow else {})}
     environment.pop("ITERSEL_PLAIN_NUMBA", None)
     done = limited(program=["-c", UNTESTED], cwd=tmp_path, env=environment)
-    *said, first, second = (line for line in done.stderr.splitlines() if not line.startswith("compiling"))
-    assert [first, second] == ["0", "0"]
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if line.isdigit()] == ["0", "0"]
     assert (tmp_path / "arpa").exists()
+    said = [line for line in lines if "0.99.1" in line]
     assert len(said) == (not in_workflow)
-    assert all(re.search(r"numba 0\.99\.1\b.* 0\.63 .*\b0\.69$", line) for line in said)
+    assert all(re.search(r" 0\.63 .*\b0\.69$", line) for line in said)
     *_, printed = done.stdout.splitlines()
     assert "itersel.compile.plain" in printed
     assert not re.search(r"itersel\.compile\.(compiler|dispatchers|kernel_cache)", printed)
