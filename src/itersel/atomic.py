@@ -26,6 +26,8 @@ _TEMPORARY = re.compile(
 # Bytes that a temporary name takes from the output's name. With a host of 64 letters, that is the most which
 # fits into 143 bytes, the shortest names that common file systems have (eCryptfs).
 _KEPT = 54
+# Set by the executor arrays in the environment of the jobs of a cluster.
+TOKEN_VARIABLE = "ARRAYS_TOKEN"
 # Files of a folder that are flushed at the same time.
 FLUSHING = 16
 
@@ -104,10 +106,22 @@ def _appear(temporary: Path, target: Path, durable: bool) -> None:
     """
     if durable:
         _flush(temporary)
+    if is_replaced():
+        raise InputError("is not written: another attempt at this job has taken its place", target)
     os.replace(temporary, target)
     with contextlib.suppress(OSError):  # some file systems cannot flush a folder
         if durable:
             _flush_one(target.parent)
+
+
+def is_replaced() -> bool:
+    """Tell whether this process belongs to an attempt at a job of a cluster that must not write any more.
+
+    The scheduler has started the job again, perhaps because the node of this attempt was out of reach, or it
+    was given up. The executor arrays names a file that exists until then (its README, "Attempts").
+    """
+    token = os.environ.get(TOKEN_VARIABLE)
+    return bool(token) and not os.path.exists(str(token))
 
 
 def _are_equal(one: Path, other: Path) -> bool:

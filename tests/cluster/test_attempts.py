@@ -1,4 +1,4 @@
-"""A node is cut off while its task runs, and the task is started again: the first attempt writes nothing more."""
+"""A node is cut off while its task runs, and the task starts again: the first attempt writes nothing more."""
 
 import contextlib
 import re

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.limited import limited
 
-from itersel.atomic import atomic_path, remove_leftovers, stale_lists, temporary_folder
+from itersel.atomic import atomic_path, new_folder, remove_leftovers, stale_lists, temporary_folder
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
@@ -239,3 +239,29 @@ def test_read_errors_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Input/output error") as error:
         read_lines(tmp_path / "text")
     assert error.value.filename == str(tmp_path / "text")
+
+
+def write_text(path):
+    with atomic_path(path) as temporary:
+        temporary.write_text("new")
+
+
+def write_folder(path):
+    with new_folder(path) as folder:
+        (folder / "part").write_text("new")
+
+
+@pytest.mark.parametrize("write", [write_text, write_folder])
+def test_attempt_that_was_replaced_writes_nothing(tmp_path, monkeypatch, write):
+    """Another attempt at the same job of a cluster may have written the output already."""
+    token, output = tmp_path / "4.running.n1", tmp_path / "outputs/output"
+    output.parent.mkdir()
+    monkeypatch.setenv("ARRAYS_TOKEN", str(token))
+    with pytest.raises(InputError) as error:
+        write(output)
+    assert str(output) in str(error.value)
+    assert list(output.parent.iterdir()) == []
+    token.touch()
+    write(output)
+    assert output.exists()
+    assert list(output.parent.iterdir()) == [output]

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from functools import partial
 from types import SimpleNamespace
 
