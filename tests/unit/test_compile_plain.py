@@ -142,7 +142,7 @@ def test_an_untested_version(tmp_path, in_workflow):
 
 @pytest.mark.slow
 def test_same_results(tmp_path):
-    """A family of kernels; `make test-plain` compares all of them with other tools."""
+    """A family of kernels; `make test-plain` compares others with recorded output of other tools."""
     (tmp_path / "text").write_text("das haus ist klein .\ndas kleine haus\nein haus ist das\n" * 3)
     made = []
     for plain in ("0", "1"):
