@@ -2,7 +2,7 @@
 # Every rule calls one `itersel` command; what it does is in src/itersel, what is run is in config.yaml.
 from snakemake.utils import min_version
 
-min_version("9.5")
+min_version("9.14")
 
 
 include: "workflow/rules/common.smk"
