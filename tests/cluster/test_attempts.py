@@ -21,20 +21,23 @@ class CutOff:
     """The processes of an attempt and of its node, stopped as if nobody could reach them."""
 
     def __init__(self, cluster, job):
-        self.cluster, self.job = cluster, job
+        self.job = job
         above = job.parents()
         # what the scheduler starts for each task: all below it belongs to the attempt
-        keeper = {"slurm": "slurmstepd", "sge": "sge_shepherd"}[cluster.key]
-        number = next(i for i, process in enumerate(above) if process.name().startswith(keeper[:15]))
-        root = above[number]
-        self.attempt = [root, *root.children(recursive=True)]
-        for process in self.attempt:
+        name = {"slurm": "slurmstepd", "sge": "sge_shepherd"}[cluster.key]
+        self.keeper = next(process for process in above if process.name().startswith(name))
+        self.attempt = self.keeper.children(recursive=True)
+        # on one host, two shepherds of a task would write the same files
+        self.is_lost = cluster.key == "sge"
+        for process in (self.keeper, *self.attempt):
             process.suspend()
 
     def end_job(self):
         """Kill the command of the job, and let the others go on."""
         self.job.kill()
-        for process in self.attempt:
+        if self.is_lost:
+            self.keeper.kill()
+        for process in (self.keeper, *self.attempt):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.resume()
         psutil.wait_procs(self.attempt)

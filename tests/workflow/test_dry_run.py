@@ -87,7 +87,8 @@ def test_a_dry_run_beside_a_run(copy, finished):
     """Which has made its list of shards, but not yet the last of them again."""
     lose_shards(copy)
     words = ["train", f"results/tiny/experiments/selected/{LOST[1]}"]
-    run, job = copy.start_and_hold(words, "--cores", "2", "--forcerun", "mix", "--", MIXED)
+    # nothing else runs meanwhile
+    run, job = copy.start_and_hold(words, "--cores", "1", "--forcerun", "mix", "--", MIXED)
     before = tree(copy)
     copy.run("--dry-run", "--nolock")
     copy.run("--dry-run", "--nolock", "--forcerun", "mix", "--", MIXED)
