@@ -23,7 +23,6 @@ from itersel.cli.signals import INTERRUPTED
 from itersel.compile.cache_folder import cache_folder, make_writable
 from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
-from itersel.processes import packed_error
 from itersel.progress import Clock, duration, signs_of_life
 
 # % stands for the folder. The files named in the lists are made later.
@@ -269,6 +268,9 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
+            # every command loads this module, and no result depends on it
+            from itersel.processes import packed_error
+
             answer = packed_error(error)
         sender.send_bytes(answer)
 
