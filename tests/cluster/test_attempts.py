@@ -102,7 +102,7 @@ def test_first_attempt_ends(prepared, local, order):
 
     with LOSE[prepared.cluster.key](prepared.cluster, job, array) as cut_off:
         wait_until(
-            lambda: second_attempt_is({"before": "taken", "while": "running", "after": "ended"}[order])
+            lambda: second_attempt_is({"before": "awaiting", "while": "running", "after": "ended"}[order])
         )
         cut_off.end_job()
         output = ended(run)

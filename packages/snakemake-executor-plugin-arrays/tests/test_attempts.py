@@ -83,7 +83,7 @@ def test_first_attempt_ends_nothing_once_there_is_a_second(site, order, status):
         site.folder.script.write_text(script.replace('sleep "$notice"', f"{{ {waits('noticed')}; }}"))
     second = site.start()
     if order == "before":
-        while site.folder.states()[1].word != "taken":
+        while site.folder.states()[1].word != "awaiting":
             threading.Event().wait(0.02)
         site.touch("go-1")
         assert first.wait() == 1
@@ -139,12 +139,41 @@ def test_attempt_at_a_job_that_runs_waits_until_the_other_has_noticed(site):
     site.start()
     site.wait_for("first")
     second = site.start()
-    while site.folder.states()[1].word != "taken":
+    while site.folder.states()[1].word != "awaiting":
         threading.Event().wait(0.02)
     sleeping = []
     while not sleeping:
         sleeping = [one for one in psutil.Process(second.pid).children() if "1000" in one.cmdline()]
     assert not (site.path / "second").exists()
+    # a third one as well
+    third = site.start()
+    sleeping = []
+    while not sleeping:
+        sleeping = [one for one in psutil.Process(third.pid).children() if "1000" in one.cmdline()]
+    assert not (site.path / "second").exists()
+    assert site.folder.may_run() == {1}
+    site.folder.revoke(1)
+    # the first one may still run
+    assert site.folder.may_run() == {1}
+
+
+def test_restarted_task_keeps_the_log_of_a_job_that_has_ended(site):
+    """Also if one Snakemake would run it with others."""
+    together = {1: "echo of several", 2: ""}
+    site.array("echo broken; exit 3", "true", jobs_per_task=2, together=together)
+    site.start().wait()
+    site.start().wait()
+    assert site.folder.statuses() == {1: 3, 2: 0}
+    assert site.folder.log(1).read_text() == "of several\nbroken\n"
+
+
+@pytest.mark.parametrize("option", ["nullglob", "failglob"])
+def test_shells_of_the_site_do_not_matter(site, monkeypatch, option):
+    (site.path / "bashrc").write_text(f"shopt -s {option}\nGLOBIGNORE='*'\n")
+    monkeypatch.setenv("BASH_ENV", str(site.path / "bashrc"))
+    site.array("true", "exit 4", jobs_per_task=2)
+    site.start().wait()
+    assert site.folder.statuses() == {1: 0, 2: 4}
 
 
 def test_task_whose_run_has_ended_does_nothing(site):
@@ -284,6 +313,7 @@ def has_ended(path):
     [
         ("3.waiting", 3, None, None, False),
         ("3.taken.n1.17.0a", 3, None, None, False),
+        ("3.awaiting.n1.17.0a", 3, None, "n1", True),
         ("12.running.n1.cluster.org.17.0a", 12, None, "n1.cluster.org", True),
         ("3.ended.0.n1.cluster.org.17.0a", 3, 0, "n1.cluster.org", False),
         ("3.ended.137.n1.17.0a", 3, 137, "n1", False),
@@ -318,3 +348,45 @@ def test_token_that_ends_while_it_is_revoked(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "rename", end_first)
     folder.revoke(1)
     assert tokens.states(folder.path) == {1: State("ended", "0.n1.17.0a")}
+
+
+def test_token_that_a_list_of_the_folder_lacks_is_revoked(tmp_path, monkeypatch):
+    """A file that is renamed while a folder is listed may be missing, or be there twice."""
+    folder = Folder.make(tmp_path / "array", ["true", "true"], 2)
+    (folder.path / "1.waiting").rename(folder.path / "1.running.n1.17.0a")
+    listed, answers = os.listdir, [["2.waiting"], ["1.taken.n1.17.0a", "2.waiting"]]
+    monkeypatch.setattr(os, "listdir", lambda path: answers.pop(0) if answers else listed(path))
+    assert folder.revoke(1) == set()
+    monkeypatch.undo()
+    assert {line: state.word for line, state in folder.states().items()} == {1: "revoked", 2: "revoked"}
+
+
+def test_token_that_is_renamed_each_time_is_not_called_revoked(tmp_path, monkeypatch):
+    folder = Folder.make(tmp_path / "array", ["true"], 1)
+    monkeypatch.setattr(os, "listdir", lambda path: ["1.taken.n1.17.0a"])
+    assert folder.revoke(1) == {1}
+
+
+UNSURE = """
+import os, sys
+import snakemake_executor_plugin_arrays
+from snakemake_executor_plugin_arrays import attempt
+attempt.RECENT = 0
+stat, asked = os.stat, []
+def fails(path, *given, **named):
+    if path == os.environ["ARRAYS_TOKEN"] and len(asked) < 3:
+        asked.append(path)
+        raise OSError(5, "Input/output error")
+    return stat(path, *given, **named)
+os.stat = fails
+open(os.path.join(os.environ["HERE"], "changed"), "w").close()
+sys.exit(0 if len(asked) == 3 else 9)
+"""
+
+
+def test_file_system_that_does_not_answer_ends_no_job(site):
+    site.path.joinpath("unsure.py").write_text(UNSURE)
+    site.array(f"{PYTHON} $HERE/unsure.py")
+    site.start().wait()
+    assert site.folder.statuses() == {1: 0}
+    assert (site.path / "changed").exists()

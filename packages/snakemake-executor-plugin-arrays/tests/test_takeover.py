@@ -99,7 +99,7 @@ def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, put, m
             put(folder.path, 1, "stopped.n1.17.0a0b0c")
 
     monkeypatch.setattr(takeover.time, "sleep", sleep)
-    monkeypatch.setattr(Folder, "revoked_for", lambda folder, task: 0)
+    monkeypatch.setattr(Folder, "revoked_for", lambda folder, *tasks: 0)
     assert parent.end(patience=1000) == []
     assert waited == ["revoked"] * 3
     assert "Waiting at most 1010 s for jobs of an earlier run" in parent.warnings[0]
@@ -129,7 +129,7 @@ def test_processes_that_may_have_outlived_their_task(parent, put, monkeypatch, u
 
 def test_task_that_does_not_notice_is_given_up(parent, monkeypatch):
     monkeypatch.setattr(takeover, "ENDS_WITHIN", 0)
-    monkeypatch.setattr(Folder, "revoked_for", lambda folder, task: 0)
+    monkeypatch.setattr(Folder, "revoked_for", lambda folder, *tasks: 0)
     parent.killed(started=2)
     assert parent.end(patience=0.5) == []
     assert len(parent.warnings) == 1

@@ -21,7 +21,7 @@ import base64
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -115,15 +115,21 @@ class Folder:
 
     def may_run(self) -> set[int]:
         """Return the tasks with jobs that run, or did when their attempt was killed."""
-        return {self.task(line) for line, state in self.states().items() if state.may_run}
+        return {self.task(line) for line in tokens.may_run(self.path)}
 
-    def revoke(self, task: int) -> None:
-        """Forbid a task to run jobs, and to end the one that runs; it may take a while until it notices."""
-        tokens.revoke(self.path, self.lines(task))
+    def revoke(self, *tasks: int) -> set[int]:
+        """Forbid tasks to run jobs, and to end those that run; it may take a while until they notice.
 
-    def revoked_for(self, task: int) -> float:
-        """Return for how many seconds no job of a task may run, by the clock of the file system."""
-        return min(tokens.seconds_since(self.path, self.lines(task)), default=float("inf"))
+        Returns the tasks for which that could not be done now.
+        """
+        return {self.task(line) for line in tokens.revoke(self.path, self._lines_of(tasks))}
+
+    def revoked_for(self, *tasks: int) -> float:
+        """Return for how many seconds no job of these tasks may run, by the clock of the file system."""
+        return min(tokens.seconds_since(self.path, set(self._lines_of(tasks))), default=float("inf"))
+
+    def _lines_of(self, tasks: Iterable[int]) -> list[int]:
+        return [line for task in tasks for line in self.lines(task)]
 
     def remove_log(self, line: int) -> None:
         """Remove the log of a successful job."""

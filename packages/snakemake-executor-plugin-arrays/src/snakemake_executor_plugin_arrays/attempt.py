@@ -33,6 +33,8 @@ ENDS_WITHIN = 2 * INTERVAL
 # Seconds for which a process need not look again before it changes another file; much less than the time for
 # which a new attempt waits before it runs a job that was running.
 RECENT = 1.0
+# How often to look for processes to kill.
+ROUNDS = 20
 # The exit status of a process that is ended by SIGTERM.
 STATUS = 128 + signal.SIGTERM
 
@@ -61,7 +63,8 @@ class _Guard:
 
     def __init__(self) -> None:
         self._looked = -float("inf")
-        self._ending = threading.Lock()
+        # a handler of a signal may interrupt the thread that ends this process
+        self._ending = threading.RLock()
         sys.addaudithook(self._before)
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -83,13 +86,32 @@ class _Guard:
             time.sleep(INTERVAL)
 
     def _look(self) -> None:
-        token = os.environ.get(TOKEN_VARIABLE)
-        if not token or os.path.exists(token):
-            self._looked = time.monotonic()
-        # the same thing may have changed the token between the two
-        elif token == os.environ.get(TOKEN_VARIABLE):
-            with self._ending:
-                _end()
+        """Return if this attempt may go on; wait while the file system does not tell."""
+        while True:
+            now = time.monotonic()
+            token = os.environ.get(TOKEN_VARIABLE, "")
+            found = not token or is_there(token)
+            if found:
+                self._looked = now
+                return
+            # this process may have renamed its token between the two
+            if found is not None and token == os.environ.get(TOKEN_VARIABLE):
+                with self._ending:
+                    # no other thread changes anything from here on
+                    self._looked = -float("inf")
+                    _end()
+            time.sleep(RECENT)
+
+
+def is_there(token: str) -> bool | None:
+    """Tell whether a token exists; None if the file system does not say."""
+    try:
+        os.stat(token)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def guard() -> None:
@@ -99,16 +121,21 @@ def guard() -> None:
 
 
 def _end() -> None:
-    try:
-        others = processes_of_task(int(os.environ[SHELL_VARIABLE]))
-    except (psutil.Error, ValueError):
-        others = []
     # No other thread runs from here on: Snakemake would see that its job has ended, and remove outputs that
     # are no longer its own.
     sys.setswitchinterval(1)
-    for process in others:
-        with contextlib.suppress(OSError):
-            os.kill(process, signal.SIGKILL)
+    os.write(2, b"This attempt no longer owns its job: another one has taken it, or Snakemake gave it up\n")
+    # again, because a process may start another one before it is killed
+    for _ in range(ROUNDS):
+        try:
+            others = processes_of_task(int(os.environ[SHELL_VARIABLE]))
+        except (psutil.Error, ValueError):
+            others = []
+        for process in others:
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        if not others:
+            break
     os._exit(STATUS)
 
 
@@ -122,7 +149,11 @@ def processes_of_task(shell: int) -> list[int]:
     above = this.parents()
     root = next((process for process in above if process.pid == shell), this)
     spared = {this.pid, *(process.pid for process in above)}
-    return [process.pid for process in root.children(recursive=True) if process.pid not in spared]
+    return [
+        process.pid
+        for process in root.children(recursive=True)
+        if process.pid not in spared and process.status() != psutil.STATUS_ZOMBIE
+    ]
 
 
 class ReplacedError(Exception):

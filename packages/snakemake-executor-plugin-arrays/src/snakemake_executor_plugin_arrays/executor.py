@@ -139,7 +139,9 @@ class Executor(SubmittingExecutor):
             yield info
         for array, infos in refused.items():
             self._report_refused(array, infos)
-        self._report_ended([(info, None) for info in stopped])
+        # what the scheduler said of a task, unless that it was cancelled, which this run did
+        said_of = [(info, info.aux["place"].ended) for info in stopped]
+        self._report_ended([(info, None if one and one.cancelled else one) for info, one in said_of])
         for array, infos in hopeless.items():
             self._give_up(array, infos, whole=array not in living and array not in gone)
         for array, infos in gone.items():
@@ -329,24 +331,41 @@ class Executor(SubmittingExecutor):
             knows = f"lists {len(tasks)} of the tasks of array {array} as {word}"
             if not word:
                 knows = f"no longer knows {len(tasks)} of the tasks of array {array}"
-            self.logger.warning(
+            self._explain(
                 f"{self.scheduler.name} {knows}, but they have no exit status; cancelling them in case they"
                 " are still running"
             )
-        # before they are cancelled, so that this is not taken for the end of a job
-        self._revoke(doubtful)
-        # the scheduler may start them again
-        self._revoke(info.aux["place"] for info, _ in ended)
+        # Before they are cancelled, so that this is not taken for the end of a job. What has ended, too: the
+        # scheduler may start it again.
+        unrevoked = self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
+        for place in doubtful:
+            if id(place) in unrevoked:
+                place.revoked_since = None
+        kept += [info for info, _ in ended if id(info.aux["place"]) in unrevoked]
+        ended = [(info, status) for info, status in ended if id(info.aux["place"]) not in unrevoked]
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
         self._report_ended(ended)
         return kept
 
     @staticmethod
-    def _revoke(places: Iterable[Place]) -> None:
+    def _revoke(places: Iterable[Place]) -> set[int]:
+        """Forbid the tasks of jobs to go on; returns the `id` of those for which it could not be done."""
+        of_folder = defaultdict[Path, list[Place]](list)
         for place in places:
-            with contextlib.suppress(OSError):
-                place.folder.revoke(place.task[1])
+            of_folder[place.folder.path].append(place)
+        left = set()
+        for members in of_folder.values():
+            tasks = {place.task[1] for place in members}
+            try:
+                tasks = members[0].folder.revoke(*sorted(tasks))
+            except FileNotFoundError:
+                # without its folder, no task runs
+                tasks = set()
+            except OSError:
+                pass
+            left |= {id(place) for place in members if place.task[1] in tasks}
+        return left
 
     def _may_go_on(self, place: Place, status: Status) -> bool:
         """Return whether processes of a task may be left that have not noticed that it is revoked."""
@@ -426,8 +445,7 @@ class Executor(SubmittingExecutor):
         for path in [self.run.path / name for name in tuple(self.names)] if self.run is not None else []:
             with contextlib.suppress(OSError):
                 for folder, tasks in may_run([path]).items():
-                    for task in tasks:
-                        folder.revoke(task)
+                    folder.revoke(*tasks)
 
     def _cancel_what_is_left(self) -> None:
         """Cancel tasks that the scheduler is about to start again, although their jobs have ended."""

@@ -90,8 +90,7 @@ def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callabl
         why = f"{client.scheduler.name} does not know what has become of jobs that were running"
         raise ApiError(f"{describe(run)}: {why}. {_advice(owner)}")
     for folder, tasks in started.items() if is_own else ():
-        for task in tasks:
-            folder.revoke(task)
+        folder.revoke(*tasks)
     if left:
         warn(f"Cancelling arrays that an earlier run left {where}")
         client.clear(left)
@@ -129,7 +128,7 @@ def may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
 
 def _wait(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
     """Wait until tasks have stopped, or have been revoked for `patience` seconds."""
-    revoked = [folder.revoked_for(task) for folder, numbers in tasks.items() for task in numbers]
+    revoked = [folder.revoked_for(*numbers) for folder, numbers in tasks.items()]
     seconds = patience - min(revoked, default=patience)
     if seconds <= 0:
         return

@@ -3,6 +3,9 @@
 # runs several lines and moves their tokens itself; lines that it leaves are run one by one. The variables set above
 # this line differ between arrays. tokens.py explains the states of a job.
 set -o pipefail
+# a site's files for shells may change how patterns of file names are expanded
+shopt -u nullglob failglob nocaseglob
+unset GLOBIGNORE
 task=${SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}
 # unique, even if containers on two hosts have the same name
 attempt=$(uname -n).$$.$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
@@ -26,12 +29,15 @@ take() {  # LINE: takes the token of a job from whoever has it; fails if nobody 
     local from
     # an earlier attempt may rename it at the same time, at most to `running` and to `ended`
     for _ in 1 2 3; do
-        for from in "$folder/$1".waiting "$folder/$1".taken.* "$folder/$1".running.*; do
-            if [ -e "$from" ] && move "${from##*/}" "$1.taken.$attempt"; then
-                case ${from##*/} in *.running.*) may_go_on=yes ;; esac
-                return 0
-            fi
+        for from in "$folder/$1".waiting "$folder/$1".taken.*; do
+            [ -e "$from" ] && move "${from##*/}" "$1.taken.$attempt" && return
         done
+        # the attempt that runs it, or one before it, may not have noticed yet
+        for from in "$folder/$1".running.* "$folder/$1".awaiting.*; do
+            [ -e "$from" ] && move "${from##*/}" "$1.awaiting.$attempt" && may_go_on=yes && return
+        done
+        # NFS may show an outdated folder until a file is created in it
+        : > "$folder/.look.$attempt" && rm -f "$folder/.look.$attempt"
     done
     return 1
 }
@@ -42,7 +48,17 @@ status_of() {  # LINE: prints the exit status of a job that has ended
         [ -e "$ended" ] || return 1
         ended=${ended##*/"$1".ended.}
         echo "${ended%%.*}"
+        return
     done
+    return 1
+}
+
+has_more() {  # LINE: tells whether this attempt is to run jobs from this line on
+    local line
+    for (( line = $1; line <= last; line++ )); do
+        [ ! -e "$folder/$line.taken.$attempt" ] || return 0
+    done
+    return 1
 }
 
 command_in() {  # FILE LINE
@@ -51,7 +67,7 @@ command_in() {  # FILE LINE
 
 skip() {  # LINE: leaves a job to another attempt, or to nobody if Snakemake has given it up, and says so
     move "$1.revoked.$attempt" "$1.stopped.$attempt"
-    echo "Job $1 is not that of this attempt any more: there is another one, or Snakemake has given it up" >&2
+    echo "This attempt no longer owns job $1: another attempt has taken it, or Snakemake has given it up" >&2
     failed=1
 }
 
@@ -65,10 +81,13 @@ done
 # A scheduler restarts a task that it believes dead. If that is an error, the job that ran then goes on until its
 # Snakemake looks for the token.
 [ -z "$may_go_on" ] || sleep "$notice" || exit 1
+for (( line = first; line <= last; line++ )); do
+    [ ! -e "$folder/$line.awaiting.$attempt" ] || move "$line.awaiting.$attempt" "$line.taken.$attempt"
+done
 
 for (( line = first; line <= last; line++ )); do
-    if [ -e "$folder/together" ] && command=$(command_in together $line) && [ -n "$command" ]; then
-        /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
+    if [ -e "$folder/together" ] && has_more $line && command=$(command_in together $line) && [ -n "$command" ]; then
+        /bin/bash -c "$command" >> "$folder/$line.log" 2>&1 < /dev/null
         together=$?
     fi
     if status=$(status_of $line); then

@@ -7,9 +7,11 @@ time, one succeeds: so no two attempts at a job can both end it, and what has en
 ``<line>.waiting``               nobody has begun the job in this line
 ``<line>.taken.<attempt>``       an attempt at its task has begun, which will run it
 ``<line>.running.<attempt>``     the job runs
+``<line>.awaiting.<attempt>``    an attempt has taken the job from one that ran it, and waits until that
+                                 one must have noticed
 ``<line>.ended.<n>.<attempt>``   it ended with exit status n
-``<line>.revoked``               Snakemake has given it up before it ran: no attempt may run it
-``<line>.revoked.<attempt>``     Snakemake has given it up while it ran
+``<line>.revoked``               revoked before it ran: no attempt may run it
+``<line>.revoked.<attempt>``     revoked while it ran
 ``<line>.stopped.<attempt>``     the attempt at a job that was given up has noticed it, and has stopped
 ===============================  =========================================================================
 
@@ -24,20 +26,24 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 WAITING = "waiting"
 TAKEN = "taken"
 RUNNING = "running"
+AWAITING = "awaiting"
 ENDED = "ended"
 REVOKED = "revoked"
 STOPPED = "stopped"
 
-_NAME = re.compile(rf"(\d+)\.({WAITING}|{TAKEN}|{RUNNING}|{ENDED}|{REVOKED}|{STOPPED})(?:\.(.+))?")
-# How often to look again for a token that an attempt renames meanwhile: at most to `running` and to `ended`.
-_TRIES = 3
+_WORDS = (WAITING, TAKEN, RUNNING, AWAITING, ENDED, REVOKED, STOPPED)
+_NAME = re.compile(rf"(\d+)\.({'|'.join(_WORDS)})(?:\.(.+))?")
+_REVOCABLE = (WAITING, TAKEN, RUNNING, AWAITING)
+# How often to look again for a token that an attempt renames meanwhile. That happens a few times at most, but
+# a list of a folder may lack a file that is being renamed.
+_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class State:
     @property
     def may_run(self) -> bool:
         """Whether the job runs as far as is known: nobody has said that it ended, or that it stopped."""
-        return self.word == RUNNING or (self.word == REVOKED and self.rest != "")
+        return self.word in (RUNNING, AWAITING) or (self.word == REVOKED and self.rest != "")
 
 
 def node_of(attempt: str) -> str:
@@ -100,31 +106,46 @@ def states(folder: Path) -> dict[int, State]:
     return dict(filter(None, map(State.of, os.listdir(folder))))
 
 
-def revoke(folder: Path, lines: Iterable[int]) -> None:
-    """Forbid all attempts to run or to end these jobs; jobs that have ended stay as they are."""
-    left = set(lines)
+def revoke(folder: Path, lines: Iterable[int]) -> set[int]:
+    """Forbid all attempts to run or to end these jobs; jobs that have ended stay as they are.
+
+    Returns the jobs that could not be revoked, because their tokens were renamed each time.
+    """
+    left, unseen = set(lines), set[int]()
     for _ in range(_TRIES):
         found = states(folder)
-        left = {line for line in left if line in found and found[line].word in (WAITING, TAKEN, RUNNING)}
-        for line in left:
-            state = found[line]
-            new = State(REVOKED, state.rest if state.word == RUNNING else "").name(line)
+        unseen = left - found.keys()
+        left = {line for line in left if line in unseen or found[line].word in _REVOCABLE}
+        for line in left - unseen:
+            token = folder / found[line].name(line)
             with contextlib.suppress(FileNotFoundError):
-                (folder / state.name(line)).rename(folder / new)
                 # when it was revoked, by the clock of the file system
-                os.utime(folder / new)
+                os.utime(token)
+                token.rename(
+                    folder / State(REVOKED, found[line].rest if found[line].may_run else "").name(line)
+                )
         if not left:
-            return
+            break
+    # no attempt has what was never seen: its folder has been cleared
+    return left - unseen
 
 
-def seconds_since(folder: Path, lines: Iterable[int]) -> Iterator[float]:
+def may_run(folder: Path) -> set[int]:
+    """Return the jobs that may run: not by one list of the folder, which may lack what is being renamed."""
+    looks = [states(folder) for _ in range(3)]
+    last: dict[int, State] = {}
+    for look in looks:
+        last |= look
+    return {line for line, state in last.items() if state.may_run}
+
+
+def seconds_since(folder: Path, lines: Collection[int]) -> Iterator[float]:
     """Yield for how long jobs have been revoked, by the clock of the file system."""
     look = folder / ".look"
     look.touch()
     now = look.stat().st_mtime
     look.unlink()
-    found = states(folder)
-    for line in lines:
-        if line in found and found[line].word == REVOKED:
+    for line, state in states(folder).items():
+        if line in lines and state.word == REVOKED:
             with contextlib.suppress(FileNotFoundError):
-                yield now - (folder / found[line].name(line)).stat().st_mtime
+                yield now - (folder / state.name(line)).stat().st_mtime
