@@ -50,6 +50,7 @@ onstart:
     refuse_future_inputs()
     remove_leftovers(RESULTS)
     remove_stale_lists()
+    note_start()
     copy_config()
     write_run(Path(RESULTS), config)
     announce_jobs()

@@ -256,3 +256,10 @@ def test_folders_of_an_older_version(cut, refused, monkeypatch):
     shutil.move(cut / "shards", cut / "mine")
     extract = EXTRACT.replace("--index %", "--index index").replace("%", "mine/")
     itersel(*extract.split(), "--output", "mine.h5")
+
+
+def test_table_of_the_user_is_no_declaration(tmp_path):
+    """Whatever it is called: text of one's own may be anywhere."""
+    (tmp_path / DECLARATION).write_text("shard\tbleu\n0\t31.5\n")
+    (tmp_path / "0.source.gz").write_bytes(b"text")
+    check_declared(tmp_path / "0.source.gz")

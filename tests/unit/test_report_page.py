@@ -33,9 +33,6 @@ HOSTILE = [
 ]
 HOSTILE_NAMES = ["<script>window.hacked = 1", "\"'><img src=x onerror=window.hacked=1>"]
 HOSTILE_NAMES += ["עברית & <b>", "a|b_c%d$"]
-TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
-TABLES += ('{"test_sets": [], "significance": {"alpha": 1}}',)
-PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
 
 
 class Page:

@@ -28,12 +28,12 @@ if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys
 if workflow.is_main_process and (changed := other_versions(Path(RESULTS))):
     print(
         f"itersel: warning: results in {RESULTS} were made with {changed} and are kept; to make all with the same"
-        " versions, change 'output' or add --forceall",
+        " versions, change 'output'",
         file=sys.stderr,
     )
 
 
-# Clocks of hosts differ by less than this many seconds, and hardly a job takes less.
+# Clocks of hosts differ by less than this many seconds, and few jobs take less.
 CLOCKS_DIFFER = 10
 
 
@@ -77,6 +77,10 @@ def lock_folder():
     except OSError as error:
         # a file system without locks
         print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
+
+
+def note_start():
+    """Give the lock the time of a run that has started: until its end, the page is out of date."""
     os.utime(lock_folder.stream.fileno())
 
 
@@ -140,7 +144,7 @@ def announce_jobs():
     """Say where logs are and whether kernels will be compiled; give the logger `steps` the planned jobs."""
     jobs = list(workflow.dag.needrun_jobs())
     planned = [(job.rule.name, job.wildcards_dict, job.rule.docstring) for job in jobs]
-    logger.info(f"Logs of jobs: {LOGS} (a line a minute)", extra={"planned": planned})
+    logger.info(f"Logs of jobs: {LOGS} (updated once a minute)", extra={"planned": planned})
     if any("itersel" in (job.shellcmd or "") for job in jobs):
         from itersel.cli.warm_up import is_warm
         from itersel.compile.numba_versions import is_plain, plain_notice

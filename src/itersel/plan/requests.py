@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
@@ -32,6 +32,8 @@ WORDS_PER_PAIR = 25
 BYTES_PER_TRANSLATION = 300
 # Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
 DENSE_SHARE = 0.1
+# No job requests memory for more translations, 63 GB: whole training corpora are for online learners.
+MOST_TUNED = 14e6
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
 DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
 # Source words of a held-out set whose size is not known.
@@ -136,7 +138,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         train,
         model,
         max(pieces),
-        tuned=_tuned(config, {split: count * _most_k_best(config) for split, count in sentences.items()}),
+        tuned=_tuned(config, lambda split, one: sentences[split] * (one.k_best or config.decoder.k_best)),
         compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),
     )
 
@@ -150,20 +152,23 @@ def _systems(config: Config) -> int:
     return len(config.experiments) + len(config.evaluation.outputs or {})
 
 
-def _tuned(config: Config, translations: Mapping[str, float]) -> float:
-    """Return the number of translations of the tuner that has most, given those of an iteration by split.
+def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> float:
+    """Return the number of translations of the tuner that has most, at most `MOST_TUNED`.
 
+    `translations` returns those of a split in one iteration. Lists of another decoder are the same in each.
     Without sparse features, which tuners of mixed weights sum up, translations count less.
     """
     found = [0.0]
+    is_fixed = has_lists(config)
     for one in config.experiments.values():
         if isinstance(one.learner, Batch):
             is_dense = one.features == "dense" or isinstance(one.learner, Mert)
             share = DENSE_SHARE if is_dense else 1.0
-            found.append(share * one.epochs * translations[one.tune_on])
+            found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
         if held_out_tuner(one):
-            found.append(DENSE_SHARE * held_out_iterations(one) * translations["dev"])
-    return max(found)
+            iterations = 1 if is_fixed else held_out_iterations(one)
+            found.append(DENSE_SHARE * iterations * translations("dev", one))
+    return min(MOST_TUNED, max(found))
 
 
 def _list_sizes(config: Config) -> TextSizes:
@@ -183,7 +188,7 @@ def _list_sizes(config: Config) -> TextSizes:
         0.0,
         0.0,
         max(*shards, *pieces),
-        tuned=_tuned(config, translations),
+        tuned=_tuned(config, lambda split, one: translations[split]),
         compared=_systems(config) * compared,
     )
 

@@ -21,7 +21,7 @@ from itersel.storage.files import append_lines, byte_blocks, read_lines, write_l
 DECLARATION = "shards.tsv"
 HEADER = "file\tlines\tdigest"
 _ROW = re.compile(r"([^\t/]+)\t([0-9]{1,15})\t([0-9a-f]{32})")
-_REMEDY = "delete the folder and run 'itersel shard' (or the workflow) again"
+_REMEDY = "delete this folder of shards, and run 'itersel shard' (or the workflow) again"
 
 
 class DeclaredWriter:
@@ -76,9 +76,10 @@ class DeclaredFolder:
         if not file.is_file():
             why = f"was not made by 'itersel shard' of this version: it has no {DECLARATION}"
             raise InputError(f"{why}; {_REMEDY}", path)
-        header, *rows = read_lines(file) or [""]
-        for number, row in enumerate(rows, 2):
-            if header != HEADER or not (match := _ROW.fullmatch(row)) or match[1] in self._declared:
+        if not is_declaration(file):
+            raise InputError(f"is not a table of shards; {_REMEDY}", file, 1)
+        for number, row in enumerate(read_lines(file)[1:], 2):
+            if not (match := _ROW.fullmatch(row)) or match[1] in self._declared:
                 raise InputError(f"is not a table of shards; {_REMEDY}", file, number)
             self._declared[match[1]] = int(match[2]), match[3]
 
@@ -109,13 +110,20 @@ class DeclaredFolder:
         return path
 
 
+def is_declaration(file: Path) -> bool:
+    """Tell whether a file that is called like a declaration is one."""
+    with contextlib.suppress(OSError), file.open("rb") as stream:
+        return stream.read(len(HEADER) + 1) == f"{HEADER}\n".encode()
+    return False
+
+
 def check_declared(*paths: FilePath | None) -> None:
     """Check files that may be anywhere: those in a folder with a declaration must be as it says."""
     folders: dict[str, DeclaredFolder] = {}
     for path in paths:
         folder, name = os.path.split(path or "")
         # others, such as standard input, cannot be read twice
-        if os.path.isfile(path or "") and os.path.isfile(os.path.join(folder, DECLARATION)):
+        if os.path.isfile(path or "") and is_declaration(Path(folder, DECLARATION)):
             if folder not in folders:
                 folders[folder] = DeclaredFolder(folder)
             folders[folder].checked(name)

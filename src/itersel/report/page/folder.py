@@ -80,8 +80,9 @@ def write_run(results: Path, config: Mapping[str, Any]) -> None:
     Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
-    if before and before != versions:
-        earlier = [*(one for one in earlier if one not in (before, versions)), before]
+    # packages that one of them did not record may have been the same
+    earlier = [one for one in (*earlier, before) if _differing(one, versions)]
+    earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
     path = results / RUN
     content = {"config": config, "versions": versions} | ({"earlier": earlier} if earlier else {})
     text = json.dumps(content, indent=2, ensure_ascii=False)
@@ -92,11 +93,17 @@ def write_run(results: Path, config: Mapping[str, Any]) -> None:
 def other_versions(results: Path) -> str:
     """Return which packages that results depend on had other versions in the last run, or ''."""
     versions, (before, _) = current_versions(), _recorded_versions(results)
+    differing = _differing(before, versions)
     return ", ".join(
         f"{name} {before[name]} (now {versions[name]})"
         for name in ("Python", *OF_RESULTS)
-        if name in before and before[name] != versions[name]
+        if name in differing
     )
+
+
+def _differing(before: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
+    """Return the packages that both name, with different versions."""
+    return [name for name, one in before.items() if versions.get(name, one) != one]
 
 
 def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, str]]]:

@@ -1,0 +1,93 @@
+"""Parts of the page of a run: its config, tables for papers, damaged files, and scripts."""
+
+import re
+
+import pytest
+from tests.made_up_run import MadeUpRun
+
+from itersel.cli.main import main
+from itersel.config.values import Config
+from itersel.report.page.document import compared_systems
+from itersel.report.page.folder import describe_config
+from itersel.report.page.render import SCRIPTS, asset
+from itersel.report.page.table import latex, markdown
+
+NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
+TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
+TABLES += ('{"test_sets": [], "significance": {"alpha": 1}}',)
+PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return MadeUpRun(tmp_path_factory.mktemp("run") / "made-up", ["first", "second", "third"], repeats=3)
+
+
+def test_config_shows_what_differs():
+    experiment = {"epochs": 4, "learner": {"name": "mira", "c": 0.5}}
+    content = {"name": "x", "seed": 1, "experiments": {"e": experiment}}
+    found = {key: (value, default) for key, value, default in describe_config(content)["changed"]}
+    assert found["name"] == ('"x"', '"run"')
+    assert found["experiments.e.epochs"] == ("4", "3")
+    assert found["experiments.e.learner.name"] == ("mira", "adagrad")
+    assert "experiments.e.learner.c" in found
+    # a default value, and values that follow from others
+    assert "seed" not in found
+    assert not any("folds" in key for key in found)
+    assert Config().seed == 1
+
+
+def test_tables_for_papers(run, tmp_path, capsys):
+    table = str(run.folder / "report" / "table.json")
+    outputs = [tmp_path / "t.tex", tmp_path / "t.md"]
+    assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
+    text = outputs[0].read_text()
+    assert "\\toprule" in text
+    assert "sacrebleu nrefs:1|case:lc" in text
+    for system in run.table["test_sets"][0]["systems"]:
+        assert f"{system['test']['mean']:.2f} $\\pm$" in text
+    assert "| first" in outputs[1].read_text()
+    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
+    assert "must end in .tex, .md" in capsys.readouterr().err
+
+
+def test_tables_for_papers_escape_names(tmp_path):
+    run = MadeUpRun(tmp_path / "run", NAMES, epochs=1)
+    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
+    text = "\n".join(markdown(run.table))
+    assert "<script" not in text
+    assert "a\\|b\\_c%d$" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        *(("table", content, "") for content in TABLES),
+        *(("corpus", content, "itersel report corpus") for content in PARTS),
+        *(("derivations", content, "itersel explain") for content in PARTS),
+    ],
+)
+def test_damaged_parts(tmp_path, refused, name, content, message):
+    run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
+    path = run.folder / "report" / f"{name}.json"
+    path.write_text(content)
+    arguments = ["page", "--results", str(run.folder), "--output", str(tmp_path / "index.html")]
+    if name == "table":
+        arguments = ["paper", "--table", str(path), "--output", str(tmp_path / "t.md")]
+    refused(["report", *arguments], f"{name}.json: ", message)
+
+
+def test_the_best_system_follows_choose_by():
+    def system(name, chosen_by, score, bleu):
+        run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
+        return {"name": name, "learner": "x", "runs": [run], "devtest": {"mean": bleu}}
+
+    table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
+    assert compared_systems(table, []) == ["a", "b"]
+    table = {"test_sets": [{"systems": [system("a", "chrf", 50, 3), system("b", "chrf", 40, 9)]}]}
+    assert compared_systems(table, []) == ["b", "a"]
+
+
+def test_scripts_insert_no_text_as_html():
+    for name in SCRIPTS:
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))
