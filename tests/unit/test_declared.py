@@ -67,8 +67,8 @@ def test_changed_files(tmp_path, damage, line, name):
 @pytest.mark.parametrize(
     ("rows", "line"),
     [
-        ([], None),
-        (["file\tlines"], 2),
+        ([], 1),
+        (["file\tlines"], 1),
         (["file\tlines\tdigest", "two\t3"], 2),
         (["file\tlines\tdigest", f"two\t3\t{'0' * 32}", f"two\t3\t{'0' * 32}"], 3),
         (["file\tlines\tdigest", f"../two\t3\t{'0' * 32}"], 2),
