@@ -205,6 +205,30 @@ main(["lm", "compile", "--input", "none", "--output", "none.bin"])
     assert limited(program=("-c", code)).stdout == "False\n"
 
 
+# Prepares the files of a warm-up with kernels that count how often their indices are checked.
+PREPARED = """
+from pathlib import Path
+from itersel.cli import warm_up
+from itersel.cli.main import main
+from itersel.compile import interpreted
+
+counted = []
+for name, function in interpreted._NAMES.items():
+    interpreted._NAMES[name] = lambda *given, function=function: counted.append(given) or function(*given)
+warm_up.PREPARATION = "lm estimate --order 1 --input %target --output %arpa"
+warm_up._prepare_interpreted(Path(), main)
+print(Path("arpa").exists(), len(counted))
+"""
+
+
+def test_warm_up_does_not_check_interpreted_kernels(tmp_path):
+    """That would take most of its time."""
+    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path), warm_up.WARM_UP_VARIABLE: "0"}
+    environment["NUMBA_DISABLE_JIT"] = "0"
+    done = limited(program=("-c", PREPARED), cwd=tmp_path, env=environment)
+    assert done.stdout == "True 0\n"
+
+
 # Makes numba load what it compiles with. Kernels outside of the package are not in the cache.
 COMPILED = """
 import sys

@@ -13,6 +13,7 @@ from numba.core import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
+from itersel.compile import interpreted
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.errors import InputError
 
@@ -241,6 +242,22 @@ def evenly(memory):
 def test_functions_of_numba_count_from_the_end():
     found = [one.tolist() for one in evenly(np.array([5.0, 7.0]))]
     assert found == [[0.0, 1.0, 2.0], [7.0, 5.0], [5.0, 7.0]]
+
+
+def test_few_indices_need_numpy(monkeypatch):
+    """Interpreted kernels mostly have integers, for which functions of numpy would take most of the time."""
+    calls = []
+    monkeypatch.setattr(interpreted.np, "any", lambda found: calls.append(found) or np.count_nonzero(found) > 0)
+    values = np.zeros((3, 3))
+    for index in (2, (1, 2), (np.int32(1), np.uint8(2)), (slice(-1, None), 1), (..., None)):
+        assert interpreted.checked(values, index) is index
+    for index in (-1, (1, np.int64(-1)), (slice(None), -1)):
+        with pytest.raises(IndexError):
+            interpreted.checked(values, index)
+    assert not calls
+    with pytest.raises(IndexError):
+        interpreted.checked(values, (0, np.array([0, -2])))
+    assert len(calls) == 1
 
 
 def made_kernel(offset):

@@ -224,6 +224,10 @@ def _may_fork() -> bool:
 
 
 def _prepare_interpreted(folder: Path, main: Main) -> None:
+    # nothing is tested here, and checks would take most of the time
+    from itersel.compile.interpreted import leave_indices_unchecked
+
+    leave_indices_unchecked()
     numba_config.DISABLE_JIT = 1
     _prepare(folder, main)
 

@@ -23,15 +23,22 @@ WRONG = "compiled kernels cannot count from the end of an array"
 
 def checked(value: Any, index: Any) -> Any:
     """Return the index, unless it is a negative one of an array, which is an IndexError."""
-    # first what most are, because this function is called for each
+    # the common case first
     if isinstance(index, INTEGERS) and index >= 0:
         return index
     if isinstance(value, np.ndarray):
         for part in index if isinstance(index, tuple) else (index,):
-            # slices may have negative bounds
-            if isinstance(part, (*INTEGERS, np.ndarray)) and np.any(part < 0):
+            if _is_negative(part):
                 raise IndexError(f"index {np.min(part)}: {WRONG}")
     return index
+
+
+def _is_negative(part: Any) -> bool:
+    """Tell whether a part of an index is negative; slices may have negative bounds."""
+    if isinstance(part, INTEGERS):
+        return bool(part < 0)
+    # takes some hundred times as long
+    return isinstance(part, np.ndarray) and bool(np.any(part < 0))
 
 
 class Checked:
@@ -76,8 +83,19 @@ def _call(name: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
     return ast.fix_missing_locations(ast.copy_location(call, place))
 
 
+_is_checked = True
+
+
+def leave_indices_unchecked() -> None:
+    """Let this process interpret the kernels that it loads from now on as they are, which is faster."""
+    global _is_checked
+    _is_checked = False
+
+
 def with_checked_indices(function: Callable[..., object]) -> Callable[..., object]:
     """Return the function with its indices checked; one without a source file remains as it is."""
+    if not _is_checked:
+        return function
     own = cast(FunctionType, function)
     code = _changed_code(own.__code__.co_filename).get((own.__qualname__, own.__code__.co_firstlineno))
     if code is None:
