@@ -128,7 +128,21 @@ def of_caller(values):
     return 1 + last(values)
 
 
+@kernel
+def of_array_or_none(values, row):
+    chosen = values if row else None
+    return 0.0 if chosen is None else chosen[0, -1]
+
+
+@kernel
+def put_into_array_or_none(values, row):
+    chosen = values if row else None
+    if chosen is not None:
+        chosen[-1, 0] = 2.0
+
+
 CONSTANTS = [last, last_column, last_row, last_of_any, by_constant, by_name, put, add, of_part, of_caller]
+CONSTANTS += [of_array_or_none, put_into_array_or_none]
 
 
 @kernel
@@ -273,3 +287,10 @@ def made_kernel(offset):
 def test_a_kernel_with_values_from_outside():
     values = np.array([5.0, 7.0, 9.0])
     assert [made_kernel(1)(values), made_kernel(0)(values), made_kernel(0)(values, 2)] == [9.0, 7.0, 9.0]
+
+
+TWO = kernel(lambda values: values[0]), kernel(lambda values: values[1])
+
+
+def test_kernels_in_the_same_line():
+    assert [function(np.array([5.0, 7.0])) for function in TWO] == [5.0, 7.0]

@@ -98,7 +98,9 @@ class _NoNegativeIndices(AnalysisPass):
     def run_pass(self, state: Any) -> bool:
         """Raise an `InputError` for the first negative index of an array."""
         for statement, array, index in _subscripts(state.func_ir):
-            is_array = isinstance(state.typemap[array.name], types.Buffer)  # type: ignore[attr-defined]
+            kind = state.typemap[array.name]
+            kind = kind.type if isinstance(kind, types.Optional) else kind  # type: ignore[attr-defined]
+            is_array = isinstance(kind, types.Buffer)  # type: ignore[attr-defined]
             for number in _constants(state.func_ir, index) if is_array else ():
                 if isinstance(number, int) and number < 0:
                     problem = (

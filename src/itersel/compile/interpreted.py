@@ -93,7 +93,7 @@ def leave_indices_unchecked() -> None:
 
 
 def with_checked_indices(function: Callable[..., object]) -> Callable[..., object]:
-    """Return the function with its indices checked; one without a source file remains as it is."""
+    """Return the function with its indices checked; one that cannot be found in a file remains as it is."""
     if not _is_checked:
         return function
     own = cast(FunctionType, function)
@@ -110,10 +110,16 @@ def with_checked_indices(function: Callable[..., object]) -> Callable[..., objec
 
 @functools.cache
 def _changed_code(file: str) -> dict[tuple[str, int], CodeType]:
-    """Return the changed code of all functions of a file, by qualified name and first line."""
+    """Return the changed code of the functions of a file, by qualified name and first line.
+
+    Those that have both in common, such as two lambdas in a line, are left out.
+    """
     tree = _CheckSubscripts().visit(ast.parse("".join(linecache.getlines(file)), file))
     module = compile(tree, file, "exec", dont_inherit=True)
-    return {(code.co_qualname, code.co_firstlineno): code for code in _functions(module)}
+    found: dict[tuple[str, int], list[CodeType]] = {}
+    for code in _functions(module):
+        found.setdefault((code.co_qualname, code.co_firstlineno), []).append(code)
+    return {key: same[0] for key, same in found.items() if len(same) == 1}
 
 
 def _functions(code: CodeType) -> Iterator[CodeType]:
