@@ -12,6 +12,7 @@ import numba
 import pytest
 from tests.limited import limited
 
+from itersel.compile import numba_versions
 from itersel.compile.cache_folder import PACKAGE
 from itersel.compile.numba_versions import TESTED, is_plain
 
@@ -97,6 +98,16 @@ def test_plain_by_choice(monkeypatch, value, plain):
     monkeypatch.setenv("ITERSEL_PLAIN_NUMBA", value)
     monkeypatch.setattr(numba, "__version__", ".".join(map(str, TESTED[0])))
     assert is_plain.__wrapped__() == plain
+
+
+@pytest.mark.parametrize("interpreted", [0, 1])
+def test_plain_numba_is_named_if_it_compiles(monkeypatch, interpreted):
+    """Interpreted kernels are not compiled by anything."""
+    monkeypatch.setattr(numba_versions, "is_plain", lambda: True)
+    monkeypatch.setattr(numba_versions.numba_config, "DISABLE_JIT", interpreted)
+    assert (numba_versions.plain_notice() is None) == bool(interpreted)
+    monkeypatch.setattr(numba_versions, "is_plain", lambda: False)
+    assert numba_versions.plain_notice() is None
 
 
 def test_the_first_tested_version_is_required():

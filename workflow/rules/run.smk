@@ -147,10 +147,10 @@ def announce_jobs():
     logger.info(f"Logs of jobs: {LOGS} (updated once a minute)", extra={"planned": planned})
     if any("itersel" in (job.shellcmd or "") for job in jobs):
         from itersel.cli.warm_up import is_warm
-        from itersel.compile.numba_versions import is_plain, plain_notice
+        from itersel.compile.numba_versions import plain_notice
 
-        if is_plain():
-            logger.info(f"itersel: {plain_notice()}")
+        if notice := plain_notice():
+            logger.info(f"itersel: {notice}")
         if workflow.local_exec and not is_warm():
             logger.info(
                 "The first job that needs kernels compiles them, once for this machine and version: about a"

@@ -11,8 +11,7 @@ import numba
 
 # numba's settings, whose names only it knows.
 numba_config: Any = numba.config
-# `itersel.compile.compiler` relies on internals of numba, those of the versions from the first to below the
-# second.
+# `itersel.compile.compiler` relies on internals of numba: first version tested, first version not tested.
 TESTED = ((0, 63), (0, 69))
 PLAIN_VARIABLE = "ITERSEL_PLAIN_NUMBA"
 
@@ -32,9 +31,12 @@ def _is_tested() -> bool:
     return number is not None and TESTED[0] <= (int(number[1]), int(number[2])) < TESTED[1]
 
 
-def plain_notice() -> str:
-    """Return a line that says why kernels are compiled in the plain way, and what that means."""
+def plain_notice() -> str | None:
+    """Return a line that says why kernels are compiled in the plain way and what that means, if they are."""
+    if numba_config.DISABLE_JIT or not is_plain():
+        return None
     first, end = (".".join(map(str, version)) for version in TESTED)
     tested = f"itersel was tested with numba {first} up to, but not including, {end}"
-    why = f"as {PLAIN_VARIABLE} asks" if _is_chosen() else "which takes longer"
-    return f"kernels are compiled by plain numba {numba.__version__}, {why}, with the same results; {tested}"
+    why = f", as {PLAIN_VARIABLE} asks" if _is_chosen() else ""
+    effect = "kernels take longer to compile, results are the same"
+    return f"kernels are compiled by plain numba {numba.__version__}{why}; {effect}; {tested}"
