@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 Item = TypeVar("Item")
 # Returns seconds since any fixed time.
@@ -28,8 +28,8 @@ SILENT_SECONDS = 72.0
 class Display:
     """Shows a changing text on standard error at a limited rate."""
 
-    # When this process last showed something; see `signs_of_life`.
-    last_shown = float("-inf")
+    # When this process last showed something, by the stream's `id`.
+    last_shown: ClassVar[dict[int, float]] = {}
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock, self._stream = clock, sys.stderr
@@ -44,13 +44,24 @@ class Display:
 
     def show(self, text: str) -> None:
         """Show a text; on a terminal it replaces the previous one."""
-        self._shown = Display.last_shown = self._clock()
+        self._shown = Display.last_shown[id(self._stream)] = self._clock()
         self._write(f"\r{text} \033[K" if self._terminal else f"{text}\n")
 
     def clear(self) -> None:
         """Clear the line on a terminal."""
         if self._terminal:
             self._write("\r\033[K")
+
+    def watch(self, what: str, ended: threading.Event) -> None:
+        """Write a line whenever nothing has been shown for `SILENT_SECONDS`, until `ended`.
+
+        What goes elsewhere does not count, such as messages of a step that are collected.
+        """
+        while not ended.wait(SILENT_SECONDS / 12):
+            now = self._clock()
+            last = Display.last_shown.get(id(self._stream), self._start)
+            if now - max(self._start, last) >= SILENT_SECONDS:
+                self.show(f"{what}: running for {duration(now - self._start)}")
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
@@ -105,7 +116,8 @@ def signs_of_life(what: str) -> Iterator[None]:
         yield
         return
     ended = threading.Event()
-    thread = threading.Thread(target=watch, args=(what, ended), daemon=True)
+    # with the stream of now, which the block may replace
+    thread = threading.Thread(target=Display().watch, args=(what, ended), daemon=True)
     thread.start()
     try:
         yield
@@ -113,16 +125,6 @@ def signs_of_life(what: str) -> Iterator[None]:
         # stop first, so that an error message is the last line of the log
         ended.set()
         thread.join()
-
-
-def watch(what: str, ended: threading.Event, clock: Clock = time.monotonic) -> None:
-    """Write a line whenever nothing has been shown for `SILENT_SECONDS`, until `ended`."""
-    display = Display(clock)
-    start = clock()
-    while not ended.wait(SILENT_SECONDS / 12):
-        now = clock()
-        if now - max(start, Display.last_shown) >= SILENT_SECONDS:
-            display.show(f"{what}: running for {duration(now - start)}")
 
 
 def duration(seconds: float) -> str:

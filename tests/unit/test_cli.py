@@ -193,6 +193,53 @@ assert warm_up.is_warm()
     assert sorted(outputs) == ["", "", "compiled\n"]
 
 
+# Runs two steps where files cannot be locked, and prints in which folder kernels are compiled.
+WITHOUT_LOCKS = """
+import errno, fcntl, os
+from itersel.cli import warm_up
+from itersel.compile.cache_folder import cache_folder
+
+def refuse(*given):
+    raise OSError(errno.ENOLCK, "No locks available")
+
+fcntl.flock = refuse
+warm_up._steps = lambda *given: print(cache_folder(), flush=True)
+for _ in range(2):
+    warm_up.warm_up_once(None)
+    assert warm_up.is_warm()
+"""
+
+
+@pytest.mark.parametrize("is_plain", ["0", "1"])
+def test_file_system_without_locks(tmp_path, is_plain):
+    """Processes that compile at the same time can mix up the files of plain numba, so they share none."""
+    shared = tmp_path / "kernels"
+    environment = {**os.environ, "ITERSEL_CACHE": str(shared), "ITERSEL_PLAIN_NUMBA": is_plain}
+    environment |= {warm_up.WARM_UP_VARIABLE: "1", "TMPDIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    folders = []
+    for _ in range(1 + int(is_plain)):
+        done = limited(program=("-c", WITHOUT_LOCKS), env=environment)
+        assert done.returncode == 0, done.stderr
+        folders += done.stdout.splitlines()
+    assert len(folders) == len(set(folders)) == 1 + int(is_plain)
+    assert all(folder.startswith(f"{shared}/") == (is_plain == "0") for folder in folders)
+    assert list(tmp_path.iterdir()) == [shared]
+    assert len(list(shared.rglob("all.warm"))) == (is_plain == "0")
+
+
+@pytest.mark.parametrize("value", [None, "1"])
+def test_warm_up_leaves_the_environment_as_it_was(tmp_path, monkeypatch, value):
+    monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path))
+    monkeypatch.delenv(warm_up.WARM_UP_VARIABLE, raising=False)
+    if value:
+        monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, value)
+    inner = []
+    monkeypatch.setattr(warm_up, "_steps", lambda *given: inner.append(os.environ[warm_up.WARM_UP_VARIABLE]))
+    warm_up.warm_up(main)
+    assert inner == ["0"]
+    assert os.environ.get(warm_up.WARM_UP_VARIABLE) == value
+
+
 def test_no_kernels_are_loaded_before_they_are_compiled():
     """Warm-up forks processes, some of which interpret the kernels instead of compiling them."""
     code = """

@@ -1,5 +1,7 @@
 """Progress of long steps, in a log and on a terminal; functions applied by several processes."""
 
+import contextlib
+import fcntl
 import io
 import itertools
 import multiprocessing
@@ -16,13 +18,13 @@ from itersel.cli import warm_up
 from itersel.cli.main import main
 from itersel.errors import CombinedInputError, InputError
 from itersel.processes import map_blocks
-from itersel.progress import Display, count_up, duration, progress, signs_of_life, watch
+from itersel.progress import Display, count_up, duration, progress, signs_of_life
 
 
 @pytest.fixture(autouse=True)
 def silent_steps(monkeypatch):
     """Instead of the fixture of all unit tests: here, steps speak."""
-    monkeypatch.setattr(Display, "last_shown", float("-inf"))
+    monkeypatch.setattr(Display, "last_shown", {})
 
 
 class Clock:
@@ -108,12 +110,23 @@ def test_a_terminal_has_one_line(monkeypatch):
 
 def test_step_without_progress(capsys):
     clock = Clock()
-    watch("align", ending(clock, 24), clock)
+    Display(clock).watch("align", ending(clock, 24))
     assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
 
 
-@pytest.mark.parametrize("may_fork", [False, True])
-def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path, may_fork):
+def test_what_goes_elsewhere_does_not_replace_it(capsys):
+    """Such as the messages of the steps of a warm-up, which run in the same process and are collected."""
+    clock = Clock()
+    display = Display(clock)
+    with contextlib.redirect_stderr(io.StringIO()) as collected:
+        inner = Display(clock)
+        display.watch("compile", ending(clock, 24, lambda: inner.show("align")))
+    assert collected.getvalue().count("align") == 25
+    assert capsys.readouterr().err.splitlines() == ["compile: running for 72 s", "compile: running for 2 min"]
+
+
+@pytest.mark.parametrize(("may_fork", "sign"), [(False, warm_up.SIGN), (True, warm_up.PREPARING)])
+def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path, may_fork, sign):
     """The log of a job that compiles says so, not that its step is running."""
     ended = multiprocessing.get_context("fork").Event()
 
@@ -131,13 +144,36 @@ def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path, may
     monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path / "cache"))
     missing = str(tmp_path / "missing")
     assert main(["lm", "compile", "--input", missing, "--output", str(tmp_path / "lm.bin")]) == 1
-    assert shown[0] == "compiling kernels: running for 0 s"
+    assert shown[0] == f"{sign}: running for 0 s"
+
+
+def test_waiting_for_another_job_has_its_own_sign_of_life(monkeypatch, tmp_path):
+    ended = threading.Event()
+
+    def lock(stream, operation):
+        if operation & fcntl.LOCK_NB:
+            raise BlockingIOError
+        ended.wait()
+        warm_up._marker().touch()
+
+    def show(_, text):
+        shown.append(text)
+        ended.set()
+
+    shown = []
+    monkeypatch.setattr("itersel.progress.SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(Display, "show", show)
+    monkeypatch.setattr(fcntl, "flock", lock)
+    monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, "1")
+    monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path / "cache"))
+    warm_up.warm_up_once(main)
+    assert shown[0] == f"{warm_up.WAITING}: running for 0 s"
 
 
 def test_progress_replaces_the_running_message(capsys):
     clock = Clock()
     other = progress(itertools.repeat(0), "decode", 100, clock=clock)
-    watch("align", ending(clock, 40, lambda: next(other)), clock)
+    Display(clock).watch("align", ending(clock, 40, lambda: next(other)))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) >= 3
     assert all(line.startswith("decode: ") for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import fcntl
 import io
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from itersel.atomic import remove_leftovers
 from itersel.cli.signals import INTERRUPTED
-from itersel.compile.cache_folder import cache_folder, make_writable
+from itersel.compile.cache_folder import CACHE_VARIABLE, cache_folder, make_writable
 from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.progress import Clock, duration, signs_of_life
@@ -66,7 +67,10 @@ kbest --shard %loo.h5 --model %lm --features all --k-best 10 --output %all.h5
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
 # Set by the workflow, too, which itself says what `say_if_plain` would say in every job.
 RUN_VARIABLE = "ITERSEL_RUN"
+# Signs of life.
+PREPARING = "preparing to compile kernels"
 SIGN = "compiling kernels"
+WAITING = "waiting for the kernels"
 COMPILING = "compiling kernels, once for this machine and version"
 # A step that spends less on compilation says nothing.
 SILENT_SECONDS = 1.5
@@ -94,25 +98,36 @@ def warm_up(main: Main) -> None:
     start, was_warm = time.monotonic(), is_warm()
     if not was_warm:
         _say(f"{COMPILING}; about a minute")
-    # the steps run here, and would wait for their own lock
-    os.environ[WARM_UP_VARIABLE] = "0"
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            _steps(Path(folder), main)
-    finally:
-        del os.environ[WARM_UP_VARIABLE]
+    with _no_inner_warm_up(), tempfile.TemporaryDirectory() as folder:
+        _steps(Path(folder), main)
     _marker().touch()
     if not was_warm:
         _say(f"kernels compiled in {duration(time.monotonic() - start)}")
 
 
+@contextlib.contextmanager
+def _no_inner_warm_up() -> Iterator[None]:
+    """Let the steps of a warm-up not wait for its lock."""
+    before = os.environ.get(WARM_UP_VARIABLE)
+    os.environ[WARM_UP_VARIABLE] = "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[WARM_UP_VARIABLE]
+        else:
+            os.environ[WARM_UP_VARIABLE] = before
+
+
 def warm_up_once(main: Main) -> None:
     """Compile all kernels, if the workflow asks for it and no job has done so for this kind of machine.
 
+    In the plain way, commands outside of workflows do the same, because processes that fill numba's cache at
+    the same time can mix up its files.
+
     Jobs that start in the meantime wait. If the process that holds the lock dies, the next one takes over. On
-    a file system without locks, each job compiles for itself, which takes longer but does no harm. In the
-    plain way, commands outside of workflows do the same: processes that fill numba's cache at the same time
-    can mix up its files.
+    a file system without locks, each job compiles for itself, which takes longer: into the same folder, or,
+    in the plain way, into one of its own.
     """
     if not _is_wanted() or is_warm():
         return
@@ -122,12 +137,22 @@ def warm_up_once(main: Main) -> None:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             _say(f"waiting for another job that compiles the kernels into {cache_folder()}")
-            with signs_of_life(SIGN):
+            with signs_of_life(WAITING):
                 fcntl.flock(stream, fcntl.LOCK_EX)
-        except OSError:
-            pass  # no locks here
+        except OSError:  # no locks here
+            if is_plain():
+                _use_own_cache()
         if not is_warm():
             warm_up(main)
+
+
+def _use_own_cache() -> None:
+    """Let this process and those that it starts have a cache that is removed when it ends."""
+    advice = "`itersel warm-up` compiles them once for all"
+    _say(f"kernels are compiled for this process alone: {cache_folder()} has no file locks; {advice}")
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    atexit.register(folder.cleanup)
+    os.environ[CACHE_VARIABLE] = folder.name
 
 
 def _is_wanted() -> bool:
@@ -137,8 +162,8 @@ def _is_wanted() -> bool:
 
 def say_if_plain() -> None:
     """Say that kernels are compiled in the plain way, if they are; for its jobs, a workflow says it once."""
-    if is_plain() and RUN_VARIABLE not in os.environ:
-        _say(plain_notice())
+    if RUN_VARIABLE not in os.environ and (notice := plain_notice()):
+        _say(notice)
 
 
 def is_warm() -> bool:
@@ -210,8 +235,9 @@ def _steps(folder: Path, main: Main) -> None:
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
-    _run_processes([partial(_prepare_interpreted, folder, main)])
-    _run_processes([partial(_prepare, folder / "again", main), partial(_run_steps, LEARNING, folder, main)])
+    _run_processes([partial(_prepare_interpreted, folder, main)], PREPARING)
+    tasks = [partial(_prepare, folder / "again", main), partial(_run_steps, LEARNING, folder, main)]
+    _run_processes(tasks, SIGN)
 
 
 def _may_fork() -> bool:
@@ -232,7 +258,7 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
     _prepare(folder, main)
 
 
-def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
+def _run_processes(tasks: Sequence[Callable[[], None]], sign: str = SIGN) -> None:
     """Run each task in a separate process and raise the first error, after all processes have ended."""
     context = multiprocessing.get_context("fork")
     running = []
@@ -245,7 +271,7 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
         running.append((process, receiver))
     try:
         # starts a thread, which must not exist before the last fork
-        with signs_of_life(SIGN):
+        with signs_of_life(sign):
             for _, receiver in running:
                 try:
                     received = receiver.recv_bytes()
