@@ -64,10 +64,11 @@ test-executor: package
 
 # The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They run in
 # four processes, each with its own schedulers, one test at a time, the longest first (tests/cluster/conftest.py).
-# CLUSTER_TESTS is an expression for pytest's -k.
+# CLUSTER_TESTS is an expression for pytest's -k. EXCEPT= also runs slow variants of tests.
+EXCEPT ?= and not slow
 test-cluster: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m cluster -n 4 --dist load --maxschedchunk 1 \
+	"$(BIN)"/python -m pytest -m "cluster $(EXCEPT)" -n 4 --dist load --maxschedchunk 1 \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
 lint: $(VENV)/installed-for-lint
