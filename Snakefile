@@ -53,6 +53,7 @@ onstart:
     note_start()
     copy_config()
     write_run(Path(RESULTS), config)
+    write_config(Path(RESULTS), read_config(config))
     announce_jobs()
     pass_digests_to_jobs()
 

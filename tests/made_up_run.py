@@ -89,7 +89,7 @@ class MadeUpRun:
         write_preparation(self.folder / "corpus", Preparation("de", "en"), learn_recaser([]))
 
     def config(self) -> dict[str, Any]:
-        experiment = {"epochs": self.epochs, "tasks": {"shards": SHARDS}}
+        experiment = {"epochs": self.epochs, "tasks": {"name": "random", "shards": SHARDS}}
         return {"name": self.folder.name, "seed": 7, "experiments": dict.fromkeys(self.names, experiment)}
 
     def _run(self, name: str, repeat: int) -> System:

@@ -9,16 +9,21 @@ from tests.workflow.conftest import SELECTION
 pytestmark = pytest.mark.cluster
 
 SHARDS = 4
-DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 1}
+DEV = {"tune_on": "dev", "tasks": {"name": "random", "shards": 2}, "epochs": 1}
 MIRA, SEARCH = {"name": "kbest-mira", "passes": 5}, {"name": "line-search"}
 EXPERIMENTS = {
-    "batch": {**DEV, "tasks": {"shards": SHARDS}, "epochs": 2, "learner": MIRA},
+    "batch": {**DEV, "tasks": {"name": "random", "shards": SHARDS}, "epochs": 2, "learner": MIRA},
     # the other tuners: their lists and optimisers must give the same bytes here and there, too
     "mert": {**DEV, "features": "dense", "learner": {"name": "mert", "restarts": 1}},
     "forests": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
     "pro": {**DEV, "learner": {"name": "pro"}},
     # the step on dev after mixing
-    "searched": {"tasks": {"shards": 2}, "epochs": 1, **SELECTION, "held_out": {"tuner": SEARCH}},
+    "searched": {
+        "tasks": {"name": "random", "shards": 2},
+        "epochs": 1,
+        **SELECTION,
+        "held_out": {"tuner": SEARCH},
+    },
 }
 TARGETS = [
     f"results/tiny/experiments/{name}/epoch-{values['epochs']}/weights.h5"

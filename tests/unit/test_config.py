@@ -17,7 +17,7 @@ from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_section_arguments, options, options_of, section_of
 from itersel.config.learners import LEARNERS, TUNERS, AdaGrad, HeldOut, KBestMira, Mert, Mira, Perceptron
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
+from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
@@ -142,7 +142,7 @@ def test_language_models_leave_text_out_by_default():
         (tasks(shards=4), 4, None),
         (tasks(shards=31, language_model_folds=1), 1, single),
         (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
-        (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
+        (experiment(tasks={"name": "random", "shards": 31}, tune_on="dev"), 1, None),
         ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),
     ):
         config = read_config(settings)
@@ -170,13 +170,14 @@ def test_defaults_are_within_their_bounds():
             required = {"threshold": 1.0, "epsilon": 2.0} if name == "path-following" else {}
             chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind), **required}}
             found = read_config(experiment(**chosen)).experiments["a"]
-            assert getattr(found, key) == kind(**required)
-    content = all_defaults(values.Config) | experiment(**all_defaults(values.Experiment) | {"tune_on": "dev"})
+            limits = {"select": 100_000} if kind is Selection else {}
+            assert getattr(found, key) == kind(**required, **limits)
+    content = all_defaults(values.Config) | experiment(**all_defaults(values.Experiment))
     for item in dataclasses.fields(values.Config):
         kind = types_of(values.Config)[item.name]
         if dataclasses.is_dataclass(kind):
             content[item.name] = all_defaults(kind)
-    assert read_config(content) == read_config(experiment(tune_on="dev"))
+    assert read_config(content) == read_config(experiment())
 
 
 @pytest.mark.parametrize(
@@ -184,11 +185,11 @@ def test_defaults_are_within_their_bounds():
     [
         (
             {"algorithm": "itersel"},
-            {**ON_TRAIN, "learner": AdaGrad(learning_rate=0.3), "mixing": Selection()},
+            {**ON_TRAIN, "learner": AdaGrad(learning_rate=0.3), "mixing": Selection(select=100_000)},
         ),
         ({"algorithm": "sgd"}, {**ON_DEV, "learner": AdaGrad(learning_rate=0.1)}),
         ({"algorithm": "sgd", "tune_on": "train"}, {**ON_TRAIN, "tasks": RandomTasks(1, 1)}),
-        ({"tune_on": "dev"}, {**ON_DEV, "mixing": Selection()}),
+        ({"tune_on": "dev"}, {**ON_DEV, "mixing": EpochsMean()}),
         ({"learner": {"name": "kbest-mira"}}, {**ON_DEV, "learner": KBestMira(c=0.01)}),
         (
             {"learner": {"name": "kbest-mira"}, "tune_on": "train"},
@@ -199,10 +200,13 @@ def test_defaults_are_within_their_bounds():
         ({"learner": {"name": "mira"}, "tune_on": "dev"}, {"learner": Mira(c=0.1)}),
         ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(bleu="papineni")}),
         ({"mixing": PATH, "learner": {"name": "mira"}}, {"tasks": RandomTasks(4, 4)}),
-        ({"epochs": 10, "tasks": {"shards": 2}}, {**ON_TRAIN, "epochs": 10, "tasks": RandomTasks(2, 2)}),
+        (
+            {"epochs": 10, "tasks": {"name": "random", "shards": 2}},
+            {**ON_TRAIN, "epochs": 10, "tasks": RandomTasks(2, 2)},
+        ),
         ({"held_out": {"tuner": {"name": "none"}}}, {"held_out": HeldOut()}),
         ({"held_out": {"iterations": 3}}, {"held_out": HeldOut(KBestMira(c=0.001), 3)}),
-        ({"held_out": {"tuner": {"name": "mert"}}}, {"held_out": HeldOut(Mert())}),
+        ({"held_out": {"tuner": {"name": "mert"}}}, {"held_out": HeldOut(Mert(), 6)}),
     ],
 )
 def test_defaults_of_the_tuning_corpus(settings, chosen):
@@ -220,7 +224,7 @@ def test_lists_without_references_of_dev_are_not_tuned_on():
 
 def test_command_check(tmp_path, capsys, refused):
     path = tmp_path / "config.yaml"
-    path.write_text("experiments: {a: {epochs: 3, tasks: {shards: 1}}}\n")
+    path.write_text("experiments: {a: {epochs: 3, mixing: {name: none}}}\n")
     assert main(["config", "check", str(path)]) == 0
     assert capsys.readouterr().err.startswith(f"{path}: warning: experiments.a has one shard: ")
     for content, place in (

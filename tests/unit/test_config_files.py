@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 def content(**experiment):
     files = {split: {side: f"{split}.{side}.gz" for side in ("source", "target")} for split in SPLITS}
-    plain = {"epochs": 2, "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
+    plain = {"epochs": 2, "tasks": {"name": "random", "shards": 2}, "held_out": {"tuner": {"name": "none"}}}
     return {"data": {"kind": "files", **files}, "experiments": {"x": plain | experiment}}
 
 
@@ -45,7 +45,7 @@ def check(config, *options):
 
 
 def test_sizes_and_estimate(capsys):
-    assert check(content(tasks={"shards": 4})) == 0
+    assert check(content(tasks={"name": "random", "shards": 4})) == 0
     lines = capsys.readouterr().out.splitlines()
     sizes = [f"  {split}: {count} sentences, {4 * count} words" for split, count in SPLITS.items()]
     assert lines[:5] == ["config.yaml: valid; experiments: x", *sizes]
@@ -96,12 +96,14 @@ def test_text_that_cannot_be_used(path, lines, message, refused):
 
 
 def test_what_does_not_fit_the_text(refused):
-    good = content(tasks={"shards": 40}) | {"evaluation": {"outputs": {"online": "test.target.gz"}}}
+    good = content(tasks={"name": "random", "shards": 40}) | {
+        "evaluation": {"outputs": {"online": "test.target.gz"}}
+    }
     assert check(good) == 0
     message = "'evaluation.outputs.online' names dev.target.gz, which has 6 lines, but test set test has 4"
     refused(command(good | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}), message)
     message = "config key 'experiments.x.tasks.shards' makes 41 shards, but train has 40 sentences\n"
-    refused(command(content(tasks={"shards": 41})), f": config.yaml: {message}")
+    refused(command(content(tasks={"name": "random", "shards": 41})), f": config.yaml: {message}")
 
 
 def test_lists_of_another_decoder(refused, capsys):
@@ -115,8 +117,9 @@ def test_lists_of_another_decoder(refused, capsys):
     assert "  dev: 6 sentences, 12 translations, 1 dense features (LM)\n" in capsys.readouterr().out
     more = {"evaluation": {"outputs": {"online": "dev.target.gz"}}}
     refused(command(config | more), "dev.target.gz, which has 6 lines, but test set test has 4")
-    config["experiments"]["x"]["tasks"] = {"shards": 41}
-    refused(command(config), "tasks.shards' makes 41 shards, but train has 40 sentences")
+    for tasks, made in (({"name": "random", "shards": 41}, "41 shards"), ({"shards": 6}, "48 files")):
+        config["experiments"]["x"]["tasks"] = tasks
+        refused(command(config), f"tasks.shards' makes {made}, but train has 40 sentences")
 
 
 def help_cost(sizes=SIZES, **experiment):
@@ -126,25 +129,27 @@ def help_cost(sizes=SIZES, **experiment):
 
 def test_estimate_has_the_right_magnitude():
     """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second and takes 9 MB."""
-    cost = help_cost(tasks={"shards": 31}, epochs=10)
+    cost = help_cost(tasks={"name": "random", "shards": 31}, epochs=10)
     assert 10 * 31_000 / 90 < cost.hours * 3600 < 2 * 10 * 31_000 / 90
     assert 31 * 7e6 < cost.disk < 33 * 11e6
     assert 1.5e9 <= cost.memory < 3e9
     assert 10 * 33 <= cost.jobs <= 10 * 33 + 40
 
 
-@pytest.mark.parametrize("more", [{"epochs": 3}, {"repeats": 2}, {"tasks": {"shards": 62}}, *TUNERS])
+@pytest.mark.parametrize(
+    "more", [{"epochs": 3}, {"repeats": 2}, {"tasks": {"name": "random", "shards": 62}}, *TUNERS]
+)
 def test_estimate_grows(more):
-    settings = {"tasks": {"shards": 31}, "epochs": 2}
+    settings = {"tasks": {"name": "random", "shards": 31}, "epochs": 2}
     before, after = help_cost(**settings), help_cost(**settings | more)
     assert after.jobs > before.jobs
     assert after.hours > before.hours
 
 
 def test_estimate_counts_default_iterations():
-    """By default, a tuner of all dense weights runs four iterations."""
+    """By default, a tuner of all dense weights runs six iterations."""
     tuner = {"tuner": {"name": "kbest-mira"}}
-    assert help_cost(held_out=tuner) == help_cost(held_out={**tuner, "iterations": 4}) is not None
+    assert help_cost(held_out=tuner) == help_cost(held_out={**tuner, "iterations": 6}) is not None
     # there is no estimate without the sizes of all texts
     assert help_cost({name: size for name, size in SIZES.items() if name != "test"}) is None
 
@@ -236,7 +241,9 @@ def test_suspicious_text(capsys):
     config["data"]["tokenized"] = True
     assert warnings(capsys, config) == []
     write_text(dev_a=["a b", "c"], dev_b=["d e f", "g"])
-    config = content(tune_on="dev", features="dense", learner={"name": "mert"}, tasks={"shards": 1})
+    config = content(
+        tune_on="dev", features="dense", learner={"name": "mert"}, tasks={"name": "random", "shards": 1}
+    )
     config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
     [warning] = warnings(capsys, config)
     assert warning.startswith("no reference of dev has four words, so its BLEU is 0 whatever the weights")

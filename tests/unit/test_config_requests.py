@@ -26,7 +26,11 @@ def config_of(folder, train=None, **more):
         Path(path).write_text("abcde abcde abcde\n" * 1000)
     data = {"kind": "files", **dict.fromkeys(("dev", "devtest", "test"), text), "train": train or text}
     data |= {"source_language": "de", "target_language": "en", **more.pop("data", {})}
-    experiment = {"algorithm": "itersel", "tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}}
+    experiment = {
+        "algorithm": "itersel",
+        "tasks": {"name": "random", "shards": 2},
+        "held_out": {"tuner": {"name": "none"}},
+    }
     return read_config({"name": "x", "data": data, "experiments": {"x": experiment}} | more)
 
 
@@ -93,7 +97,7 @@ def test_sizes_of_lists(tmp_path):
     small, large = ({"lists": str(path), "target": "x"} for path in (tmp_path / "0", tmp_path))
     for devtest, size in (small, 1500), (large, (3000 + 10 * 2000) / 3):
         texts = dict.fromkeys(("train", "dev", "test"), small) | {"devtest": devtest}
-        experiments = {"x": {"tasks": {"shards": 2}, "learner": {"name": "mira"}}}
+        experiments = {"x": {"tasks": {"name": "random", "shards": 2}, "learner": {"name": "mira"}}}
         content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
         sizes = text_sizes(read_config(content), "")
         assert sizes._replace(compared=0, tuned=0) == TextSizes(0, 0, 0, size)
@@ -105,11 +109,19 @@ def test_translations_that_tuners_read(tmp_path):
     """All lists of all iterations, those of the tuner that has most."""
 
     def sizes(**experiment):
-        content = {"tasks": {"shards": 2}, "held_out": {"tuner": {"name": "none"}}} | experiment
+        content = {
+            "tasks": {"name": "random", "shards": 2},
+            "held_out": {"tuner": {"name": "none"}},
+        } | experiment
         return text_sizes(config_of(tmp_path, decoder={"k_best": 50}, experiments={"x": content}), "")
 
     assert sizes(learner={"name": "mira"}).tuned == 0
-    pro = {"learner": {"name": "pro"}, "tune_on": "dev", "tasks": {"shards": 1}, "epochs": 4}
+    pro = {
+        "learner": {"name": "pro"},
+        "tune_on": "dev",
+        "tasks": {"name": "random", "shards": 1},
+        "epochs": 4,
+    }
     assert sizes(**pro).tuned == 120 * 50 * 4
     assert sizes(**pro, k_best=100).tuned == 2 * sizes(**pro).tuned
     assert sizes(**pro, features="dense").tuned < sizes(**pro).tuned

@@ -38,7 +38,11 @@ NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
 FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
 # Instead of the defaults for train.
-PLAIN = {"tasks": {"shards": 1}, "held_out": {"tuner": {"name": "none"}}, "tune_on": "train"}
+PLAIN = {
+    "tasks": {"name": "random", "shards": 1},
+    "held_out": {"tuner": {"name": "none"}},
+    "tune_on": "train",
+}
 
 
 def plan_of(experiments, data=DATA, **more):
@@ -72,7 +76,11 @@ HELP = plan_of({"a": SELECTED}, {**HELP_DATA, "compound_splitting": True})
 LISTED = {"lists": ["l's"], "target": ["t", "t2"]}
 LISTS = plan_of(
     {
-        "selected": {**SELECTED, "tasks": {"shards": 4}, "held_out": {"tuner": {"name": "mert"}}},
+        "selected": {
+            **SELECTED,
+            "tasks": {"name": "random", "shards": 4},
+            "held_out": {"tuner": {"name": "mert"}},
+        },
         "tuned": {"tune_on": "dev", "learner": {"name": "pro"}, "k_best": 7},
     },
     {
@@ -207,7 +215,7 @@ def test_options_of_tuning():
 @pytest.mark.parametrize(
     ("mixing", "has_previous", "weights"),
     [
-        ({"mixing": {"name": "none"}, "tasks": {"shards": 1}}, False, "shard-0.h5"),
+        ({"mixing": {"name": "none"}, "tasks": {"name": "random", "shards": 1}}, False, "shard-0.h5"),
         ({"algorithm": "mixsgd"}, True, "shard-0.h5"),
         ({"algorithm": "itermixsgd"}, False, "mixed.h5"),
         ({"algorithm": "itersel"}, False, "mixed.h5"),
@@ -217,7 +225,7 @@ def test_options_of_tuning():
 def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     """Training and mixing continue from mixed weights, whatever the step made of them."""
     step = {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}}
-    experiment = {"tasks": {"shards": 2}, "epochs": 2, **mixing, "held_out": step}
+    experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "held_out": step}
     plan = plan_of({"a": experiment}, decoder={"jobs": 3})
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
     mixed, place = plan.epochs.mix_options(job(epoch=2)), job(epoch=2, shard=0)
@@ -259,7 +267,7 @@ def test_options_of_mixing():
 
 def test_shard_of_an_epoch():
     """It uses the language model of its fold."""
-    plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 5, "language_model_folds": 2}}})
+    plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
     assert plan.epochs.training_files(place) == ["out/x/shards/train/5/3.h5"]
     assert plan.epochs.training_models(place) == ["out/x/lm/5-shards/2-folds/1.bin"]
@@ -275,7 +283,9 @@ def test_shard_of_an_epoch():
 
 
 def test_first_epochs_wait_for_all_grammars_and_models():
-    plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}, "seed": 7}})
+    plan = plan_of(
+        {"a": {**SELECTED, "tasks": {"name": "random", "shards": 4, "language_model_folds": 2}, "seed": 7}}
+    )
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
     waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7-shards/2-folds")]
     assert plan.epochs.of(job(epoch=1)).level_before == waited
@@ -284,7 +294,16 @@ def test_first_epochs_wait_for_all_grammars_and_models():
 
 
 def test_shards_that_go_on_alone():
-    plan = plan_of({"a": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}})
+    plan = plan_of(
+        {
+            "a": {
+                "algorithm": "mixsgd",
+                "tune_on": "dev",
+                "tasks": {"name": "random", "shards": 2},
+                "epochs": 2,
+            }
+        }
+    )
     assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
     assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
     # all references of dev, shuffled with its sentences
@@ -312,7 +331,7 @@ def test_resharding_deals_each_file_once():
 @pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
 def test_mixed_weights_that_are_tuned(start, weights):
     held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
-    plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 2}, "held_out": held_out}})
+    plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "held_out": held_out}})
     folder = f"{FOLDER}/a/epoch-1"
     assert plan.epochs.held_out == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
@@ -338,7 +357,7 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs():
 
 def test_an_epoch_passes_on_what_the_one_before_made():
     """If it may come after the end of training: with patience 2, the fourth is the first."""
-    stopping = {"epochs": 5, "patience": 2, "tasks": {"shards": 2}}
+    stopping = {"epochs": 5, "patience": 2, "tasks": {"name": "random", "shards": 2}}
     tuned = {"held_out": {"tuner": {"name": "pro"}}}
     trained = {"mixed": {**SELECTED, **stopping}, "held-out": {**SELECTED, **stopping, **tuned}}
     plan = plan_of({**trained, "batch": {**TUNED, **stopping, "learner": {"name": "mert"}}})
@@ -375,7 +394,7 @@ def test_experiments_that_start_from_others():
 def test_repeats():
     """The N-th run has its own seed, shards and language models, and starts from the N-th of another."""
     content = {
-        "a": {"repeats": 3, "epochs": 2, "tasks": {"shards": 2}},
+        "a": {"repeats": 3, "epochs": 2, "tasks": {"name": "random", "shards": 2}},
         "b": {"seed": 8, "repeats": 2, "tune_on": "dev", "start_from": "a"},
         "c": {"repeats": 4, "start_from": "a"},
     }
@@ -402,8 +421,8 @@ def test_repeats():
 @pytest.mark.parametrize(
     ("tasks", "files", "shards", "folds", "made"),
     [
-        ({"shards": 4}, 4, 4, 4, "--shards 4 --seed 1"),
-        ({"name": "resharding", "shards": 3}, 12, 3, 10, "--shards 12 --seed 1"),
+        ({"name": "random"}, 4, 4, 4, "--shards 4 --seed 1"),
+        ({"shards": 3}, 24, 3, 10, "--shards 24 --seed 1"),
         ({"name": "pooled", "labels": ["b", "a"]}, 10, 1, 10, "--shards 10 --size one --pool a b"),
         ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, "--shards 3 --size all --pool a"),
         (NATURAL, 3, 3, 3, "--others drop --minimum 1 --labels a=2 b=1"),

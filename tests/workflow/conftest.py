@@ -32,10 +32,16 @@ SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
 NOT_HELD_OUT = {"held_out": {"tuner": {"name": "none"}}}
 SELECTION = {"mixing": {"name": "selection", "select": 300}}
-ONE_MODEL = {"shards": 2, "language_model_folds": 1}
+ONE_MODEL = {"name": "random", "shards": 2, "language_model_folds": 1}
 EXPERIMENTS = {
     "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1, **LEARNER},
-    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2, **LEARNER},
+    "averaged": {
+        "algorithm": "mixsgd",
+        "tune_on": "dev",
+        "tasks": {"name": "random", "shards": 2},
+        "epochs": 2,
+        **LEARNER,
+    },
     "selected": {**LEARNER, **NOT_HELD_OUT, **SELECTION, "tasks": ONE_MODEL, "epochs": 2},
 }
 

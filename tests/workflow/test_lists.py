@@ -13,7 +13,12 @@ from itersel.nbest.weights import read_weights
 SEARCH = {"name": "line-search", "directions": ["dense"]}
 EXPERIMENTS = {
     "tuned": {"tune_on": "dev", "features": "dense", "epochs": 1, "learner": {"name": "mert", "restarts": 1}},
-    "selected": {"tasks": {"shards": 2}, "epochs": 2, **SELECTION, "held_out": {"tuner": SEARCH}},
+    "selected": {
+        "tasks": {"name": "random", "shards": 2},
+        "epochs": 2,
+        **SELECTION,
+        "held_out": {"tuner": SEARCH},
+    },
 }
 EPOCH = "results/tiny/experiments/selected/epoch-2"
 

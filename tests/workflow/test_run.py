@@ -10,6 +10,7 @@ from tests.limited import limited
 from tests.workflow.conftest import NATURAL
 
 from itersel.cli.main import main
+from itersel.config.reading import load_config
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.page.table import table_view
@@ -33,6 +34,8 @@ def test_results(finished):
     corpus = json.loads((report / "corpus.json").read_text())["splits"]
     assert {name: split["sentences"] for name, split in corpus.items()}["test"] == 16
     assert all(split["rules"] > 0 for split in corpus.values())
+    used = load_config(finished.results / "config.yaml")
+    assert used == load_config(finished.folder / "config.yaml")
     assert len((finished.results / "experiments/selected/best/test.txt").read_text().splitlines()) == 16
 
 

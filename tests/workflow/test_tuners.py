@@ -12,7 +12,7 @@ from itersel.vectors.weights import read_weights
 # its projects are made once
 pytestmark = pytest.mark.xdist_group("tuners")
 
-DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
+DEV = {"tune_on": "dev", "tasks": {"name": "random", "shards": 2}, "epochs": 2}
 # what the finished project has learned
 SELECTED = conftest.EXPERIMENTS["selected"]
 LINES = {"name": "line-search", "directions": ["WordPenalty", "step"]}

@@ -2,7 +2,7 @@
 # There are no rules here.
 #
 # needs: common.smk     gives: lock_folder, refuse_running_jobs, refuse_future_inputs, copy_config, write_run,
-#                              announce_jobs, show_results, show_progress, show_killed
+#                              write_config, announce_jobs, show_results, show_progress, show_killed
 import contextlib
 import fcntl
 import hashlib
@@ -14,7 +14,7 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
-from itersel.report.page.folder import LOCK, other_versions, write_run
+from itersel.report.page.folder import LOCK, other_versions, write_config, write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings

@@ -14,6 +14,7 @@ from itersel.storage.files import write_lines
 SUBSTEPS = {
     "config check": "check a config file",
     "config template": "print a config file that explains every key",
+    "config show": "print the value of every key that the jobs of a run use",
     "config schema": "print the JSON schema, for editors",
     "config documentation": "print the documentation of all keys, as Markdown",
 }
@@ -28,6 +29,15 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("config", nargs="+", help="YAML or JSON file; later files change values of the first")
     parser.add_argument("--no-text", action="store_true", help="do not read the text")
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print a config with the value of every key that the jobs of a run use, as YAML. Read again, it is "
+        "the same config."
+    )
+    parser.add_argument("config", nargs="+", help="YAML or JSON file; later files change values of the first")
+    add_text_output(parser)
 
 
 def _add_template(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +98,16 @@ def _template(options: argparse.Namespace) -> None:
     from itersel.config.reading import load_config
     from itersel.config.rendering import commented_yaml
 
-    write_lines(options.output, [commented_yaml(load_config(options.config), options.schema).rstrip()])
+    # numbers that follow others stay null, so that they follow the edited ones
+    config = load_config(options.config, is_resolved=False)
+    write_lines(options.output, [commented_yaml(config, options.schema).rstrip()])
+
+
+def _show(options: argparse.Namespace) -> None:
+    from itersel.config.reading import load_config
+    from itersel.config.rendering import plain_yaml
+
+    write_lines(options.output, [plain_yaml(load_config(*options.config)).rstrip()])
 
 
 def _schema(options: argparse.Namespace) -> None:

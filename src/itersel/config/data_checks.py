@@ -252,7 +252,7 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
     learner, tuner = experiment.learner, experiment.held_out.tuner
     if experiment.templates:
         raise wrong(f"{key}.templates", NO_EFFECT)
-    if experiment.tasks.language_model_folds is not None:
+    if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
     if isinstance(learner, Mira) and learner.candidates == "forest":
         raise wrong(f"{key}.learner.candidates", "is forest, but lists have no forests; remove it")

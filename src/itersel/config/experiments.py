@@ -1,106 +1,26 @@
-"""Experiments: defaults that depend on other keys, and what stands for several experiments.
-
-Grids, repeats with different seeds, and independent tasks stand for several. Devtest chose the defaults of
-each tuning corpus, in experiments with earlier versions (docs/experiments.md).
-"""
+"""What stands for several experiments: grids, repeats with different seeds, and independent tasks."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
-from itersel.config.learners import Batch, KBestMira
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, PathFollowing
+from itersel.config.defaults import possible_forms
 from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
-from itersel.config.splits import has_lists
-from itersel.config.tasks import (
-    IndependentTask,
-    IndependentTasks,
-    NaturalTasks,
-    RandomTasks,
-    Resharding,
-    files_of,
-)
-from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
+from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks
+from itersel.config.values import CHOICES, Config, Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
 
-Section = TypeVar("Section")
-
-# Defaults on train, the second of path following.
-DEFAULT_TASKS, PATH_TASKS = Resharding(shards=4, parts=8), RandomTasks(shards=4)
-DEFAULT_ITERATIONS = 6
-MOST_FOLDS = 10
 # Between the name of the experiment and the label.
 MARK = ".task-"
 _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
 MOST_COMBINATIONS = 1000
-
-
-def with_tuning_defaults(config: Config, given: Mapping[str, Any]) -> Config:
-    """Return a config whose experiments have the defaults for their tuning corpora, except keys `given`."""
-    settings = given.get("experiments") or {}
-    # of dev, which tuners need
-    has_references = not has_lists(config) or bool(config.data.dev.target)
-    experiments = {
-        name: _with_defaults(one, settings[name] or {}, has_references)
-        for name, one in config.experiments.items()
-    }
-    return replace(config, experiments=experiments)
-
-
-def _with_defaults(experiment: Experiment, given: Mapping[str, Any], has_references: bool) -> Experiment:
-    """Return an experiment with its defaults; with algorithm 1 and batch tuners, it is tuned on dev."""
-    is_batch, is_sgd = isinstance(experiment.learner, Batch), experiment.algorithm == "sgd"
-    if "mixing" not in given:
-        # a batch tuner produces one weight vector
-        mixing = "none" if is_batch else ALGORITHMS.get(experiment.algorithm or "", "selection")
-        experiment = replace(experiment, mixing=MIXINGS[mixing]())
-    if "tune_on" not in given and (is_batch or is_sgd):
-        experiment = replace(experiment, tune_on="dev")
-    if experiment.tune_on == "dev":
-        return experiment
-    experiment = _on_train(experiment, given)
-    experiment = replace(experiment, learner=_on_train(experiment.learner, given.get("learner") or {}))
-    if is_batch:
-        return experiment
-    if "tasks" not in given and not is_sgd and not isinstance(experiment.mixing, Nothing):
-        is_path = isinstance(experiment.mixing, PathFollowing)
-        experiment = replace(experiment, tasks=PATH_TASKS if is_path else DEFAULT_TASKS)
-    held_out, steps = experiment.held_out, given.get("held_out") or {}
-    if "tuner" not in steps and has_references:
-        iterations = steps.get("iterations", DEFAULT_ITERATIONS)
-        held_out = replace(held_out, tuner=KBestMira(), iterations=iterations)
-    tuner = _on_train(held_out.tuner, steps.get("tuner") or {})
-    return replace(experiment, held_out=replace(held_out, tuner=tuner))
-
-
-def _on_train(section: Section, given: Mapping[str, Any]) -> Section:
-    """Return a section with the defaults of its options for train."""
-    chosen = {
-        item.name: item.metadata["on_train"]
-        for item in fields(section)  # type: ignore[arg-type]
-        if "on_train" in item.metadata and item.name not in given
-    }
-    return replace(section, **chosen)  # type: ignore[type-var]
-
-
-def with_folds(config: Config) -> Config:
-    """Fill in the numbers of held-out language models that the config does not set."""
-    has_model = config.language_model.arpa is not None or has_lists(config)
-    experiments = {}
-    for name, experiment in config.experiments.items():
-        tasks = experiment.tasks
-        if tasks.language_model_folds is None:
-            is_own = experiment.tune_on == "train" and not has_model
-            folds = min(MOST_FOLDS, files_of(tasks)) if is_own else 1
-            experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
-        experiments[name] = experiment
-    return replace(config, experiments=experiments)
 
 
 def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
@@ -115,7 +35,9 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     experiments: dict[Any, Any] = {}
     grids: dict[str, str] = {}
     for name, settings in given.items():
-        found = dict(_lists([Experiment], settings)) if isinstance(name, str) else {}
+        is_read = isinstance(name, str) and isinstance(settings, Mapping)
+        unnamed = partial(possible_forms, content, settings)
+        found = dict(_lists([Experiment], settings, unnamed)) if is_read else {}
         if not found:
             experiments[name] = settings
             continue
@@ -131,24 +53,26 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     return {**content, "experiments": experiments}, grids
 
 
-def _lists(kinds: Sequence[Any], content: object) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
+def _lists(
+    kinds: Sequence[Any], content: object, unnamed: Callable[[str], list[str]]
+) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
     """Yield the path of keys and the values of each list that is in place of a single value.
 
-    `content` is a section of one of these kinds.
+    `content` is a section of one of these kinds; `unnamed` returns the forms of one without a name.
     """
     if not isinstance(content, Mapping):
         return
     known = {item.name: types_of(kind)[item.name] for kind in reversed(kinds) for item in fields(kind)}
     for key, value in content.items():
         if key in CHOICES and key in known and isinstance(value, Mapping):
-            names = value.get("name", DEFAULT_CHOICES.get(key))
-            if _is_list(names):
+            names = value["name"] if "name" in value else unnamed(key)
+            if "name" in value and _is_list(names):
                 yield (key, "name"), names
             listed = names if _is_list(names) else [names]
             forms = [CHOICES[key][name] for name in listed if isinstance(name, str) and name in CHOICES[key]]
-            inner = _lists(forms, value)
+            inner = _lists(forms, value, unnamed)
         elif is_dataclass(known.get(key)):
-            inner = _lists([known[key]], value)
+            inner = _lists([known[key]], value, unnamed)
         else:
             if _is_list(value) and key in known and split_optional(known[key])[0] in (int, float, str, bool):
                 yield (key,), value

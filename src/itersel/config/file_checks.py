@@ -215,5 +215,6 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     if not size or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
     if size.total() < (shards := files_of(experiment.tasks)):
-        message = f"makes {shards} shards, but {experiment.tune_on} has {size.total()} sentences"
+        what = "shards" if isinstance(experiment.tasks, RandomTasks) else "files"
+        message = f"makes {shards} {what}, but {experiment.tune_on} has {size.total()} sentences"
         raise wrong(f"experiments.{name}.tasks.shards", message)

@@ -88,7 +88,7 @@ class Pro(Batch):
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
 
-    c: float = option("Maximum step size C.", 0.01, above=0, on_train=0.001)
+    c: float = option("Maximum step size C.", 0.01, above=0, on={"train": 0.001})
     passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
     decay: float = option(
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
@@ -134,7 +134,7 @@ class HeldOut:
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
         "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
-        "for line-search, 4 for the others.",
+        "for line-search, 6 for the others.",
         minimum=1,
         maximum=100,
     )
@@ -158,9 +158,9 @@ class Online:
 
     bleu: str = option(
         "Sentence-level BLEU used to rank the k-best list.",
-        "lin",
+        "papineni",
         choices=SENTENCE_BLEUS,
-        on_train="papineni",
+        on={"dev": "lin"},
     )
     average: bool = option(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
@@ -213,8 +213,8 @@ class Perceptron(Online):
 class MarginPerceptron(Perceptron):
     """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
-    bleu: str = option_of(Online, "bleu", default="papineni", on_train=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0003, on_train=0.0001)
+    bleu: str = option_of(Online, "bleu", default="papineni", on=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})
 
 
 @documented
@@ -224,8 +224,8 @@ class AdaGrad(Online):
 
     adaptive: ClassVar[bool] = True
 
-    bleu: str = option_of(Online, "bleu", default="nakov", on_train=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.1, on_train=0.3)
+    bleu: str = option_of(Online, "bleu", default="nakov", on=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
     schedule: str = option_of(Perceptron, "schedule")
     pairs: str = option_of(Perceptron, "pairs", default="pro")
     regularization: str = option_of(Online, "regularization", default="l1")
@@ -241,10 +241,10 @@ class Mira(Online):
         Online,
         "bleu",
         default="chiang",
-        on_train=None,
+        on=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
-    c: float = option("Maximum step size C.", 0.1, above=0, on_train=1.0)
+    c: float = option("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
     hope: str = option(
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",

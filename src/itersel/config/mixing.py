@@ -47,10 +47,9 @@ class Selection:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The given limits on the number of features; the default if there are none."""
+        """The given limits on the number of features."""
         names = ("select", "threshold", "relative_threshold")
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return given or {"select": DEFAULT_SELECT}
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, Field, field, fields
 from typing import Any, NoReturn, TypeVar
 
 from itersel.errors import InputError, check_choice, suggest
@@ -23,6 +23,9 @@ EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
+
+# When an experiment has another default, and how the documentation says so.
+CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train, if the weights of shards are mixed,"}
 
 T = TypeVar("T")
 
@@ -46,15 +49,15 @@ def option(
     path: bool = False,
     alone: bool = False,
     no_list: str = "",
-    on_train: Any = None,
+    on: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value must
     exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
-    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on_train` is the
-    default of an experiment with tune_on: train.
+    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` has another
+    default for experiments under one of `CONDITIONS`.
     """
     bounds = {
         "choices": choices,
@@ -65,7 +68,7 @@ def option(
         "path": path or None,
         "alone": alone or None,
         "no_list": no_list or None,
-        "on_train": on_train,
+        "on": on,
     }
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})
@@ -102,6 +105,12 @@ def documented(kind: type[T]) -> type[T]:
         lines += [f"    {line}" for line in textwrap.wrap(item.metadata["explanation"], 96)]
     kind.__doc__ = "\n".join(lines)
     return kind
+
+
+def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
+    """Return the default of an option under some of `CONDITIONS`; MISSING for a section."""
+    others = item.metadata.get("on", {})
+    return next((others[one] for one in others if one in conditions), item.default)
 
 
 @functools.cache

@@ -9,14 +9,15 @@ import os
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import partial
 from typing import Any
 
 from itersel.config.checks import check_experiments, check_models
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
-from itersel.config.experiments import as_written, with_folds, with_tuning_defaults, without_grids
+from itersel.config.defaults import resolved, with_forms
+from itersel.config.experiments import as_written, without_grids
 from itersel.config.options import (
     BOUNDS,
     EXPERIMENT_PATTERN,
@@ -29,7 +30,7 @@ from itersel.config.options import (
     types_of,
     wrong,
 )
-from itersel.config.values import CHOICES, DEFAULT_CHOICES, Config, Experiment
+from itersel.config.values import CHOICES, Config, Experiment
 from itersel.config.yaml_loader import read_yaml
 from itersel.errors import FilePath, InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
@@ -43,11 +44,14 @@ TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", s
 TEXT_KEYS: dict[Any, Sequence[str]] = {TestSet: NO_TEST_SETS, Split: [one.name for one in fields(Split)]}
 
 
-def load_config(*paths: FilePath) -> Config:
-    """Read and check a config of YAML or JSON files; those after the first change it, as in Snakemake."""
+def load_config(*paths: FilePath, is_resolved: bool = True) -> Config:
+    """Read and check a config of YAML or JSON files; those after the first change it, as in Snakemake.
+
+    Unless it `is_resolved`, values that follow others are null.
+    """
     content = functools.reduce(_changed_by, map(read_yaml, paths))
     with located(", ".join(os.fspath(path) for path in paths)):
-        return read_config(content)
+        return read_config(content) if is_resolved else read_unresolved(content)
 
 
 def _changed_by(old: Any, new: Any) -> Any:
@@ -57,20 +61,25 @@ def _changed_by(old: Any, new: Any) -> Any:
 
 
 def read_config(content: object) -> Config:
-    """Check a mapping and fill in the defaults.
+    """Check a mapping and fill in all defaults, as `read_unresolved` and `resolved` do."""
+    return resolved(read_unresolved(content))
+
+
+def read_unresolved(content: object) -> Config:
+    """Check a mapping and fill in the defaults; values that follow others, such as seeds, are still null.
 
     All unknown keys and wrong values are reported together or, if there are none, all conflicts: an
     InputError of one line names the key, a CombinedInputError has several.
     """
     given, grids = without_grids({} if content is None else content)
     try:
-        config = with_tuning_defaults(_read_section(Config, given, ""), given)
+        config: Config = _read_section(Config, with_forms(given), "")
         tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
         checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
         attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     except InputError as error:
         raise as_written(error, grids) from None
-    return with_folds(config)
+    return config
 
 
 def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:
@@ -110,9 +119,7 @@ def _reject_key(kind: Any, name: object, key: str, known: Iterable[str]) -> typi
 def _read_choice(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
     choices, rest = CHOICES[item.name], dict(_mapping(value, key, "'name: ...'"))
-    chosen = rest.pop("name", DEFAULT_CHOICES.get(item.name, MISSING))
-    if chosen is MISSING:
-        raise wrong(f"{key}.name", f"is missing; one of {', '.join(choices)}")
+    chosen = rest.pop("name")  # filled in by `with_forms` if it was left out
     if not isinstance(chosen, str) or chosen not in choices:
         reject(f"{key}.name", chosen, one_of(chosen, choices))
     return _read_section(choices[chosen], rest, key)

@@ -15,7 +15,9 @@ MOST_PARTS = 100
 class RandomTasks:
     """Shards of equal size: the tuning corpus is shuffled and split."""
 
-    shards: int = option("Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000)
+    shards: int = option(
+        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000, on={"mixed": 4}
+    )
     language_model_folds: int | None = option(
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
         "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
@@ -37,11 +39,11 @@ class RandomTasks:
 class Resharding:
     """Shards of equal size with different sentences in every epoch; no grammar is extracted again."""
 
-    shards: int = option_of(RandomTasks, "shards", default=2, minimum=2)
+    shards: int = option_of(RandomTasks, "shards", default=4, minimum=2, on=None)
     parts: int = option(
         "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "
         "for each epoch; sentences of one file stay together. More files take more time to read.",
-        4,
+        8,
         minimum=2,
         maximum=MOST_PARTS,
     )

@@ -16,7 +16,7 @@ from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, AdaGrad, 
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
-from itersel.config.tasks import TASKS, RandomTasks, Tasks
+from itersel.config.tasks import TASKS, Resharding, Tasks
 from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
 
 # Sections with several forms, distinguished by their key 'name'.
@@ -26,8 +26,6 @@ CHOICES: dict[str, Mapping[str, Any]] = {
     "tasks": TASKS,
     "tuner": HELD_OUT_TUNERS,
 }
-# In these, the name may be left out.
-DEFAULT_CHOICES = {"tasks": "random"}
 TUNING_SETS = ("dev", "train")
 TOKENIZATIONS = ("13a", "none")
 
@@ -136,7 +134,7 @@ class Experiment:
     features: str = option_of(Search, "features")
     templates: tuple[str, ...] = option_of(Search, "templates")
     epochs: int = option(
-        "Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000, on_train=3
+        "Number of epochs T; the best one on devtest is used.", 3, minimum=1, maximum=1000, on={"dev": 10}
     )
     patience: int | None = option(
         "Stop training after this many epochs without a better score on devtest; the remaining epochs pass "
@@ -165,9 +163,9 @@ class Experiment:
         maximum=100,
     )
     tasks: Tasks = section(
-        RandomTasks,
-        "How the tuning corpus is split into Z shards; by default one, and on train, if their weights are "
-        "mixed, four: random ones for path-following, else resharding with parts: 8.",
+        Resharding,
+        "How the tuning corpus is split into Z shards; by default resharding on train, if the weights of "
+        "shards are mixed, but not for path-following, and random otherwise.",
     )
     learner: Online | Batch = section(
         AdaGrad,
@@ -177,7 +175,8 @@ class Experiment:
     mixing: Mixing = section(
         Selection,
         "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
-        "shards.",
+        "shards. By default that of the algorithm or, without one, mean-of-epochs on dev and selection on "
+        "train.",
     )
     held_out: HeldOut = section(
         HeldOut,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from itersel.config.command_line import options_of
-from itersel.config.learners import Batch, LineSearch, NoTuner
+from itersel.config.learners import Batch, NoTuner
 from itersel.config.search import ListSettings
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment
@@ -41,12 +41,8 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 
 
 def held_out_iterations(experiment: Experiment) -> int:
-    """Return how often dev is decoded and the weights are tuned in an epoch.
-
-    A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
-    """
-    held_out = experiment.held_out
-    return held_out.iterations or (1 if isinstance(held_out.tuner, LineSearch) else 4)
+    """Return how often dev is decoded and the weights are tuned in an epoch."""
+    return experiment.held_out.iterations or 0
 
 
 def own_seed(config: Config, experiment: Experiment) -> int:

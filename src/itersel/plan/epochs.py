@@ -110,8 +110,7 @@ class Epochs:
         mixing, shards = epoch.experiment.mixing, epoch.experiment.tasks.shards
         words = [options(mixing=name_in(MIXINGS, mixing), shards=shards)]
         if isinstance(mixing, Selection | PathFollowing):
-            limits = mixing.limits if isinstance(mixing, Selection) else {}
-            words.append(options(**{**options_of(mixing), **limits, "keep": None}))
+            words.append(options(**{**options_of(mixing), "keep": None}))
             words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
         passed_on = self.passed_mixed(wildcards)
         return " ".join([*words, options(**passed_on, epoch=epoch.number, previous=epoch.mixed_before)])

@@ -20,7 +20,6 @@ from itersel.config.tasks import (
     labels_of,
 )
 from itersel.config.values import CHOICES, Config, Experiment
-from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
 from itersel.plan.epochs import Epochs
@@ -226,8 +225,8 @@ class Tables:
 
     @property
     def tokenizer(self) -> str:
-        """The tokenizer of sacrebleu for detokenised text: the config's, or the default for the language."""
-        return self._config.evaluation.tokenizer or tokenizer_of(self._config.data.target_language)
+        """The tokenizer of sacrebleu for detokenised text."""
+        return str(self._config.evaluation.tokenizer)
 
     @property
     def _significance_options(self) -> str:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import itersel
+from itersel.config.defaults import Forms, default_forms, has_references
 from itersel.config.experiments import split_repeat, without_grids
-from itersel.config.options import name_in
-from itersel.config.reading import read_config
-from itersel.config.values import CHOICES
+from itersel.config.options import default_of, name_in
+from itersel.config.reading import read_unresolved
+from itersel.config.rendering import plain_yaml
+from itersel.config.values import CHOICES, Config, Experiment
 from itersel.errors import InputError, checked
 from itersel.storage.files import read_json, write_lines
 
-# Written when the workflow starts.
+# Written when the workflow starts: the config as given, and versions.
 RUN = "report/run.json"
+# The config with the value of every key that jobs use, also written then.
+RESOLVED = "config.yaml"
 # Locked by the workflow while it runs; its time is that of the last start.
 LOCK = ".lock"
 # Packages whose versions are recorded: first those on which results depend (and on Python, with its tables of
@@ -83,11 +87,18 @@ def write_run(results: Path, config: Mapping[str, Any]) -> None:
     # packages that one of them did not record may have been the same
     earlier = [one for one in (*earlier, before) if _differing(one, versions)]
     earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
-    path = results / RUN
     content = {"config": config, "versions": versions} | ({"earlier": earlier} if earlier else {})
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
-        write_lines(path, [text])
+    _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_config(results: Path, config: Config) -> None:
+    """Write the value of every key that the jobs of a run use, if they have changed."""
+    _write_changed(results / RESOLVED, plain_yaml(config))
+
+
+def _write_changed(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_lines(path, [text.removesuffix("\n")])
 
 
 def other_versions(results: Path) -> str:
@@ -138,7 +149,7 @@ def describe_config(content: object) -> dict[str, Any]:
     given = [*_keys(without_grids(content)[0], "")]
     changed = [
         list(row)
-        for row in _changed(read_config(content), "")
+        for row in _changed(read_unresolved(content), "", has_references(content))
         if any(f"{key}.".startswith(f"{row[0]}.") for key in given)
     ]
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
@@ -153,24 +164,36 @@ def _keys(content: object, key: str) -> Iterable[str]:
         yield from _keys(value, f"{key}.{name}" if key else str(name))
 
 
-def _changed(section: Any, key: str, tune_on: str = "") -> Iterable[tuple[str, str, str]]:
-    """Yield key, value and default of values that differ from the defaults, including nested sections."""
-    tune_on = getattr(section, "tune_on", tune_on)
+def _changed(
+    section: Any, key: str, with_references: bool, forms: Forms | None = None
+) -> Iterable[tuple[str, str, str]]:
+    """Yield key, value and default of values that differ from the defaults, including nested sections.
+
+    `forms` are the default ones of an experiment, with or without references of dev.
+    """
+    if isinstance(section, Experiment):
+        forms = default_forms(section, with_references)
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
-        default = item.default_factory() if item.default_factory is not MISSING else item.default
-        if tune_on == "train":
-            default = item.metadata.get("on_train", default)
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
-                yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
+                yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.", with_references)
         elif is_dataclass(value):
-            if item.name in CHOICES and type(value) is not type(default):
-                kinds = CHOICES[item.name]
-                yield f"{name}.name", name_in(kinds, value), name_in(kinds, default)
-            yield from _changed(value, f"{name}.", tune_on)
-        elif default is MISSING or value != default:
-            yield name, _text(value), "" if default is MISSING else _text(default)
+            if forms is not None and item.name in CHOICES:
+                form, default = name_in(CHOICES[item.name], value), getattr(forms, item.name)
+                if form != default:
+                    yield f"{name}.name", form, default
+            yield from _changed(value, f"{name}.", with_references, forms)
+        else:
+            default = _default(item, forms)
+            if default is MISSING or value != default:
+                yield name, _text(value), "" if default is MISSING else _text(default)
+
+
+def _default(item: Field[Any], forms: Forms | None) -> Any:
+    if forms is None:
+        return item.default_factory() if item.default_factory is not MISSING else item.default
+    return forms.tune_on if item.name == "tune_on" else default_of(item, forms.conditions)
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,205 @@
+"""The defaults of experiments that depend on other keys.
+
+First, `with_forms` fills in the forms of an experiment's sections (`learner: {name: adagrad}`), and values
+whose default depends on the tuning corpus. The reader then finds them as if they had been stated, so stating
+one changes nothing, and a section that is written in part keeps the other defaults. After reading, `resolved`
+fills in what is still null.
+
+Devtest chose the defaults of each tuning corpus, in experiments with earlier versions (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+from itersel.config.learners import TUNERS, ForestMert, LineSearch, NoTuner
+from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
+from itersel.config.options import default_of, name_in, types_of
+from itersel.config.splits import has_lists
+from itersel.config.tasks import files_of
+from itersel.config.values import CHOICES, TUNING_SETS, Config, Experiment
+from itersel.errors import InputError
+from itersel.evaluate.tokenizers import tokenizer_of
+
+LEARNER = "adagrad"
+# The sections on whose forms other defaults depend.
+SECTIONS = ("learner", "mixing")
+MOST_FOLDS = 10
+# A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
+ITERATIONS, LINE_SEARCH_ITERATIONS = 6, 1
+
+
+class Forms(NamedTuple):
+    """The forms of the sections of an experiment, by name; the tuner is that of held_out."""
+
+    tune_on: str
+    learner: str
+    mixing: str
+    tasks: str
+    tuner: str
+    conditions: frozenset[str]  # those that hold for defaults, see `option`
+
+
+def forms_of(
+    algorithm: object = None,
+    tune_on: object = None,
+    learner: object = None,
+    mixing: object = None,
+    *,
+    references: bool = True,
+) -> Forms:
+    """Return the forms of an experiment, given those that it states; None for the others.
+
+    `references` tells whether dev has some, which tuners need. Wrong values are left to the reader.
+    """
+    learner = LEARNER if learner is None else learner
+    is_batch, is_sgd = learner in TUNERS, algorithm == "sgd"
+    if tune_on is None:
+        tune_on = "dev" if is_batch or is_sgd else "train"
+    on_train = tune_on == "train"
+    if mixing is None and is_batch:
+        mixing = "none"  # there is one weight vector
+    elif mixing is None:
+        mixing = ALGORITHMS.get(str(algorithm), "selection" if on_train else "mean-of-epochs")
+    is_mixed = on_train and not (is_batch or is_sgd or mixing == "none")
+    tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
+    tuner = "kbest-mira" if on_train and not is_batch and references else "none"
+    conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
+    return Forms(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
+
+
+def with_forms(content: Any) -> Any:
+    """Return an unread config, without grids, whose experiments state forms and what these imply."""
+    given = content.get("experiments") if isinstance(content, Mapping) else None
+    if not isinstance(given, Mapping):
+        return content
+    references = has_references(content)
+    return {**content, "experiments": {name: _filled(one, references) for name, one in given.items()}}
+
+
+def _filled(settings: Any, references: bool) -> Any:
+    settings = {} if settings is None else settings
+    if not isinstance(settings, Mapping):
+        return settings
+    algorithm, tune_on = (_text(settings.get(name)) for name in ("algorithm", "tune_on"))
+    learner, mixing = (_text(_form(settings, name)) for name in SECTIONS)
+    forms = forms_of(algorithm, tune_on, learner, mixing, references=references)
+    sections = (*SECTIONS, "tasks")
+    named = {**settings, **{name: _named(settings, name, getattr(forms, name)) for name in sections}}
+    named.setdefault("tune_on", forms.tune_on)
+    held_out = settings.get("held_out", {})
+    if isinstance(held_out, Mapping):
+        named["held_out"] = {**held_out, "tuner": _named(held_out, "tuner", forms.tuner)}
+    return _with_values(Experiment, named, forms.conditions)
+
+
+def _form(settings: Mapping[Any, Any], section: str) -> object:
+    """Return the name that a section states; None if it states none."""
+    given = settings.get(section)
+    return given.get("name") if isinstance(given, Mapping) else None
+
+
+def _text(value: object) -> str | None:
+    """Return a value that can be a name; a wrong one is like an unknown name."""
+    return value if value is None or isinstance(value, str) else ""
+
+
+def _named(settings: Mapping[Any, Any], section: str, name: str) -> Any:
+    """Return a section with this name, unless it states one."""
+    given = settings.get(section, {})
+    return {"name": name, **given} if isinstance(given, Mapping) else given
+
+
+def _with_values(kind: Any, settings: Mapping[Any, Any], conditions: Collection[str]) -> dict[Any, Any]:
+    """Return a section that states the values whose default is another one under these conditions."""
+    filled = dict(settings)
+    for item in fields(kind):
+        given = settings.get(item.name)
+        inner = types_of(kind)[item.name]
+        if item.name in CHOICES:
+            inner = _kind(item.name, _text(_form(settings, item.name)))
+        if isinstance(given, Mapping) and is_dataclass(inner):
+            filled[item.name] = _with_values(inner, given, conditions)
+        elif item.name not in settings and "on" in item.metadata:
+            filled[item.name] = default_of(item, conditions)
+    return filled
+
+
+def _kind(section: str, name: str | None) -> Any:
+    """Return a form of a section; None if the name is wrong, or names a plugin that cannot be used."""
+    try:
+        return None if name is None else CHOICES[section].get(name)
+    except InputError:
+        return None
+
+
+def has_references(content: Any) -> bool:
+    """Tell whether dev has references: only lists of another decoder may lack them."""
+    data = content.get("data") if isinstance(content, Mapping) else None
+    if not isinstance(data, Mapping) or data.get("kind") != "lists":
+        return True
+    dev = data.get("dev")
+    return isinstance(dev, Mapping) and bool(dev.get("target"))
+
+
+def possible_forms(content: Mapping[Any, Any], settings: Mapping[Any, Any], section: str) -> list[str]:
+    """Return the names that a section without a name can have in the experiments of a grid."""
+    wanted = (settings.get("algorithm"), ALGORITHMS), (settings.get("tune_on"), TUNING_SETS)
+    forms = (_form(settings, "learner"), TUNERS), (_form(settings, "mixing"), MIXINGS)
+    references = has_references(content)
+    combinations = itertools.product(*(_alternatives(value, known) for value, known in (*wanted, *forms)))
+    return [*dict.fromkeys(getattr(forms_of(*one, references=references), section) for one in combinations)]
+
+
+def _alternatives(value: object, known: Collection[str]) -> Iterator[str | None]:
+    """Yield the different values on which forms depend; all unknown ones are alike."""
+    values = value if isinstance(value, list | tuple) else [value]
+    texts = (_text(one) for one in values)
+    yield from dict.fromkeys(one if one is None or one in known else "" for one in texts)
+
+
+def default_forms(experiment: Experiment, references: bool) -> Forms:
+    """Return the form that each section of an experiment would have if it stated none."""
+    algorithm, tune_on = experiment.algorithm, experiment.tune_on
+    learner = name_in(CHOICES["learner"], experiment.learner)
+    mixing = name_in(MIXINGS, experiment.mixing)
+    return forms_of(algorithm, tune_on, learner, mixing, references=references)._replace(
+        tune_on=forms_of(algorithm, None, learner).tune_on,
+        learner=LEARNER,
+        mixing=forms_of(algorithm, tune_on, learner).mixing,
+    )
+
+
+def resolved(config: Config) -> Config:
+    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in."""
+    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+    return replace(
+        config,
+        evaluation=replace(config.evaluation, tokenizer=tokenizer),
+        experiments={name: _resolved(config, one) for name, one in config.experiments.items()},
+    )
+
+
+def _resolved(config: Config, experiment: Experiment) -> Experiment:
+    tasks, mixing, held_out = experiment.tasks, experiment.mixing, experiment.held_out
+    if tasks.language_model_folds is None:
+        has_model = config.language_model.arpa is not None or has_lists(config)
+        is_own = experiment.tune_on == "train" and not has_model
+        tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
+    if isinstance(mixing, Selection) and not mixing.limits:
+        mixing = replace(mixing, select=DEFAULT_SELECT)
+    if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
+        is_line = isinstance(held_out.tuner, LineSearch)
+        held_out = replace(held_out, iterations=LINE_SEARCH_ITERATIONS if is_line else ITERATIONS)
+    has_forests = isinstance(experiment.learner, ForestMert)
+    return replace(
+        experiment,
+        k_best=None if has_forests else experiment.k_best or config.decoder.k_best,
+        seed=experiment.seed or config.seed,
+        tasks=tasks,
+        mixing=mixing,
+        held_out=held_out,
+    )

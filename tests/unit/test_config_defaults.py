@@ -1,0 +1,242 @@
+"""Defaults: one for each key, which may be stated; sections may be written in part."""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+from unittest import mock
+
+import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.configs import FILES, LISTS, experiment
+
+from itersel.cli.main import main
+from itersel.config.defaults import with_forms
+from itersel.config.learners import AdaGrad, HeldOut, KBestMira, LineSearch, NoTuner, Online
+from itersel.config.mixing import EpochsMean, Mean, PathFollowing, Selection
+from itersel.config.options import option, option_of, split_optional, types_of
+from itersel.config.reading import read_config
+from itersel.config.rendering import plain_yaml
+from itersel.config.tasks import RandomTasks, Resharding
+from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.yaml_loader import StrictLoader
+from itersel.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Installed(Online):
+    """The learner of an installed package."""
+
+    bleu: str = option_of(Online, "bleu", default="liang", on={"train": "chiang"})
+    speed: float = option("Speed.", 2.0, above=0, on={"dev": 3.0})
+
+
+def with_plugin(test):
+    """Run a test with the learner of an installed package."""
+    return mock.patch.dict(CHOICES["learner"].built_in, {"installed": Installed})(test)
+
+
+def values_of(item, kind):
+    """Return a strategy for the value of a key."""
+    kind, optional = split_optional(kind)
+    bounds = item.metadata
+    if item.name == "labels":
+        values = st.just({"x": 1, "y": 2} if kind == dict[str, int] else ["x", "y"])
+    elif kind is bool:
+        values = st.booleans()
+    elif kind is int:
+        values = st.integers(bounds["minimum"], min(bounds["minimum"] + 5, bounds.get("maximum", math.inf)))
+    elif kind is float:
+        least = bounds.get("minimum", bounds.get("above", 0.0))
+        values = st.floats(least, least + 1, exclude_min=True)
+    elif kind is str and "choices" in bounds:
+        values = st.sampled_from(sorted(bounds["choices"]))
+    elif kind == tuple[str, ...] and isinstance(bounds.get("choices"), object) and "path" not in bounds:
+        choices = bounds.get("choices", ("WordPenalty", "LanguageModel"))
+        values = st.lists(st.sampled_from(sorted(choices)), unique=True, max_size=2)
+    else:
+        return None
+    return values | st.none() if optional else values
+
+
+@st.composite
+def keys_of(draw, kind, most=2):
+    """Draw some keys of a section."""
+    known = {item.name: values_of(item, types_of(kind)[item.name]) for item in dataclasses.fields(kind)}
+    known = {name: values for name, values in known.items() if values is not None}
+    names = draw(st.lists(st.sampled_from(sorted(known)), unique=True, max_size=most)) if known else []
+    needed = {"labels", "threshold", "epsilon"} & known.keys() if kind is not Selection else set()
+    drawn = {name: draw(known[name]) for name in {*names, *needed}}
+    assume(all(drawn[name] is not None for name in needed))
+    return drawn
+
+
+@st.composite
+def experiments(draw):
+    """Draw an experiment that states some forms and keys, and leaves out others."""
+    forms = {name: draw(st.none() | st.sampled_from(sorted(CHOICES[name]))) for name in CHOICES}
+    settings = draw(keys_of(Experiment))
+    settings = {name: value for name, value in settings.items() if name != "start_from"}
+    for name in ("learner", "mixing", "tasks"):
+        if forms[name]:
+            settings[name] = {"name": forms[name]}
+    if forms["tuner"]:
+        settings["held_out"] = {"tuner": {"name": forms["tuner"]}}
+    named = with_forms(experiment(**settings))["experiments"]["a"]
+    for name in ("learner", "mixing", "tasks"):
+        stated = draw(keys_of(CHOICES[name][named[name]["name"]]))
+        if stated or draw(st.integers(0, 9)) == 0:
+            settings[name] = {**settings.get(name, {}), **stated}
+    held_out = draw(keys_of(HeldOut, most=1))
+    if stated := draw(keys_of(CHOICES["tuner"][named["held_out"]["tuner"]["name"]], most=1)):
+        held_out["tuner"] = {**settings.get("held_out", {}).get("tuner", {}), **stated}
+    if held_out:
+        settings["held_out"] = {**settings.get("held_out", {}), **held_out}
+    return settings
+
+
+@st.composite
+def configs(draw):
+    """Draw a config, which may be invalid."""
+    quality = {**LISTS, "dev": {"lists": "l", "quality": "q"}}
+    content = {"data": draw(st.sampled_from([{}, {"modules": ["x"]}, FILES, LISTS, quality]))}
+    for name in draw(st.lists(st.sampled_from(["grammar", "decoder", "language_model", "evaluation"]))):
+        content[name] = draw(keys_of(types_of(Config)[name], most=1))
+    content |= draw(st.fixed_dictionaries({}, optional={"seed": st.integers(1, 9)}))
+    return content | {"experiments": {"a": draw(experiments()), "other": {}}}
+
+
+def read_or_skip(content):
+    try:
+        return read_config(content)
+    except InputError:
+        assume(False)
+
+
+def leaves(content, path=()):
+    for name, value in content.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+def stated(content, path, value):
+    content = json.loads(json.dumps(content))  # a copy in which nothing is shared
+    inner = functools.reduce(lambda section, name: section.setdefault(name, {}), path[:-1], content)
+    inner[path[-1]] = value
+    return content
+
+
+@with_plugin
+@given(configs())
+def test_what_is_shown_is_the_config(content):
+    config = read_or_skip(content)
+    shown = plain_yaml(config)
+    again = read_config(yaml.load(shown, StrictLoader))
+    assert again == config
+    assert plain_yaml(again) == shown
+
+
+@with_plugin
+@given(configs())
+def test_stating_a_shown_value_changes_nothing(content):
+    config = read_or_skip(content)
+    for path, value in leaves(yaml.load(plain_yaml(config), StrictLoader)):
+        assert read_config(stated(content, path, value)) == config, path
+
+
+@with_plugin
+@given(configs())
+def test_a_name_may_be_left_out_where_it_is_the_default(content):
+    """A section without its name is the form that stands there without the section."""
+    settings = content["experiments"]["a"]
+    for name in ("learner", "mixing", "tasks"):
+        without = {key: value for key, value in settings.items() if key != name}
+        form = with_forms(experiment(**without))["experiments"]["a"][name]["name"]
+        unnamed = {key: value for key, value in settings.get(name, {}).items() if key != "name"}
+        found = [
+            with_forms(experiment(**without, **{name: one})) for one in (unnamed, {"name": form} | unnamed)
+        ]
+        assert found[0] == found[1]
+
+
+DEV, TRAIN = {"tune_on": "dev"}, {}
+SELECTED = Selection(select=100_000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ({"tasks": {"shards": 16}}, {"tasks": Resharding(16, 8, 10)}),
+        ({"tasks": {"parts": 2}}, {"tasks": Resharding(4, 2, 8)}),
+        ({"tasks": {"language_model_folds": 5}}, {"tasks": Resharding(4, 8, 5)}),
+        ({"tasks": {}}, {"tasks": Resharding(4, 8, 10)}),
+        ({"tasks": {"name": "resharding"}}, {"tasks": Resharding(4, 8, 10)}),
+        ({"tasks": {"name": "random"}}, {"tasks": RandomTasks(4, 4)}),
+        ({"tasks": {"shards": 2}, **DEV}, {"tasks": RandomTasks(2, 1)}),
+        ({"mixing": {"select": 5}}, {"mixing": Selection(select=5)}),
+        ({"mixing": {"threshold": 0.5}}, {"mixing": Selection(threshold=0.5)}),
+        ({"mixing": {"name": "none"}}, {"tasks": RandomTasks(1, 1)}),
+        ({"mixing": {}, "algorithm": "itermixsgd"}, {"mixing": Mean()}),
+        (DEV, {"mixing": EpochsMean(), "tasks": RandomTasks(1, 1), "learner": AdaGrad(learning_rate=0.1)}),
+        ({"learner": {"delay": 2}}, {"learner": AdaGrad(delay=2, learning_rate=0.3)}),
+        ({"learner": {"c": 1.0, "name": "kbest-mira"}}, {"tune_on": "dev", "learner": KBestMira(c=1.0)}),
+        ({"held_out": {"tuner": {"name": "kbest-mira"}}}, {"held_out": HeldOut(KBestMira(c=0.001), 6)}),
+        ({"held_out": {"tuner": {"passes": 9}}}, {"held_out": HeldOut(KBestMira(0.001, passes=9), 6)}),
+        ({"held_out": {"tuner": {"name": "line-search"}}}, {"held_out": HeldOut(LineSearch(), 1)}),
+        ({"held_out": {"tuner": {"name": "none"}}}, {"held_out": HeldOut(NoTuner(), None)}),
+    ],
+)
+def test_sections_written_in_part(settings, chosen):
+    found = read_config(experiment(**settings)).experiments["a"]
+    assert {name: getattr(found, name) for name in chosen} == chosen
+
+
+def test_the_config_is_shown_as_jobs_use_it(tmp_path, capsys):
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(yaml.safe_dump(experiment(learner={"name": "mira"}) | {"decoder": {"k_best": 7}}))
+    second.write_text("seed: 5\n")
+    assert main(["config", "show", str(first), str(second)]) == 0
+    shown = capsys.readouterr().out
+    found = yaml.safe_load(shown)["experiments"]["a"]
+    assert (found["seed"], found["k_best"], found["learner"]["c"]) == (5, 7, 1.0)
+    assert found["mixing"]["select"] == 100_000
+    first.write_text(shown)
+    assert main(["config", "show", str(first)]) == 0
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    "junk", [None, 5, [], ["x"], "x", {"name": None}, {"name": ["y", {}]}, {5: 5}, {"tuner": 5}]
+)
+def test_anything_else_is_left_to_the_reader(junk):
+    """It finds what is wrong, or nothing; also in a grid."""
+    for name in ("algorithm", "tune_on", "learner", "mixing", "tasks", "held_out", "epochs"):
+        for more in ({}, {"k_best": [2, 3]}):
+            with contextlib.suppress(InputError):
+                read_config(experiment(**{name: junk}, **more))
+    for content in (
+        {"experiments": junk},
+        {"data": junk, **experiment()},
+        {"experiments": {"a": junk}},
+        junk,
+    ):
+        with_forms(content)
+
+
+def test_forms_of_the_experiments_of_a_grid():
+    """A section without a name is read in each with the form that it has there."""
+    found = read_config(experiment(tune_on=["dev", "train"], tasks={"shards": [2, 4]})).experiments
+    assert {name: one.tasks.shards for name, one in found.items()} == {
+        f"a-tune_on-{corpus}-shards-{count}": count for corpus in ("dev", "train") for count in (2, 4)
+    }
+    assert type(found["a-tune_on-dev-shards-4"].tasks) is RandomTasks
+    assert type(found["a-tune_on-train-shards-4"].tasks) is Resharding
+    paths = {"name": ["selection", "path-following"], "threshold": 0.1, "norm": ["l1", "l2"]}
+    with pytest.raises(InputError, match=r"mixing.epsilon' is missing"):
+        read_config(experiment(mixing=paths))
+    assert PathFollowing in {CHOICES["mixing"][name] for name in paths["name"]}
