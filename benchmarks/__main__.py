@@ -208,7 +208,7 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
         seconds = [
             task("start", **files, output=output, begin=monotonic())[0]["seconds"] for _ in range(RUNS + 2)
         ]
-        done = run(*itersel("train", **files, output=output))
+        done = run(*itersel("train", **files, learner="perceptron", output=output))
     return [
         row("start of a shard job", "s", seconds, 1.2, 3),
         row("memory of a shard job", "MB", [done.memory / 2**20], 500, 1000),

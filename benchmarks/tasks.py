@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from itersel.config.learners import Perceptron
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
@@ -97,7 +98,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
         return result
 
     decoder.decode = timed  # type: ignore[method-assign, assignment]
-    settings = TrainSettings(pop_limit=pop_limit)
+    settings = TrainSettings(pop_limit=pop_limit, learner=Perceptron(bleu="lin"))
     start, start_wall = process_time(), perf_counter()
     train_shard(sentences, [decoder], Start(start_weights), settings)
     processor, wall = process_time() - start, perf_counter() - start_wall

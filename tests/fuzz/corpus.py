@@ -185,7 +185,7 @@ def _make_shards() -> None:
 def _train(options: str, output: str) -> None:
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
         files = f"--shard {shard} --model lm.bin --shard-number {number}"
-        itersel(f"train {files} {SEARCH} {options} --output {output}{number}.h5")
+        itersel(f"train --learner perceptron {files} {SEARCH} {options} --output {output}{number}.h5")
 
 
 def _make_weights() -> None:

@@ -43,7 +43,7 @@ def _target(files: str, *steps: str, also: tuple[str, ...] = ()) -> Target:
     return Target(names, KINDS.get(Path(names[0]).suffix, TEXT), steps, also)
 
 
-_TRAIN = f"train --model lm.bin {SEARCH} --output out.h5 --shard"
+_TRAIN = f"train --learner perceptron --model lm.bin {SEARCH} --output out.h5 --shard"
 _DECODE = "decode --model lm.bin --output out --shard"
 _TUNE = "tune --shards 1 --iteration 1 --output out.h5 --lists"
 _MIX = "mix --shards 2 --output out.h5"
@@ -114,7 +114,7 @@ TARGETS = {
     "path-input": _target("path0.h5", f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5"),
     "model": _target(
         "lm.bin",
-        f"train --shard shard.h5 --model FILE {SEARCH} --output out.h5",
+        f"train --learner perceptron --shard shard.h5 --model FILE {SEARCH} --output out.h5",
         f"decode --shard shard.h5 --model FILE --weights weights.h5 {SEARCH} --output out",
         "lm score --model FILE --input source.txt --output out",
         "lm score --model FILE --input target.txt --output out",

@@ -197,7 +197,8 @@ def test_start_in_memory_and_wrong_numbers(results):
         with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
             itersel.train_epoch(*read, settings=wrong)
     start = itersel.make_weights({"LanguageModel": 1.0, "of another shard": 2.0})
-    training = itersel.train_epoch(*read, start)
+    settings = itersel.TrainSettings(learner=itersel.Perceptron())
+    training = itersel.train_epoch(*read, start, settings)
     assert training.sentences == SENTENCES
     assert training.weights.to_dict()["of another shard"] == 2.0
 

@@ -13,17 +13,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.configs import FILES, LISTS, experiment
 
-from itersel.cli.main import main
+import itersel
+from itersel.cli.main import main, make_parser
+from itersel.config.command_line import section_of
 from itersel.config.defaults import with_forms
-from itersel.config.learners import AdaGrad, HeldOut, KBestMira, LineSearch, NoTuner, Online
+from itersel.config.learners import LEARNERS, TUNERS, AdaGrad, HeldOut, KBestMira, LineSearch, NoTuner, Online
 from itersel.config.mixing import EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
-from itersel.config.reading import read_config
+from itersel.config.reading import _read_section, read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.values import CHOICES, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
+from itersel.learn.train import TrainSettings
+from itersel.select.settings import MixSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +58,7 @@ def values_of(item, kind):
         values = st.floats(least, least + 1, exclude_min=True)
     elif kind is str and "choices" in bounds:
         values = st.sampled_from(sorted(bounds["choices"]))
-    elif kind == tuple[str, ...] and isinstance(bounds.get("choices"), object) and "path" not in bounds:
+    elif kind == tuple[str, ...] and "path" not in bounds:
         choices = bounds.get("choices", ("WordPenalty", "LanguageModel"))
         values = st.lists(st.sampled_from(sorted(choices)), unique=True, max_size=2)
     else:
@@ -79,7 +83,6 @@ def experiments(draw):
     """Draw an experiment that states some forms and keys, and leaves out others."""
     forms = {name: draw(st.none() | st.sampled_from(sorted(CHOICES[name]))) for name in CHOICES}
     settings = draw(keys_of(Experiment))
-    settings = {name: value for name, value in settings.items() if name != "start_from"}
     for name in ("learner", "mixing", "tasks"):
         if forms[name]:
             settings[name] = {"name": forms[name]}
@@ -240,3 +243,84 @@ def test_forms_of_the_experiments_of_a_grid():
     with pytest.raises(InputError, match=r"mixing.epsilon' is missing"):
         read_config(experiment(mixing=paths))
     assert PathFollowing in {CHOICES["mixing"][name] for name in paths["name"]}
+
+
+VALUES = st.one_of(
+    st.integers(-3, 2000),
+    st.floats(-1.5, 1.5) | st.sampled_from([math.inf, -math.inf, math.nan]),
+    st.booleans(),
+    st.none(),
+    st.sampled_from(["", "x", "lin", "chiang", "l1", "pro", "constant", "oracle"]),
+    st.lists(st.sampled_from(["WordPenalty", "step", 5]), max_size=2),
+)
+FORMS = {**LEARNERS.built_in, **TUNERS, "line-search": LineSearch, "installed": Installed}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(st.data())
+def test_python_refuses_what_a_config_refuses(name, data):
+    """For each key of all learners and tuners, values in and out of its bounds, and of other types."""
+    kind = FORMS[name]
+    item = data.draw(st.sampled_from(dataclasses.fields(kind) or [None]))
+    if item is None:
+        return
+    bounds = [item.metadata[one] for one in ("minimum", "above", "maximum") if one in item.metadata]
+    near = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
+    value = data.draw(VALUES | near | values_of(item, types_of(kind)[item.name]))
+    try:
+        expected = _read_section(kind, {item.name: value}, name)
+    except InputError:
+        with pytest.raises(InputError, match=f"^{item.name} is "):
+            kind(**{item.name: tuple(value) if isinstance(value, list) else value})
+    else:
+        assert kind(**{item.name: tuple(value) if isinstance(value, list) else value}) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda: itersel.Mira(c=-1), lambda: itersel.AdaGrad(bleu="x"), lambda: itersel.Pro(strength=-0.1)],
+)
+def test_settings_from_python_have_the_bounds_of_a_config(wrong):
+    with pytest.raises(InputError):
+        wrong()
+
+
+def parsed(step, *options):
+    """Return the options of a command with nothing else given."""
+    arguments = [step, *options]
+    parser = make_parser(arguments)
+    return parser.parse_args(arguments)
+
+
+def test_the_learner_that_nobody_names():
+    """It is the same in a config on train, of the command and of Python."""
+    options = parsed("train", "--shard", "x", "--output", "y")
+    of_command = section_of(LEARNERS[options.learner], options)
+    assert of_command == TrainSettings().learner == read_config(experiment()).experiments["a"].learner
+
+
+@with_plugin
+def test_learners_and_tuners_of_which_nothing_is_stated():
+    """Those of a config are those of Python, on the corpus that they are for."""
+    for name, kind in CHOICES["learner"].items():
+        corpus = "dev" if name in TUNERS else "train"
+        found = read_config(experiment(tune_on=corpus, features="dense", learner={"name": name}))
+        conditions = {item.name: item.metadata.get("on", {}) for item in dataclasses.fields(kind)}
+        changed = {key: others[corpus] for key, others in conditions.items() if corpus in others}
+        assert found.experiments["a"].learner == dataclasses.replace(kind(), **changed)
+        assert not changed or kind is Installed
+
+
+@pytest.mark.parametrize("name", CHOICES["mixing"])
+def test_limits_of_mixings(name):
+    """Those of the command and of Python are those of a config."""
+    needed = {"threshold": 0.5, "epsilon": 2.0} if name == "path-following" else {}
+    mixing = read_config(experiment(mixing={"name": name, **needed})).experiments["a"].mixing
+    words = [word for key, value in needed.items() for word in (f"--{key}", str(value))]
+    numbers = ["--shards", "1", "--epoch", "1", "--inputs", "x", "--output", "y"]
+    options = parsed("mix", "--mixing", name, *words, *numbers)
+    options.keep = tuple(options.keep)
+    found = section_of(MixSettings, options)
+    assert found == MixSettings(name, 1, 1, **needed)
+    for item in dataclasses.fields(mixing):
+        assert getattr(found, item.name) == getattr(mixing, item.name)

@@ -97,7 +97,8 @@ def hypotheses(decoder, sentence, weights):
 
 
 def train_command(*models):
-    return ["train", "--k-best", K_BEST, "--learning-rate", RATE, "--model", *models]
+    learner = ["--learner", "perceptron", "--bleu", "liang", "--learning-rate", RATE]
+    return ["train", "--k-best", K_BEST, *learner, "--model", *models]
 
 
 def chain(folder, algorithm, update):

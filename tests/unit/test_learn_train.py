@@ -44,7 +44,7 @@ def test_weights_are_sorted_and_none_is_zero() -> None:
 
 def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
     def run(**options: int):
-        return train(sentences(5), Perceptron(pairs="pro"), **options).weights.to_dict()
+        return train(sentences(5), Perceptron(bleu="lin", pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
     for other in ({"seed": 2}, {"epoch": 2}, {"shard": 2}):

@@ -39,7 +39,7 @@ GROUPS = {
 MIXED = [*itertools.chain(*GROUPS.values())]
 MEAN = ("--mixing", "mean", "--epoch", "1")
 change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
-PATH_NEEDS = "needs --threshold, --epsilon and --minimum, and nothing else"
+PATH_NEEDS = "needs --threshold and --epsilon, may have --minimum, nothing else"
 ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
 
 
@@ -243,7 +243,7 @@ def test_lists_of_shards(tmp_path, refused):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["selection", "--epoch", "1"], "needs one of --select, --threshold and --relative-threshold"),
+        (["selection", "--epoch", "1", "--epsilon", "1"], "takes one of --select, --threshold and --relat"),
         (["mean", "--epoch", "1", "--select", "3"], "selects nothing; drop --select"),
         (["mean", "--epoch", "1", "--keep", "dense"], "selects nothing; drop --keep"),
         (["none", "--epoch", "1"], "is for one shard, not 3"),

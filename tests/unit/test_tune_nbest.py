@@ -255,7 +255,7 @@ def test_command_for_moses(files, capsys):
     options = [f"--{name}={files / file}" for name, file in given.items()]
     assert main(["tune", "--tuner=mert", f"--nbest={files / 'list'}", *options]) == 0
     captured = capsys.readouterr()
-    assert "BLEU (tokenize: none): 100 -> 100; 20 sentences, 200 different translations" in captured.out
+    assert "BLEU (tokenize: 13a): 100 -> 100; 20 sentences, 200 different translations" in captured.out
     assert "weights stay as they are: UnknownWordPenalty0\n" in captured.err
     written = (files / "w.ini").read_text().splitlines()
     assert [line.partition("=")[0] for line in written[:2]] == ["[weight]", "good"]

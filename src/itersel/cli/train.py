@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from itersel.cli.arguments import add_options, add_output, add_patience, not_negative, positive, seed
 from itersel.config.command_line import add_section_arguments, section_of
-from itersel.config.learners import LEARNERS, find_conflict
+from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, find_conflict
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 
@@ -30,7 +30,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_options(search, {"--threads N": threads}, type=positive, default=1)
     learning = parser.add_argument_group("learning")
     learner = "%(choices)s (default: %(default)s); 'itersel train --learner NAME --help' shows its options"
-    add_options(learning, {"--learner NAME": learner}, choices=LEARNERS, default="perceptron")
+    add_options(learning, {"--learner NAME": learner}, choices=LEARNERS, default=DEFAULT_LEARNER)
     measure_loss = (
         "for path-following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training"

@@ -67,8 +67,9 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     quality = "bleu (default), chrf, ter, or a file with a number for each line of lists, higher is better"
     add_options(others, {"--quality": quality})
     add_options(others, {"--lowercase": "ignore case in BLEU"}, action="store_true")
-    tokenize = "tokenisation for BLEU (default: none, words are separated by spaces)"
-    add_options(others, {"--tokenize": tokenize}, choices=("none", "13a"))
+    # without a default here, so that it can be refused for lists of itersel
+    tokenize = "sacrebleu's tokenisation for BLEU, none for words separated by spaces (default: 13a)"
+    add_options(others, {"--tokenize": tokenize}, choices=("13a", "none"))
 
 
 def _add_nbest(parser: argparse._ActionsContainer, required: bool = False) -> None:
@@ -109,9 +110,7 @@ def _tune(options: argparse.Namespace) -> None:
 
 
 def _tune_nbest(options: argparse.Namespace) -> None:
-    from sacrebleu.metrics.bleu import BLEU
-
-    from itersel.evaluate.metrics import read_references
+    from itersel.evaluate.metrics import read_references, tokenizer_for_bleu
     from itersel.nbest.weights import read_weights, write_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
@@ -120,8 +119,8 @@ def _tune_nbest(options: argparse.Namespace) -> None:
     for name in ("lowercase", "tokenize"):
         if quality != "bleu" and getattr(options, name):
             raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
-    tokenization = options.tokenize or "none"
-    tokenize = BLEU(tokenize=tokenization).tokenizer
+    tokenization = options.tokenize or "13a"
+    tokenize = tokenizer_for_bleu(tokenization)
     found = tune_nbest(
         options.nbest,
         *(read_references(options.references) if options.references else ()),

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from itersel.config.learners import TUNERS, ForestMert, LineSearch, NoTuner
+from itersel.config.learners import DEFAULT_LEARNER, TUNERS, ForestMert, LineSearch, NoTuner
 from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
 from itersel.config.options import default_of, name_in, types_of
 from itersel.config.splits import has_lists
@@ -24,7 +24,6 @@ from itersel.config.values import CHOICES, TUNING_SETS, Config, Experiment
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import tokenizer_of
 
-LEARNER = "adagrad"
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
 MOST_FOLDS = 10
@@ -55,7 +54,7 @@ def forms_of(
 
     `references` tells whether dev has some, which tuners need. Wrong values are left to the reader.
     """
-    learner = LEARNER if learner is None else learner
+    learner = DEFAULT_LEARNER if learner is None else learner
     is_batch, is_sgd = learner in TUNERS, algorithm == "sgd"
     if tune_on is None:
         tune_on = "dev" if is_batch or is_sgd else "train"
@@ -168,7 +167,7 @@ def default_forms(experiment: Experiment, references: bool) -> Forms:
     mixing = name_in(MIXINGS, experiment.mixing)
     return forms_of(algorithm, tune_on, learner, mixing, references=references)._replace(
         tune_on=forms_of(algorithm, None, learner).tune_on,
-        learner=LEARNER,
+        learner=DEFAULT_LEARNER,
         mixing=forms_of(algorithm, tune_on, learner).mixing,
     )
 

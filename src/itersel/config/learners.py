@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, get_type_hints
 
-from itersel.config.options import documented, option, option_of, section
+from itersel.config.options import check_section, documented, option, option_of, section
 from itersel.plugins import Extensible, Plugin
 
 PAIRS = ("multipartite", "all", "pro")
@@ -31,6 +31,9 @@ ALL_DENSE, STEP = "dense", "step"
 @dataclass(frozen=True)
 class Batch:
     """The keys shared by all batch tuners."""
+
+    def __post_init__(self) -> None:
+        check_section(self)
 
 
 @documented
@@ -182,6 +185,9 @@ class Online:
         maximum=1000,
     )
 
+    def __post_init__(self) -> None:
+        check_section(self)
+
     def make_learner(self) -> Any:
         """Return the `OnlineLearner` of a plugin; `itersel.learn.learners` makes the built-in ones."""
         raise NotImplementedError
@@ -299,6 +305,8 @@ def _from_plugin(plugin: Plugin) -> type[Online]:
     return kind
 
 
+# Wherever none is named: in a config, a command and Python.
+DEFAULT_LEARNER = "adagrad"
 LEARNERS = Extensible("itersel.learners", BUILT_IN, _from_plugin, TUNERS.__contains__)
 
 

@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields
+from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
 from itersel.errors import InputError, check_choice, suggest
@@ -127,20 +128,39 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
 
 
 def check_section(values: Any) -> None:
-    """Raise an InputError for a wrong whole number or choice in a section, also if Python code made it."""
+    """Raise an InputError for a wrong value in a section, also if Python code made it."""
     section: Any = type(values)
     for item in fields(section):
         kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "choices" in bounds:
-            if typing.get_origin(kind) is tuple and not isinstance(value, tuple):
+            is_several = typing.get_origin(kind) is tuple
+            if is_several and not isinstance(value, tuple):
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")
-            for one in value if isinstance(value, tuple) else (value,):
+            for one in value if is_several else (value,):
                 check_choice(item.name, one, bounds["choices"])
         elif "minimum" in bounds and kind is int:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
             if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"
                 raise InputError(f"{item.name} is {value!r}; it must be a whole number, {limits}")
+        elif kind is float and "explanation" in bounds:
+            _check_number(item.name, value, bounds)
+        elif kind is bool and "explanation" in bounds and not isinstance(value, bool):
+            raise InputError(f"{item.name} is {value!r}; it must be True or False")
+        elif kind == tuple[str, ...] and not _is_text(value):
+            raise InputError(f"{item.name} is {value!r}; it must be a tuple of text")
+
+
+def _check_number(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
+    limits = {bound: BOUNDS[bound] for bound in BOUNDS if bound in bounds}
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not is_number or any(is_out(value, bounds[bound]) for bound, (_, is_out) in limits.items()):
+        listed = ", ".join(["a number", *(f"{word} {bounds[bound]}" for bound, (word, _) in limits.items())])
+        raise InputError(f"{name} is {value!r}; it must be {listed}")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
 
 
 def name_in(kinds: Mapping[str, type], section: object) -> str:

@@ -81,6 +81,12 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> TextMe
     return TextMetric(TOKENIZED, "lowercased", signature(bleu), 1, bleu)
 
 
+def tokenizer_for_bleu(tokenize: str = "13a") -> Callable[[str], str]:
+    """Return one of sacrebleu's tokenizers."""
+    tokenizer: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
+    return tokenizer
+
+
 class _KeepWords(NoneTokenizer):
     """Hides white space that does not separate words (`itersel.corpus.text.split_words`) from sacrebleu."""
 

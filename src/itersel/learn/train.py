@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.learners import LEARNERS, Online, Perceptron
+from itersel.config.learners import BUILT_IN, DEFAULT_LEARNER, LEARNERS, Online
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
@@ -40,14 +40,14 @@ class TrainSettings(Search):
     k_best
         Size of the k-best list used for training.
     learner
-        Settings of the learner: see `itersel.config.learners`.
+        Settings of the learner, by default `itersel.AdaGrad`: see `itersel.config.learners`.
     seed, epoch, shard
         Random seed for drawing PRO's pairs. Epochs count from 1, shards from 0; schedules and cumulative l1
         continue from epoch to epoch.
     """
 
     k_best: int = option_of(ListSettings, "k_best")
-    learner: Online = field(default_factory=Perceptron)
+    learner: Online = field(default_factory=BUILT_IN[DEFAULT_LEARNER])
     seed: int = 1
     epoch: int = 1
     shard: int = 0

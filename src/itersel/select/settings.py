@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itersel.config.mixing import MIXINGS, NORMS, PathFollowing, Selection
+from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, NORMS, PathFollowing, Selection
 from itersel.config.options import option, option_of
 from itersel.errors import FilePath, InputError, check_choice
 
@@ -35,8 +35,13 @@ class MixSettings:
     mixing: str
     epoch: int  # from 1
     shards: int  # Z; 1 for ``none``
-    # ``selection`` has one of the limits `select`, `threshold` and `relative_threshold`
-    select: int | None = option("selection: keep this many features, those with the largest norm.", minimum=1)
+    # ``selection`` has one of the limits `select`, `threshold` and `relative_threshold`; by default, as in a
+    # config, `select`
+    select: int | None = option(
+        "selection: keep this many features, those with the largest norm (default: "
+        f"{DEFAULT_SELECT}, unless a threshold is given).",
+        minimum=1,
+    )
     threshold: float | None = option(
         "selection: keep the features with a norm above this; path-following: that of the first epoch."
     )
@@ -55,11 +60,20 @@ class MixSettings:
             raise InputError(f"epoch {self.epoch} of {self.shards} shards; both must be at least 1")
         if self.select is not None and self.select < 1:
             raise InputError(f"cannot select {self.select} features; select at least 1")
-        given = [name for name in LIMITS if getattr(self, name) is not None]
-        if self.mixing == "selection" and (len(given) != 1 or given[0] not in SELECTION_LIMITS):
-            raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")
+        given = self._given
+        if self.mixing == "selection" and not given:
+            object.__setattr__(self, "select", DEFAULT_SELECT)
+        elif self.mixing == "selection" and (len(given) != 1 or given[0] not in SELECTION_LIMITS):
+            raise InputError(
+                "mixing selection takes one of --select, --threshold and --relative-threshold, nothing else"
+            )
+        if self.mixing == PATH and self.minimum is None:
+            object.__setattr__(self, "minimum", PathFollowing.minimum)
+            given = self._given
         if self.mixing == PATH and given != list(PATH_LIMITS):
-            raise InputError(f"mixing {PATH} needs --threshold, --epsilon and --minimum, and nothing else")
+            raise InputError(
+                f"mixing {PATH} needs --threshold and --epsilon, may have --minimum, nothing else"
+            )
         if self.path is not None and self.path[2] > self.path[0]:
             raise InputError("--minimum is above --threshold; choose a smaller minimum")
         if self.mixing not in ("selection", PATH) and (given or self.keep):
@@ -68,6 +82,11 @@ class MixSettings:
             raise InputError(f"mixing {self.mixing} selects nothing; drop {drop}")
         if self.mixing == "none" and self.shards != 1:
             raise InputError(f"mixing none is for one shard, not {self.shards}")
+
+    @property
+    def _given(self) -> list[str]:
+        """The limits that are given."""
+        return [name for name in LIMITS if getattr(self, name) is not None]
 
     @property
     def needs_previous(self) -> bool:

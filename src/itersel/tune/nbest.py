@@ -16,7 +16,7 @@ from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.epochs import sign_of
-from itersel.evaluate.metrics import References, checked_references, make_metrics
+from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.weights import as_weights, score_lists
 from itersel.progress import progress
@@ -134,7 +134,7 @@ def tune_nbest(
     start: Weights | Mapping[str, float] | None = None,
     scores: Mapping[str, FilePath] | None = None,
     quality: str = "bleu",
-    words: Callable[[str], str] = str,
+    words: Callable[[str], str] | None = None,
     seed: int = 1,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
@@ -154,7 +154,7 @@ def tune_nbest(
     quality
         ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
     words
-        Tokenises translations and references for BLEU; by default, words are separated by spaces.
+        Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
         Random seed.
 
@@ -173,7 +173,7 @@ def tune_nbest(
     settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
     if isinstance(settings, ForestMert | LineSearch):
         raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
-    ours = _read_lists(lists, references, settings, scores, quality, words)
+    ours = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     begin = as_weights(dict.fromkeys(ours.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(ours.lists.name))
