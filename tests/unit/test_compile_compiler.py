@@ -261,7 +261,12 @@ def test_functions_of_numba_count_from_the_end():
 def test_few_indices_need_numpy(monkeypatch):
     """Interpreted kernels mostly have integers, for which functions of numpy would take most of the time."""
     calls = []
-    monkeypatch.setattr(interpreted.np, "any", lambda found: calls.append(found) or np.count_nonzero(found) > 0)
+
+    def count(found):
+        calls.append(found)
+        return np.count_nonzero(found) > 0
+
+    monkeypatch.setattr(interpreted.np, "any", count)
     values = np.zeros((3, 3))
     for index in (2, (1, 2), (np.int32(1), np.uint8(2)), (slice(-1, None), 1), (..., None)):
         assert interpreted.checked(values, index) is index
