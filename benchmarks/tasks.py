@@ -126,7 +126,12 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
 
     Decoder.decode = first  # type: ignore[method-assign]
     files = {"shard": shard, "model": model, "weights": weights, "output": output}
-    sys.argv = ["itersel", "train", *(f"--{name}={path}" for name, path in files.items())]
+    sys.argv = [
+        "itersel",
+        "train",
+        "--learner=perceptron",
+        *(f"--{name}={path}" for name, path in files.items()),
+    ]
     with suppress(SystemExit):
         main()
     return {"seconds": seconds[0]}
