@@ -123,7 +123,10 @@ def refuse_future_inputs():
     jobs = list(workflow.dag.needrun_jobs())
     made = {file for job in jobs for file in job.output}
     # by the clock that gives outputs their times, which may be that of a file server
-    now = os.fstat(lock_folder.stream.fileno()).st_mtime
+    look = Path(RESULTS, ".clock")
+    look.touch()
+    now = look.stat().st_mtime
+    look.unlink()
     times = {}
     for file in {str(file) for job in jobs for file in job.input if file not in made}:
         # Snakemake says what is missing
