@@ -99,7 +99,7 @@ class _NoNegativeIndices(AnalysisPass):
         """Raise an `InputError` for the first negative index of an array."""
         for statement, array, index in _subscripts(state.func_ir):
             kind = state.typemap[array.name]
-            kind = kind.type if isinstance(kind, types.Optional) else kind  # type: ignore[attr-defined]
+            kind = kind.type if isinstance(kind, types.Optional) else kind
             is_array = isinstance(kind, types.Buffer)  # type: ignore[attr-defined]
             for number in _constants(state.func_ir, index) if is_array else ():
                 if isinstance(number, int) and number < 0:
