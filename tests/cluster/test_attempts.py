@@ -29,17 +29,19 @@ class CutOff:
         self.attempt = self.keeper.children(recursive=True)
         # on one host, two shepherds of a task would write the same files
         self.is_lost = cluster.key == "sge"
-        for process in (self.keeper, *self.attempt):
-            process.suspend()
+        self._each((self.keeper, *self.attempt), psutil.Process.suspend)
+
+    @staticmethod
+    def _each(processes, do):
+        """Do something with processes; a scheduler that is back may have killed some."""
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                do(process)
 
     def end_job(self):
         """Kill the command of the job, and let the others go on."""
-        self.job.kill()
-        if self.is_lost:
-            self.keeper.kill()
-        for process in (self.keeper, *self.attempt):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.resume()
+        self._each((self.job, *([self.keeper] if self.is_lost else [])), psutil.Process.kill)
+        self._each((self.keeper, *self.attempt), psutil.Process.resume)
         psutil.wait_procs(self.attempt)
 
 
