@@ -81,7 +81,11 @@ def grid_engine_host_lost(cluster, job, array):
     finally:
         change_configuration(cluster, asked, {})
         cluster.control("start", "sge_execd")
-    yield cut_off
+    try:
+        yield cut_off
+    finally:
+        # what the lost host has left may have put the queue into an error state
+        cluster.ask("qmod", "-cq", "all.q")
 
 
 LOSE = {"slurm": slurm_node_down, "sge": grid_engine_host_lost}
