@@ -17,6 +17,12 @@ from snakemake_executor_plugin_arrays.tokens import State
 PYTHON = shlex.quote(sys.executable)
 
 
+def statuses(folder):
+    """Return the exit statuses of the jobs that have ended, by line."""
+    found = {line: state.status for line, state in folder.states().items()}
+    return {line: status for line, status in found.items() if status is not None}
+
+
 class Site:
     """An array in a folder, whose tasks are started by hand; jobs tell what they do by files there."""
 
@@ -87,20 +93,20 @@ def test_first_attempt_ends_nothing_once_there_is_a_second(site, order, status):
             threading.Event().wait(0.02)
         site.touch("go-1")
         assert first.wait() == 1
-        assert site.folder.statuses() == {}
+        assert statuses(site.folder) == {}
         site.touch("noticed")
     site.wait_for("second")
     if order == "while":
         site.touch("go-1")
         assert first.wait() == 1
-        assert site.folder.statuses() == {}
+        assert statuses(site.folder) == {}
     site.touch("go-2")
     assert second.wait() == 0
-    assert site.folder.statuses() == {1: 0}
+    assert statuses(site.folder) == {1: 0}
     if order == "after":
         site.touch("go-1")
         assert first.wait() == 1
-    assert site.folder.statuses() == {1: 0}
+    assert statuses(site.folder) == {1: 0}
     assert list(site.folder.states()) == [1]
 
 
@@ -109,7 +115,7 @@ def test_second_attempt_after_the_end_does_nothing(site):
     assert site.start().wait() == 1
     assert site.start().wait() == 1
     assert [path.name for path in site.path.glob("ran-*")] == ["ran-0"]
-    assert site.folder.statuses() == {1: 0, 2: 3}
+    assert statuses(site.folder) == {1: 0, 2: 3}
 
 
 def test_first_attempt_does_not_begin_its_next_job(site):
@@ -120,7 +126,7 @@ def test_first_attempt_does_not_begin_its_next_job(site):
     site.touch("go-1")
     assert first.wait() == 1
     assert (site.path / "next").read_text() == "x\n"
-    assert site.folder.statuses() == {1: 0, 2: 0}
+    assert statuses(site.folder) == {1: 0, 2: 0}
 
 
 def test_attempts_at_the_same_time(site):
@@ -129,7 +135,7 @@ def test_attempts_at_the_same_time(site):
     every = [site.start() for _ in range(8)]
     for process in every:
         process.wait()
-    assert site.folder.statuses() == dict.fromkeys(range(1, 6), 0)
+    assert statuses(site.folder) == dict.fromkeys(range(1, 6), 0)
     # each may have begun a job before the next took it over, but only one has ended it
     assert len(site.folder.states()) == 5
 
@@ -163,7 +169,7 @@ def test_restarted_task_keeps_the_log_of_a_job_that_has_ended(site):
     site.array("echo broken; exit 3", "true", jobs_per_task=2, together=together)
     site.start().wait()
     site.start().wait()
-    assert site.folder.statuses() == {1: 3, 2: 0}
+    assert statuses(site.folder) == {1: 3, 2: 0}
     assert site.folder.log(1).read_text() == "of several\nbroken\n"
 
 
@@ -173,7 +179,7 @@ def test_shells_of_the_site_do_not_matter(site, monkeypatch, option):
     monkeypatch.setenv("BASH_ENV", str(site.path / "bashrc"))
     site.array("true", "exit 4", jobs_per_task=2)
     site.start().wait()
-    assert site.folder.statuses() == {1: 0, 2: 4}
+    assert statuses(site.folder) == {1: 0, 2: 4}
 
 
 def test_task_whose_run_has_ended_does_nothing(site):
@@ -388,5 +394,5 @@ def test_file_system_that_does_not_answer_ends_no_job(site):
     site.path.joinpath("unsure.py").write_text(UNSURE)
     site.array(f"{PYTHON} $HERE/unsure.py")
     site.start().wait()
-    assert site.folder.statuses() == {1: 0}
+    assert statuses(site.folder) == {1: 0}
     assert (site.path / "changed").exists()

@@ -24,6 +24,12 @@ def new_run(parent):
     return runs.Run(parent, "slurm", pytest.fail)
 
 
+def statuses(folder):
+    """Return the exit statuses of the jobs that have ended, by line."""
+    found = {line: state.status for line, state in folder.states().items()}
+    return {line: status for line, status in found.items() if status is not None}
+
+
 def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
     """Run a task as a scheduler does; returns its exit status."""
     variables = {**os.environ, **environment, variable: str(task)}
@@ -33,9 +39,9 @@ def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
 @pytest.mark.parametrize("variable", ["SLURM_ARRAY_TASK_ID", "SGE_TASK_ID"])
 def test_exit_statuses(tmp_path, variable):
     folder = Folder.make(tmp_path / "it's a %folder", ["echo one", "echo two; exit 7", "kill -9 $$"], 1)
-    assert folder.statuses() == {}
+    assert statuses(folder) == {}
     assert [run_task(folder, task, variable) for task in (1, 2, 3)] == [0, 1, 1]
-    assert folder.statuses() == {1: 0, 2: 7, 3: 128 + signal.SIGKILL}
+    assert statuses(folder) == {1: 0, 2: 7, 3: 128 + signal.SIGKILL}
     assert folder.log(1).read_text() == "one\n"
     assert folder.log(2).read_text() == "two\n"
     assert folder.states()[1].node == os.uname().nodename
@@ -52,15 +58,16 @@ def test_task_runs_its_lines(tmp_path, jobs_per_task):
         assert run_task(folder, task) == 0
     for line in range(1, 11):
         assert (tmp_path / f"{line}.{folder.task(line)}").read_text() == f"{line}\n"
-    assert folder.statuses() == dict.fromkeys(range(1, 11), 0)
+    assert statuses(folder) == dict.fromkeys(range(1, 11), 0)
     for task in range(1, tasks + 1):
-        assert {line for line in range(1, 11) if folder.task(line) == task} <= set(folder.lines(task))
+        assert [line for line in range(1, 11) if folder.task(line) == task] == list(folder.lines(task))
+    assert Folder.open(folder.path) == folder
 
 
 def test_a_failed_job_does_not_stop_those_after_it(tmp_path):
     folder = Folder.make(tmp_path / "array", ["true", "exit 5", "true"], 3)
     assert run_task(folder, 1) == 1
-    assert folder.statuses() == {1: 0, 2: 5, 3: 0}
+    assert statuses(folder) == {1: 0, 2: 5, 3: 0}
 
 
 def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path, put):
@@ -75,7 +82,7 @@ def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path, put):
 def test_killed_task_leaves_no_exit_status(tmp_path):
     folder = Folder.make(tmp_path / "array", ["kill -9 $PPID; sleep 9"], 1)
     assert run_task(folder, 1) == -signal.SIGKILL
-    assert folder.statuses() == {}
+    assert statuses(folder) == {}
     assert folder.states()[1].node == os.uname().nodename
     assert folder.may_run() == {1}
 
@@ -85,10 +92,10 @@ def test_job_that_is_ended_before_its_task_leaves_no_exit_status(tmp_path):
     ended = f"cd '{tmp_path}'; [ -e again ] && exit; touch again; (sleep 1; kill $PPID) & kill $$"
     folder = Folder.make(tmp_path / "array", [ended, f"touch '{tmp_path}'/next"], 2)
     assert run_task(folder, 1) == -signal.SIGTERM
-    assert folder.statuses() == {}
+    assert statuses(folder) == {}
     assert not (tmp_path / "next").exists()
     assert run_task(folder, 1) == 0
-    assert folder.statuses() == {1: 0, 2: 0}
+    assert statuses(folder) == {1: 0, 2: 0}
 
 
 def test_task_that_cannot_read_its_job_leaves_no_exit_status(tmp_path):
@@ -100,10 +107,10 @@ def test_task_that_cannot_read_its_job_leaves_no_exit_status(tmp_path):
         if content is not None:
             (folder.path / "jobs").write_bytes(content)
         assert run_task(folder, 1) == 1
-        assert folder.statuses() == {}
+        assert statuses(folder) == {}
         (folder.path / "jobs").write_bytes(jobs)
     assert run_task(folder, 1) == 0
-    assert folder.statuses() == {1: 0}
+    assert statuses(folder) == {1: 0}
 
 
 def test_commands_are_kept_as_they_are(tmp_path):

@@ -27,7 +27,7 @@ from importlib import resources
 from pathlib import Path
 
 from snakemake_executor_plugin_arrays import tokens
-from snakemake_executor_plugin_arrays.tokens import ENDED, State
+from snakemake_executor_plugin_arrays.tokens import State
 
 # Seconds a scheduler may take between signals to the processes of a task that it ends.
 PAUSE = 3
@@ -39,6 +39,7 @@ class Folder:
     """The folder of one array."""
 
     path: Path
+    jobs: int
     jobs_per_task: int
 
     @classmethod
@@ -75,14 +76,14 @@ class Folder:
         settings = "".join(f"{name}={value}\n" for name, value in variables.items())
         script = resources.files(__package__).joinpath("task.sh").read_text(encoding="utf-8")
         (path / "task.sh").write_text(f"#!/bin/bash\n{settings}{script}")
-        return cls(path, jobs_per_task)
+        return cls(path, len(commands), jobs_per_task)
 
     @classmethod
     def open(cls, path: Path) -> Folder:
         """Return the folder of an array of an earlier run."""
-        found = re.search(r"^jobs_per_task=(\d+)$", (path / "task.sh").read_text(), re.M)
-        # a disk that was full
-        return cls(path, int(found.group(1)) if found else 1)
+        found = dict(re.findall(r"^(jobs|jobs_per_task)=(\d+)$", (path / "task.sh").read_text(), re.M))
+        # nothing is found if the disk was full, and nothing was submitted then
+        return cls(path, int(found.get("jobs", 0)), int(found.get("jobs_per_task", 1)))
 
     @property
     def script(self) -> Path:
@@ -95,7 +96,7 @@ class Folder:
 
     def lines(self, task: int) -> range:
         """Return the lines that a task runs; the last task may have fewer."""
-        return range((task - 1) * self.jobs_per_task + 1, task * self.jobs_per_task + 1)
+        return range((task - 1) * self.jobs_per_task + 1, min(task * self.jobs_per_task, self.jobs) + 1)
 
     def log(self, line: int) -> Path:
         """Return the log of the job in a line."""
@@ -108,10 +109,6 @@ class Folder:
     def states(self) -> dict[int, State]:
         """Return the states of the jobs, by line."""
         return tokens.states(self.path)
-
-    def statuses(self) -> dict[int, int]:
-        """Return the exit statuses of the jobs that have ended, by line."""
-        return {line: int(state.status or 0) for line, state in self.states().items() if state.word == ENDED}
 
     def may_run(self) -> set[int]:
         """Return the tasks with jobs that run, or did when their attempt was killed."""
