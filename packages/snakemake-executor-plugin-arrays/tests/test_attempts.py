@@ -1,5 +1,6 @@
 """Attempts at a task that overlap: one writes, whichever ends first. No scheduler is needed."""
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from snakemake_executor_plugin_arrays import tokens
+from snakemake_executor_plugin_arrays import attempt, tokens
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.tokens import State
 
@@ -147,20 +148,25 @@ def test_attempt_at_a_job_that_runs_waits_until_the_other_has_noticed(site):
     second = site.start()
     while site.folder.states()[1].word != "awaiting":
         threading.Event().wait(0.02)
-    sleeping = []
-    while not sleeping:
-        sleeping = [one for one in psutil.Process(second.pid).children() if "1000" in one.cmdline()]
+    wait_until_it_sleeps(second)
     assert not (site.path / "second").exists()
     # a third one as well
-    third = site.start()
-    sleeping = []
-    while not sleeping:
-        sleeping = [one for one in psutil.Process(third.pid).children() if "1000" in one.cmdline()]
+    wait_until_it_sleeps(site.start())
     assert not (site.path / "second").exists()
     assert site.folder.may_run() == {1}
     site.folder.revoke(1)
     # the first one may still run
     assert site.folder.may_run() == {1}
+
+
+def wait_until_it_sleeps(shell):
+    """Wait until an attempt waits for another one to notice, for 1,000 seconds."""
+    found = []
+    while not found:
+        for child in psutil.Process(shell.pid).children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "1000" in child.cmdline():
+                    found.append(child)
 
 
 def test_restarted_task_keeps_the_log_of_a_job_that_has_ended(site):
@@ -396,3 +402,26 @@ def test_file_system_that_does_not_answer_ends_no_job(site):
     site.start().wait()
     assert statuses(site.folder) == {1: 0}
     assert (site.path / "changed").exists()
+
+
+def test_last_task_of_an_array_is_revoked_at_once(tmp_path, monkeypatch):
+    """It may have fewer jobs than the others: nobody looks for those that do not exist."""
+    folder = Folder.make(tmp_path / "array", ["true"] * 3, 2)
+    listed, lists = os.listdir, []
+    monkeypatch.setattr(os, "listdir", lambda path: lists.append(path) or listed(path))
+    assert folder.revoke(2) == set()
+    assert len(lists) <= 2
+    monkeypatch.undo()
+    assert folder.states()[3] == State("revoked")
+
+
+def test_process_that_ends_while_others_are_looked_for(monkeypatch):
+    """The others are found nevertheless."""
+    ended, running = (subprocess.Popen(["sleep", "1000"]) for _ in range(2))
+    children = [psutil.Process(one.pid) for one in (ended, running)]
+    ended.kill()
+    ended.wait()
+    monkeypatch.setattr(psutil.Process, "children", lambda process, recursive: children)
+    assert attempt.processes_of_task(0) == [running.pid]
+    running.kill()
+    running.wait()

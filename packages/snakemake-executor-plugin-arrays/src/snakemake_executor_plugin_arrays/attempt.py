@@ -152,8 +152,16 @@ def processes_of_task(shell: int) -> list[int]:
     return [
         process.pid
         for process in root.children(recursive=True)
-        if process.pid not in spared and process.status() != psutil.STATUS_ZOMBIE
+        if process.pid not in spared and _is_alive(process)
     ]
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    """Tell whether a process has not ended, even if nobody has taken notice of its end."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 class ReplacedError(Exception):
