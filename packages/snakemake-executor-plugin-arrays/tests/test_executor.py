@@ -244,7 +244,7 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
     assert len(watched.reports) == 2
 
 
-UNWRITTEN = "ended but could not write its exit status: is the disk full or a quota exceeded?"
+UNWRITTEN = "ended, but the exit status of the job is missing"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from snakemake_executor_plugin_arrays.commands import SchedulerError
 from snakemake_executor_plugin_arrays.grid_engine import GridEngine
 from snakemake_executor_plugin_arrays.runs import Run, dead_runs
 from snakemake_executor_plugin_arrays.schedulers import Request, Status
-from snakemake_executor_plugin_arrays.waiting import Drop
+from snakemake_executor_plugin_arrays.waiting import Drop, Reminders
 
 
 @pytest.fixture(autouse=True)
@@ -387,7 +387,7 @@ def test_limit_that_others_fill_is_waited_out(folder, caplog):
     executor._retry_backlog()
     assert executor.reports == []
     assert caplog.text.count("limits the number") == 1
-    executor.limits.forget(next(iter(executor.limits._next)))
+    executor.limit_reminders = Reminders(0)
     executor._retry_backlog()
     assert caplog.text.count("limits the number") == 2
 

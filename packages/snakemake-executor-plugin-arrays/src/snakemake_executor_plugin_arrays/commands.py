@@ -58,7 +58,7 @@ def run(
     command: Sequence[str],
     folder: Path | None = None,
     timeout: float = TIMEOUT,
-    wait: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> str:
     """Run a command in a folder and return its output.
 
@@ -70,8 +70,8 @@ def run(
         Where to run it.
     timeout
         Seconds after which it is killed.
-    wait
-        Called once, with what the command has said so far, if it takes long. It may be trying again.
+    tell
+        Called once with the output so far if the command is slow: it may be retrying by itself.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def run(
         raise SchedulerError(f"{error.strerror or error} ({shlex.join(command)})") from None
     with process:
         try:
-            output, errors = _communicate(process, timeout, wait)
+            output, errors = _communicate(process, timeout, tell)
         except subprocess.TimeoutExpired as error:
             process.kill()
             said = _text(error.stderr, error.stdout)
@@ -115,14 +115,14 @@ def run(
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], timeout: float, wait: Callable[[str], None] | None
+    process: subprocess.Popen[bytes], timeout: float, tell: Callable[[str], None] | None
 ) -> tuple[bytes, bytes]:
     """Return the output and the errors of a process; raises a TimeoutExpired with what there is of both."""
-    if wait is not None and timeout > TOLD_AFTER:
+    if tell is not None and timeout > TOLD_AFTER:
         try:
             return process.communicate(timeout=TOLD_AFTER)
         except subprocess.TimeoutExpired as error:
-            wait(_text(error.stderr, error.stdout))
+            tell(_text(error.stderr, error.stdout))
         timeout -= TOLD_AFTER
     return process.communicate(timeout=timeout)
 
@@ -148,7 +148,7 @@ class Client:
         # set when the run is interrupted
         self.is_interrupted = False
         self.user = process_owner()
-        # the names of arrays by their identifiers, as a submission was answered
+        # the names of the submitted arrays, by the identifiers that were read from the answers
         self._answered: dict[str, str] = {}
 
     def submit(self, array: Array, request: Request) -> str:
@@ -171,7 +171,7 @@ class Client:
                 problem = error
             else:
                 try:
-                    output = run(command, array.workdir, wait=lambda said: self._say_it_waits(array, said))
+                    output = run(command, array.workdir, tell=lambda said: self._say_it_waits(array, said))
                     break
                 except SchedulerError as error:
                     if error.full or not error.passing:
@@ -286,7 +286,7 @@ class Client:
         tasks, arrays = list(tasks), list(arrays)
         others = self._not_ours({*arrays, *(array for array, _ in tasks)})
         if others:
-            self.warn(f"{', '.join(sorted(others))}: not an array of this run, so it is not cancelled")
+            self.warn(f"{', '.join(sorted(others))}: not submitted by this run, so not cancelled")
         tasks = [task for task in tasks if task[0] not in others]
         arrays = [array for array in arrays if array not in others]
         for command in self.scheduler.cancellation(tasks, arrays):
@@ -297,7 +297,7 @@ class Client:
                     self.warn(str(error))
 
     def _not_ours(self, arrays: set[str]) -> set[str]:
-        """Return arrays that have another name than those submitted: what was read as an answer was none."""
+        """Return the arrays listed under another name than the one submitted: the answer was misread."""
         if arrays.isdisjoint(self._answered):
             return set()
         try:

@@ -43,6 +43,11 @@ TOKEN_SECONDS = 1
 UNKNOWN = Status("", alive=False)
 
 
+def not_by_us(status: Status | None) -> Status | None:
+    """Return how a revoked task ended, unless it was cancelled, as this run has done that."""
+    return None if status is None or status.cancelled else status
+
+
 class Executor(SubmittingExecutor):
     """Runs ready jobs as array jobs."""
 
@@ -72,8 +77,8 @@ class Executor(SubmittingExecutor):
         # when the scheduler was asked, and a question without an answer yet
         self.asked = -float("inf")
         self.question: Future[dict[Task, Status]] | None = None
-        # that the scheduler does not answer is said now and then
-        self.silences = Reminders(self.settings.waiting_seconds)
+        # of a scheduler that does not answer
+        self.silence_reminders = Reminders(self.settings.waiting_seconds)
         # arrays whose jobs Snakemake knew completely at the last check
         self.complete_before: set[str] = set()
         # since when the scheduler does not answer questions about an array
@@ -139,9 +144,7 @@ class Executor(SubmittingExecutor):
             yield info
         for array, infos in refused.items():
             self._report_refused(array, infos)
-        # what the scheduler said of a task, unless that it was cancelled, which this run did
-        said_of = [(info, info.aux["place"].ended) for info in stopped]
-        self._report_ended([(info, None if one and one.cancelled else one) for info, one in said_of])
+        self._report_ended([(info, not_by_us(info.aux["place"].ended)) for info in stopped])
         for array, infos in hopeless.items():
             self._give_up(array, infos, whole=array not in living and array not in gone)
         for array, infos in gone.items():
@@ -184,12 +187,12 @@ class Executor(SubmittingExecutor):
             # no reason to give up jobs
             self._say_no_answer("", error)
             return False
-        self.silences.forget("")
+        self.silence_reminders.forget("")
         return True
 
     def _say_no_answer(self, array: str, error: SchedulerError) -> None:
         """Say now and then that the scheduler does not answer, at all or for an array."""
-        if self.silences.due(array, time.monotonic()):
+        if self.silence_reminders.due(array, time.monotonic()):
             self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
 
     @staticmethod
@@ -314,8 +317,7 @@ class Executor(SubmittingExecutor):
                 place.ended, place.gone_since = status, now
                 kept.append(info)
             elif status is not None and not self._may_go_on(place, status):
-                by_us = status.cancelled and place.revoked_since is not None
-                ended.append((info, None if by_us else status))
+                ended.append((info, status if place.revoked_since is None else not_by_us(status)))
             elif place.revoked_since is None:
                 place.revoked_since = now
                 # nobody else removes what waits
@@ -326,15 +328,7 @@ class Executor(SubmittingExecutor):
                 kept.append(info)
             else:
                 ended.append((info, status))
-        for word in sorted({place.ended.word if place.ended else "" for place in doubtful}):
-            tasks = {place.task for place in doubtful if word == (place.ended.word if place.ended else "")}
-            knows = f"lists {len(tasks)} of the tasks of array {array} as {word}"
-            if not word:
-                knows = f"no longer knows {len(tasks)} of the tasks of array {array}"
-            self._explain(
-                f"{self.scheduler.name} {knows}, but they have no exit status; cancelling them in case they"
-                " are still running"
-            )
+        self._explain_doubts(array, doubtful)
         # Before they are cancelled, so that this is not taken for the end of a job. What has ended, too: the
         # scheduler may start it again.
         unrevoked = self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
@@ -347,6 +341,19 @@ class Executor(SubmittingExecutor):
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
         self._report_ended(ended)
         return kept
+
+    def _explain_doubts(self, array: str, doubtful: Iterable[Place]) -> None:
+        """Say why tasks are cancelled that may be running."""
+        of_word = defaultdict[str, set[Task]](set)
+        for place in doubtful:
+            of_word[place.ended.word if place.ended else ""].add(place.task)
+        for word, tasks in sorted(of_word.items()):
+            some = f"{len(tasks)} of the tasks of array {array}"
+            known = f"lists {some} as {word}" if word else f"no longer knows {some}"
+            self._explain(
+                f"{self.scheduler.name} {known}, but they have no exit status; cancelling them in case they"
+                " are still running"
+            )
 
     @staticmethod
     def _revoke(places: Iterable[Place]) -> set[int]:
@@ -454,8 +461,11 @@ class Executor(SubmittingExecutor):
         except SchedulerError:
             # without its files, a task does nothing
             return
-        tasks = [task for task, status in left.items() if task[0] in self.submitted and status.waiting]
-        tasks = [task for task in tasks if left[task].alive]
+        tasks = [
+            task
+            for task, status in left.items()
+            if task[0] in self.submitted and status.alive and status.waiting
+        ]
         if tasks:
             names = ", ".join(f"{array}_{number}" for array, number in sorted(tasks))
             self.logger.warning(

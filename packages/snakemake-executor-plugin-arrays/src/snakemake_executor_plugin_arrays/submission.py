@@ -71,8 +71,8 @@ class SubmittingExecutor(CommandExecutor):
         # why some of it must not be submitted any more; other threads only add to it
         self.drops: deque[Drop] = deque()
         self.idle_since: float | None = None
-        # why jobs are not submitted yet is said now and then
-        self.limits = Reminders(self.settings.waiting_seconds)
+        # of jobs that are not submitted yet
+        self.limit_reminders = Reminders(self.settings.waiting_seconds)
         # why earlier attempts failed, by job
         self.causes: dict[Any, str] = {}
         # seconds until an attempt has noticed that another one has taken its place, or that it is revoked
@@ -101,7 +101,7 @@ class SubmittingExecutor(CommandExecutor):
             self._drop_backlog()
             if not self.backlog:
                 self.idle_since = None
-                self.limits = Reminders(self.settings.waiting_seconds)
+                self.limit_reminders = Reminders(self.settings.waiting_seconds)
             for (name, request, per_task), members in groups.items():
                 members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
                 self._warn_of_memory(request)
@@ -163,7 +163,7 @@ class SubmittingExecutor(CommandExecutor):
 
     def _say_what_waits(self, why: str, when: str) -> None:
         """Say now and then how many jobs will be submitted later."""
-        if self.limits.due(why, time.monotonic()):
+        if self.limit_reminders.due(why, time.monotonic()):
             number = sum(len(batch.jobs) for batch in self.backlog)
             self.logger.warning(f"{why}: {number} job{'s' if number > 1 else ''} {when}")
 

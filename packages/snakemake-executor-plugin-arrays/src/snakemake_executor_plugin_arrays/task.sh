@@ -22,7 +22,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 move() {  # FROM TO: renames a token; of several processes that rename it at the same time, one succeeds
     # NFS may repeat a request whose answer was lost, and then say that there is no such file
-    mv -T -- "$folder/$1" "$folder/$2" 2> /dev/null || [ ! -e "$folder/$1" -a -e "$folder/$2" ]
+    mv -T -- "$folder/$1" "$folder/$2" 2> /dev/null || { [ ! -e "$folder/$1" ] && [ -e "$folder/$2" ]; }
 }
 
 take() {  # LINE: takes the token of a job from whoever has it; fails if nobody may run the job any more
