@@ -6,6 +6,7 @@ min_version("9.14")
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/refuse.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/scheduler.smk"
 

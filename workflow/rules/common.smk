@@ -93,8 +93,8 @@ STALE = (
 
 
 def remove_stale_lists():
-    """Remove them when a run starts: later, when their files are there again, they would only be older than these."""
-    for path in stale_lists(os.path.join(RESULTS, "experiments")):
+    """Remove stale lists when a run starts: once their files exist again, they would only look outdated."""
+    for path in stale_lists(os.path.join(RESULTS, "experiments")) if STALE else ():
         if os.path.abspath(path) in STALE:
             path.unlink(missing_ok=True)
 
