@@ -26,7 +26,7 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
 # When an experiment has another default, and how the documentation says so.
-CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train, if the weights of shards are mixed,"}
+CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train with mixed weights"}
 
 T = TypeVar("T")
 

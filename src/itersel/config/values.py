@@ -164,8 +164,8 @@ class Experiment:
     )
     tasks: Tasks = section(
         Resharding,
-        "How the tuning corpus is split into Z shards; by default resharding on train, if the weights of "
-        "shards are mixed, but not for path-following, and random otherwise.",
+        "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
+        "are mixed (except with path-following), otherwise random.",
     )
     learner: Online | Batch = section(
         AdaGrad,
