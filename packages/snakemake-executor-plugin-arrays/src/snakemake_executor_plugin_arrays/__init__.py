@@ -7,12 +7,12 @@ still knows. README.md explains how to use it.
 
 `slurm` and `grid_engine` have the command lines and output formats of the schedulers, `arrays` the files of
 an array, `tokens` the states of its jobs, `runs` the folders and locks of runs; none of them depends on
-Snakemake. `commands` runs the commands of a scheduler. `executor` is the interface to Snakemake, and
-`submission` its part that submits; `requests` collects the resources of a job, `job_command` and `quoting`
-write its command, `options` corrects what Snakemake makes of its own command line, and `failures` explains
-what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting` knows what has to wait. On a
-node, `node` is the Snakemake of one job, `together` that of several, and `attempt` stops them if another
-attempt has taken their place or their job was given up.
+Snakemake. `commands` runs the commands of a scheduler. `executor` is the interface to Snakemake, `submission`
+its part that submits, and `reporting` the one that reports. `requests` collects the resources of a job,
+`job_command` and `quoting` write its command, `options` corrects what Snakemake makes of its own command
+line, and `failures` explains what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting`
+knows what has to wait. On a node, `node` is the Snakemake of one job, `together` that of several, and
+`attempt` stops them if another attempt has taken their place or their job was given up.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not

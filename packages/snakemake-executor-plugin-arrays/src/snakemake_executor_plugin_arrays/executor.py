@@ -1,4 +1,4 @@
-"""The interface to Snakemake: what has become of tasks and jobs is reported as their success or error."""
+"""The interface to Snakemake: finds out what has become of tasks and jobs."""
 
 from __future__ import annotations
 
@@ -18,25 +18,15 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import QUICK, Client, SchedulerError
-from snakemake_executor_plugin_arrays.failures import (
-    CANCELLED,
-    FINAL,
-    Place,
-    how_ended,
-    how_lost,
-    how_refused,
-    in_words,
-    job_name,
-    others,
-)
+from snakemake_executor_plugin_arrays.failures import FINAL, Place, others
 from snakemake_executor_plugin_arrays.job_command import refuse
+from snakemake_executor_plugin_arrays.reporting import ReportingExecutor
 from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler
 from snakemake_executor_plugin_arrays.runs import runs_folder, starting
 from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
-from snakemake_executor_plugin_arrays.submission import SubmittingExecutor
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs, may_run
 from snakemake_executor_plugin_arrays.tokens import STOPPED, State
-from snakemake_executor_plugin_arrays.waiting import Drop, Reminders, Waiting
+from snakemake_executor_plugin_arrays.waiting import Drop
 
 # Tokens are our own files, so looking for them every second does not load the scheduler.
 TOKEN_SECONDS = 1
@@ -48,7 +38,7 @@ def not_by_us(status: Status | None) -> Status | None:
     return None if status is None or status.cancelled else status
 
 
-class Executor(SubmittingExecutor):
+class Executor(ReportingExecutor):
     """Runs ready jobs as array jobs."""
 
     def __post_init__(self) -> None:
@@ -77,17 +67,10 @@ class Executor(SubmittingExecutor):
         # when the scheduler was asked, and a question without an answer yet
         self.asked = -float("inf")
         self.question: Future[dict[Task, Status]] | None = None
-        # of a scheduler that does not answer
-        self.silence_reminders = Reminders(self.settings.waiting_seconds)
         # arrays whose jobs Snakemake knew completely at the last check
         self.complete_before: set[str] = set()
         # since when the scheduler does not answer questions about an array
         self.unanswered: dict[str, float] = {}
-        # arrays of which a person cancelled tasks, and those with jobs that would fail again
-        self.removed: set[str] = set()
-        self.refused: set[str] = set()
-        self.waiting = Waiting(self.settings.waiting_seconds)
-        self.explained: set[str] = set()
         self.unreadable: set[Path] = set()
         # what Ctrl-C did before it was ignored
         self.handler: Any = None
@@ -190,11 +173,6 @@ class Executor(SubmittingExecutor):
         self.silence_reminders.forget("")
         return True
 
-    def _say_no_answer(self, array: str, error: SchedulerError) -> None:
-        """Say now and then that the scheduler does not answer, at all or for an array."""
-        if self.silence_reminders.due(array, time.monotonic()):
-            self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
-
     @staticmethod
     def in_background(function: Callable[[], dict[Task, Status]]) -> Future[dict[Task, Status]]:
         """Call a function in a thread that Snakemake does not wait for when it ends."""
@@ -208,27 +186,6 @@ class Executor(SubmittingExecutor):
 
         threading.Thread(target=work, daemon=True).start()
         return future
-
-    def _report_status(self, info: SubmittedJobInfo, place: Place, status: int) -> None:
-        if status == 0:
-            self.unreported -= 1
-            if not self.settings.keep_logs:
-                place.folder.remove_log(place.line)
-            self.causes.pop(info.job, None)
-            self.report_job_success(info)
-        else:
-            self._report_failure(info, how_ended(status, place.folder.log(place.line)))
-
-    def _report_refused(self, array: str, infos: list[SubmittedJobInfo]) -> None:
-        """Report jobs that would fail again: once for each array, although others may end later."""
-        place: Place = infos[0].aux["place"]
-        message = self._failure(infos[0], how_refused(place.folder.log(place.line)))
-        if len(infos) > 1:
-            message += f"{others(infos).strip()} "
-        self.unreported -= len(infos)
-        self._report_together(infos, None if array in self.refused else message, again=False)
-        self.refused.add(array)
-        self.drops.append(Drop("is not submitted, because it would fail, too", place.name))
 
     def _will_not_run(self, place: Place) -> bool:
         """Return whether a task will never run, or still waits although Snakemake starts nothing any more."""
@@ -342,19 +299,6 @@ class Executor(SubmittingExecutor):
         self._report_ended(ended)
         return kept
 
-    def _explain_doubts(self, array: str, doubtful: Iterable[Place]) -> None:
-        """Say why tasks are cancelled that may be running."""
-        of_word = defaultdict[str, set[Task]](set)
-        for place in doubtful:
-            of_word[place.ended.word if place.ended else ""].add(place.task)
-        for word, tasks in sorted(of_word.items()):
-            some = f"{len(tasks)} of the tasks of array {array}"
-            known = f"lists {some} as {word}" if word else f"no longer knows {some}"
-            self._explain(
-                f"{self.scheduler.name} {known}, but they have no exit status; cancelling them in case they"
-                " are still running"
-            )
-
     @staticmethod
     def _revoke(places: Iterable[Place]) -> set[int]:
         """Forbid the tasks of jobs to go on; returns the `id` of those for which it could not be done."""
@@ -379,61 +323,6 @@ class Executor(SubmittingExecutor):
         if status.word not in SURVIVED or not place.has_begun:
             return False
         return place.revoked_since is None or time.monotonic() - place.revoked_since < self.notice_seconds
-
-    def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
-        """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""
-        # who deletes a task of Grid Engine, which does not tell, usually deletes its array
-        deleted = {info.aux["place"].array for info, _ in ended if info.aux["place"].was_cancelled}
-        removed = []
-        for info, status in ended:
-            place: Place = info.aux["place"]
-            forgotten = status is None and place.array in self.removed | deleted
-            forgotten = forgotten and self.scheduler.leaves_if_removed
-            if forgotten or (status is not None and status.cancelled):
-                removed.append(info)
-            else:
-                self._report_failure(info, how_lost(status, started=place.state.node is not None))
-        if removed:
-            place = removed[0].aux["place"]
-            message = self._failure(removed[0], CANCELLED)
-            self.unreported -= len(removed)
-            # some may take longer to end; once is enough
-            self._report_together(removed, None if place.array in self.removed else message, again=False)
-            self.removed.add(place.array)
-
-    def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
-        """Warn of arrays none of whose tasks has run for a while."""
-        for array, seconds, why in self.waiting.due(unfinished, time.monotonic()):
-            task = next(task for task, _ in unfinished if task[0] == array)
-            reason = self.client.reason(array)
-            self.logger.warning(
-                f"{self.scheduler.name} array {array} has been waiting for {in_words(seconds)}:"
-                f" {why}{f' ({reason})' if reason else ''}. More: {self.scheduler.advice(task)}"
-            )
-
-    def _explain(self, text: str) -> None:
-        """Warn once per array and reason."""
-        if text.partition(". More: ")[0] not in self.explained:
-            self.explained.add(text.partition(". More: ")[0])
-            self.logger.warning(text)
-
-    def _failure(self, info: SubmittedJobInfo, what: str) -> str:
-        place: Place = info.aux["place"]
-        node = place.state.node
-        # groups of jobs have no wildcards
-        return (
-            f"{job_name(info.job.name, getattr(info.job, 'wildcards_dict', {}))}: {self.scheduler.name} task"
-            f" {info.external_jobid}{f' on {node}' if node else ''} {what}."
-            f" Logs: {', '.join(map(str, [*info.job.log, *place.logs]))}."
-            f" More: {self.scheduler.advice(place.task)}. "
-        )
-
-    def _report_failure(self, info: SubmittedJobInfo, what: str) -> None:
-        self.unreported -= 1
-        logs = [str(path) for path in info.aux["place"].logs]
-        message = self._failure(info, what)
-        self.causes.setdefault(info.job, message)
-        self.report_job_error(info, msg=message, aux_logs=logs)
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
