@@ -46,8 +46,7 @@ echo ${SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID} > out/$number
 """
 # Number of jobs of an array that have started and not ended.
 COUNT = """
-folder=$(ls -d .snakemake/arrays/*/nothing-*)
-echo $(($(ls $folder | grep -c running$) - $(ls $folder | grep -c status$))) >> beside
+ls .snakemake/arrays/*/nothing-* | grep -c '[.]running[.]' >> beside
 sleep 1
 """
 
