@@ -27,8 +27,6 @@ class CutOff:
         name = {"slurm": "slurmstepd", "sge": "sge_shepherd"}[cluster.key]
         self.keeper = next(process for process in above if process.name().startswith(name))
         self.attempt = self.keeper.children(recursive=True)
-        # on one host, two shepherds of a task would write the same files
-        self.is_lost = cluster.key == "sge"
         self._each((self.keeper, *self.attempt), psutil.Process.suspend)
 
     @staticmethod
@@ -40,7 +38,7 @@ class CutOff:
 
     def end_job(self):
         """Kill the command of the job, and let the others go on."""
-        self._each((self.job, *([self.keeper] if self.is_lost else [])), psutil.Process.kill)
+        self._each([self.job], psutil.Process.kill)
         self._each((self.keeper, *self.attempt), psutil.Process.resume)
         psutil.wait_procs(self.attempt)
 
@@ -70,7 +68,11 @@ def grid_engine_host_lost(cluster, job, array):
     asked = cluster.ask("qconf", "-sconf")
     change_configuration(cluster, asked, {"reschedule_unknown": "00:00:01", "max_unheard": "00:00:10"})
     daemon = psutil.Process(int((cluster.folder / "run/execd.pid").read_text()))
+    daemon.suspend()
     cut_off = CutOff(cluster, job)
+    # When its daemon ends, the system continues a stopped shepherd, which would continue the job. On one host,
+    # two shepherds of a task would also write the same files.
+    cut_off.keeper.kill()
     try:
         daemon.kill()
         wait_until(lambda: cluster.ask("qstat", "-s", "r") == "")
