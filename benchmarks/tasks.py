@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from itersel.config.learners import Perceptron
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
+from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.lm.binary import load_model

@@ -343,7 +343,7 @@ INCONSISTENT = [
     (lists({"tasks": {"language_model_folds": 2}}), "language_model_folds' has no effect with data.kind"),
     (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates' is forest, but lists have"),
     (lists({"learner": {"name": "forest-mert"}, "features": "dense"}),
-     "learner.name' is forest-mert, but lists have no forests; use mert"),
+     "learner.name' is forest-mert, but lists have no forests"),
     (lists({"tune_on": "train", "learner": {"name": "pro"}}, train={"lists": "l", "quality": "q"}),
      "learner.name' tunes for BLEU, but data.train has no references"),
     (lists({"held_out": {"tuner": {"name": "pro"}}}, dev={"lists": "l", "quality": "q"}),

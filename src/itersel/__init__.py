@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from itersel.api import score_bleu as score_bleu
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
-    from itersel.config.learners import AdaGrad as AdaGrad
     from itersel.config.learners import KBestMira as KBestMira
-    from itersel.config.learners import MarginPerceptron as MarginPerceptron
     from itersel.config.learners import Mert as Mert
-    from itersel.config.learners import Mira as Mira
-    from itersel.config.learners import Perceptron as Perceptron
     from itersel.config.learners import Pro as Pro
     from itersel.config.search import Search as Search
     from itersel.errors import InputError as InputError
@@ -31,6 +27,10 @@ if TYPE_CHECKING:
     from itersel.evaluate.significance import compare as compare
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
+    from itersel.learn.learners.adagrad import AdaGrad as AdaGrad
+    from itersel.learn.learners.margin_perceptron import MarginPerceptron as MarginPerceptron
+    from itersel.learn.learners.mira import Mira as Mira
+    from itersel.learn.learners.perceptron import Perceptron as Perceptron
     from itersel.learn.train import Training as Training
     from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
@@ -57,15 +57,16 @@ _MODULES = {
         "train_epoch",
         "write_training",
     ),
-    "itersel.config.learners": (
-        *("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
-        *("KBestMira", "Mert", "Pro"),
-    ),
+    "itersel.config.learners": ("KBestMira", "Mert", "Pro"),
     "itersel.config.search": ("Search",),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
     "itersel.evaluate.significance": ("MetricScores", "compare"),
     "itersel.grammar.shard": ("Shard", "read_shard"),
+    "itersel.learn.learners.adagrad": ("AdaGrad",),
+    "itersel.learn.learners.margin_perceptron": ("MarginPerceptron",),
+    "itersel.learn.learners.mira": ("Mira",),
+    "itersel.learn.learners.perceptron": ("Perceptron",),
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),

@@ -7,7 +7,9 @@ tens of milliseconds. A package is imported only if its name is used.
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -81,23 +83,25 @@ class Plugin:
 
 
 class Extensible(Mapping[str, T]):
-    """Values by name: the built-in ones, then those that installed packages add.
+    """Values by name: the built-in ones, then those that installed packages add to a group, if there is one.
 
-    `make` returns the value of a plugin, and `is_taken` tells whether its name is used for something else.
+    Built-in values are named as entry points are, ``package.module:Name``, and imported when they are first
+    used. `make` returns the value of a plugin, and `is_taken` tells whether its name is used for something
+    else.
     """
 
     def __init__(
         self,
-        group: str,
-        built_in: Mapping[str, T],
-        make: Callable[[Plugin], T],
-        is_taken: Callable[[str], bool],
+        group: str | None,
+        built_in: Mapping[str, str],
+        make: Callable[[Plugin], T] = lambda plugin: plugin.value,
+        is_taken: Callable[[str], bool] = lambda name: False,
     ) -> None:
         self.group, self.built_in, self._make, self._is_taken = group, built_in, make, is_taken
 
     def __getitem__(self, name: str) -> T:
         plugin = self.plugin(name)
-        return self.built_in[name] if plugin is None else self._make(plugin)
+        return self._load(self.built_in[name]) if plugin is None else self._make(plugin)
 
     def __contains__(self, name: object) -> bool:
         return name in self.built_in or name in self.plugins
@@ -112,9 +116,15 @@ class Extensible(Mapping[str, T]):
     def __str__(self) -> str:
         return ", ".join(self)
 
+    def _load(self, reference: str) -> T:
+        value: T = load(reference)
+        return value
+
     @functools.cached_property
     def plugins(self) -> dict[str, Plugin]:
         """What packages add, by name; raises an `InputError` if a name is wrong or used twice."""
+        if self.group is None:
+            return {}
         # takes longer than all other imports of a config together
         from importlib.metadata import entry_points
 
@@ -126,24 +136,71 @@ class Extensible(Mapping[str, T]):
             if name in self.built_in or self._is_taken(name):
                 raise plugin.error("has a name that itersel uses; rename it, or uninstall the package")
             if name in found:
-                other = found[name].package
-                raise plugin.error(f"has the name of one of '{other}'; uninstall one of the packages")
+                raise _used_twice(plugin, found[name])
             found[name] = plugin
         return found
-
-    @property
-    def used(self) -> Iterator[str]:
-        """The names whose values need no further import."""
-        yield from self.built_in
-        yield from (name for group, name in sorted(_imported) if group == self.group)
 
     def plugin(self, name: str) -> Plugin | None:
         """Return what a package adds under a name; None if it is built in."""
         return None if name in self.built_in else self.plugins[name]
 
-    def joined(self, others: Mapping[str, Any]) -> Extensible[Any]:
-        """Return these and other built-in values."""
-        return Extensible(self.group, {**self.built_in, **others}, self._make, lambda name: False)
+    def known_name(self, value: type) -> str | None:
+        """Return the name of a value that is built in or of an imported plugin, without further imports."""
+        reference = f"{value.__module__}:{value.__qualname__}"
+        built_in = (name for name, one in self.built_in.items() if one == reference)
+        imported = (name for group, name in sorted(_imported) if group == self.group and self[name] is value)
+        return next(itertools.chain(built_in, imported), None)
+
+
+class Joined(Mapping[str, Any]):
+    """The values of several groups of extensions by name: all built-in ones, then those of packages."""
+
+    def __init__(self, *parts: Extensible[Any]) -> None:
+        self.parts = parts
+
+    def __getitem__(self, name: str) -> Any:
+        part = self.part(name)
+        if part is None:
+            raise KeyError(name)
+        return part[name]
+
+    def __contains__(self, name: object) -> bool:
+        return self.part(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for part in self.parts for name in part.built_in)
+        yield from (name for part in self.parts for name in part.plugins)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+    def part(self, name: object) -> Extensible[Any] | None:
+        """Return the group that has a name, if any; a name that is built in needs no search of packages."""
+        for part in self.parts:
+            if name in part.built_in:
+                return part
+        having = [part for part in self.parts if name in part.plugins]
+        if len(having) > 1:
+            first, second, *_ = (part.plugins[str(name)] for part in having)
+            raise _used_twice(second, first)
+        return having[0] if having else None
+
+    def known_name(self, value: type) -> str | None:
+        """Return the name of a value without further imports, as `Extensible.known_name` does."""
+        return next(filter(None, (part.known_name(value) for part in self.parts)), None)
+
+
+def load(reference: str) -> Any:
+    """Return what ``package.module:Name`` names."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _used_twice(plugin: Plugin, other: Plugin) -> InputError:
+    return plugin.error(f"has the name of one of '{other.package}'; uninstall one of the packages")
 
 
 def _find_code(module: str) -> Code:
@@ -176,8 +233,16 @@ def _is_feature_name(name: str) -> bool:
     return name in (DENSE, OTHER, *DENSE_FEATURES) or f"{name}:".startswith(prefixes)
 
 
-# The prefixes of the features of all templates. Those of a plugin begin with its name and a colon, so that
-# they are known without importing it.
-TEMPLATES: Extensible[str] = Extensible(
+class _Prefixes(Extensible[str]):
+    """The prefixes of the features of all templates.
+
+    Those of a plugin begin with its name and a colon, so that they are known without importing it.
+    """
+
+    def _load(self, reference: str) -> str:
+        return reference
+
+
+TEMPLATES = _Prefixes(
     "itersel.templates", BUILT_IN_TEMPLATES, lambda plugin: f"{plugin.entry.name}:", _is_feature_name
 )

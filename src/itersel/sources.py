@@ -3,7 +3,7 @@
 Imports, including those inside functions, are followed through the whole package without running anything. In
 the step's own module, only the function that the step runs and the functions it calls there are followed:
 ``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports. A step also depends on the
-plugins that the config uses, if it has the module that calls them.
+built-in learners, and on the plugins that the config uses, if it has the module that calls them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from pathlib import Path
 from itersel.plugins import imported_code
 
 PACKAGE = Path(__file__).parent
-# The modules that call plugins, by group of entry points.
-CALLERS = {"itersel.learners": "itersel.learn.learners", "itersel.templates": "itersel.grammar.sparse"}
+# What can be extended, by group of entry points: the module that uses it, and the package of what is built
+# in, whose modules are named only in text.
+EXTENDED: dict[str, tuple[str, str | None]] = {
+    "itersel.learners": ("itersel.learn.train", "itersel.learn.learners"),
+    "itersel.templates": ("itersel.grammar.sparse", None),
+}
 
 # Fields of a statement that hold other statements.
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -44,7 +48,7 @@ def step_digest(command: str) -> str:
     """Return a short digest of all modules that a command uses, such as ``train`` or ``grammar extract``."""
     modules = used_modules(command)
     digest = _digest((module, _file(module)) for module in modules)
-    called = [group for group, module in CALLERS.items() if module in modules]
+    called = [group for group, (caller, _) in EXTENDED.items() if caller in modules]
     return "-".join([digest, *(code.digest for group in called for code in imported_code(group))])
 
 
@@ -74,8 +78,15 @@ def used_modules(command: str) -> list[str]:
         module = waiting.pop()
         if module not in found and module not in WITHOUT_INFLUENCE:
             found.add(module)
-            waiting += _imports_of(module)
+            waiting += [*_imports_of(module), *_built_in(module)]
     return sorted(found)
+
+
+def _built_in(module: str) -> Iterator[str]:
+    """Yield the modules of the built-in learners if a module uses them; likewise for others."""
+    for caller, package in EXTENDED.values():
+        if module == caller and package is not None:
+            yield from (f"{package}.{path.stem}" for path in _file(package).parent.glob("[!_]*.py"))
 
 
 @functools.cache

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from itersel.config.learners import Online
 
@@ -181,6 +181,53 @@ def mira_step(
     if loss <= 0 or length == 0:
         return {}
     return {name: min(c, loss / length) * value for name, value in x.items()}
+
+
+class Naive(NamedTuple):
+    """The formulas of a learner: functions of its settings, a k-best list, BLEU, and the factor of BLEU."""
+
+    direction: Callable[[Any, Sequence[Hypothesis], Sequence[float], float], Vector]
+    loss: Callable[[Any, Sequence[Hypothesis], Sequence[float], float], float]
+
+
+def pair_leads(learner: Any, kbest: Sequence[Hypothesis], bleu: Sequence[float]) -> list[float]:
+    return [kbest[better].score - kbest[worse].score for better, worse in PAIRS[learner.pairs](bleu)]
+
+
+def perceptron(name: str, margin: float) -> Naive:
+    def direction(learner, kbest, bleu, words):
+        return update_pairs({}, kbest, PAIRS[learner.pairs](bleu), name, "sentence", 1.0)[0]
+
+    def loss(learner, kbest, bleu, words):
+        return sum(max(0.0, margin - lead) for lead in pair_leads(learner, kbest, bleu))
+
+    return Naive(direction, loss)
+
+
+def logistic_loss(learner, kbest, bleu, words) -> float:
+    return sum(math.log1p(math.exp(-lead)) for lead in pair_leads(learner, kbest, bleu))
+
+
+def mira_loss(learner, kbest, bleu, words) -> float:
+    score, cost = [one.score for one in kbest], [words * (1 - value) for value in bleu]
+    hope = max(range(len(kbest)), key=lambda i: (score[i] - cost[i], -i))
+    return max(0.0, *(cost[i] - cost[hope] - (score[hope] - score[i]) for i in range(len(kbest))), 0.0)
+
+
+NAIVE = {
+    "perceptron": perceptron("perceptron", 0.0),
+    "margin-perceptron": perceptron("margin-perceptron", 1.0),
+    "adagrad": Naive(
+        lambda learner, kbest, bleu, words: logistic_gradient(kbest, PAIRS[learner.pairs](bleu)),
+        logistic_loss,
+    ),
+    "mira": Naive(
+        lambda learner, kbest, bleu, words: mira_step(
+            kbest, bleu, words, learner.c, learner.hope, learner.fear
+        ),
+        mira_loss,
+    ),
+}
 
 
 class EagerWeights:

@@ -16,7 +16,7 @@ from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_section_arguments, options, options_of, section_of
-from itersel.config.learners import LEARNERS, TUNERS, AdaGrad, HeldOut, KBestMira, Mert, Mira, Perceptron
+from itersel.config.learners import LEARNERS, TUNERS, HeldOut, KBestMira, Mert
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
@@ -25,6 +25,9 @@ from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
+from itersel.learn.learners.adagrad import AdaGrad
+from itersel.learn.learners.mira import Mira
+from itersel.learn.learners.perceptron import Perceptron
 
 SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}

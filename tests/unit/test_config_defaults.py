@@ -16,7 +16,16 @@ import itersel
 from itersel.cli.main import main, make_parser
 from itersel.config.command_line import section_of
 from itersel.config.defaults import with_forms
-from itersel.config.learners import LEARNERS, TUNERS, AdaGrad, HeldOut, KBestMira, LineSearch, NoTuner, Online
+from itersel.config.learners import (
+    HELD_OUT_TUNERS,
+    LEARNERS,
+    TUNERS,
+    HeldOut,
+    KBestMira,
+    LineSearch,
+    NoTuner,
+    Online,
+)
 from itersel.config.mixing import EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import _read_section, read_config
@@ -25,6 +34,7 @@ from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.values import CHOICES, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
+from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.train import TrainSettings
 from itersel.select.settings import MixSettings
 
@@ -39,7 +49,7 @@ class Installed(Online):
 
 def with_plugin(test):
     """Run a test with the learner of an installed package."""
-    return mock.patch.dict(CHOICES["learner"].built_in, {"installed": Installed})(test)
+    return mock.patch.dict(LEARNERS.built_in, {"installed": f"{__name__}:Installed"})(test)
 
 
 def values_of(item, kind):
@@ -260,7 +270,7 @@ VALUES = st.one_of(
     st.sampled_from(["", "x", "lin", "chiang", "l1", "pro", "constant", "oracle"]),
     st.lists(st.sampled_from(["WordPenalty", "step", 5]), max_size=2),
 )
-FORMS = {**LEARNERS.built_in, **TUNERS, "line-search": LineSearch, "installed": Installed}
+FORMS = {**LEARNERS, **HELD_OUT_TUNERS, "installed": Installed}
 
 
 @pytest.mark.parametrize("name", FORMS)

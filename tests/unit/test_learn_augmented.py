@@ -14,15 +14,15 @@ from tests.naive import augmented as naive
 from tests.naive import learning, strategies
 
 from itersel.bleu.sentence import VARIANTS, SentenceBleu
-from itersel.config.learners import Mira
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.learn import learners
+from itersel.learn import augmented
+from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
-from itersel.learn.learners import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
+from itersel.learn.learners.mira import Mira
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.vectors.weights import make_weights
@@ -91,7 +91,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     decoder = case.decoder(tmp_path)
     target = case.target(decoder.shard)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learners, "BEAM", EVERYTHING)
+        patch.setattr(augmented, "BEAM", EVERYTHING)
         finder = partial(find_augmented, (direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, k, finder)
@@ -118,7 +118,7 @@ def test_equals_plain_python(tmp_path, case, beam):
         return find_augmented((direction,), target, forest._replace(best=worst))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learners, "BEAM", beam)
+        patch.setattr(augmented, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
@@ -236,5 +236,5 @@ def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monk
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
-    monkeypatch.setattr(learners, "MOST_EDGES", 1)
+    monkeypatch.setattr(augmented, "MOST_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

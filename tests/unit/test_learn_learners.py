@@ -10,12 +10,17 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import learning, oracle
-from tests.naive.learning import PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts, update_pairs
+from tests.naive.learning import NAIVE, PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts
 
 from itersel.config import learners
-from itersel.config.learners import LEARNERS, AdaGrad, MarginPerceptron, Mira, Perceptron
+from itersel.config.learners import LEARNERS
+from itersel.config.options import name_in
 from itersel.errors import InputError
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
+from itersel.learn.learners.adagrad import AdaGrad
+from itersel.learn.learners.margin_perceptron import MarginPerceptron
+from itersel.learn.learners.mira import Mira
+from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
 from itersel.learn.state import Start
 from itersel.learn.train import Training, TrainSettings, train_shard
@@ -59,18 +64,6 @@ def close(found: Vector, expected: Vector) -> bool:
     return {name: found.get(name, 0.0) for name in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-def direction(learner, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
-    """Return the direction of a learner's update, from its formula."""
-    if isinstance(learner, Mira):
-        return learning.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
-    pairs = PAIRS[learner.pairs](bleu)
-    if isinstance(learner, AdaGrad):
-        return learning.logistic_gradient(kbest, pairs)
-    assert isinstance(learner, Perceptron)
-    moved, _ = update_pairs({}, kbest, pairs, "perceptron", "sentence", 1.0)
-    return moved
-
-
 def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerWeights:
     """Train on a shard with weights that are always up to date."""
     state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], learner), Bleu(learner.bleu)
@@ -82,7 +75,7 @@ def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerW
             scores = bleu.score_all([one.words for one in kbest], *sentence.references)
             if not exact:
                 assume(not is_close_call(sentence.kbest(weights, 100), sentence.references, weights))
-            state.step(direction(learner, kbest, scores, words))
+            state.step(NAIVE[name_in(LEARNERS, learner)].direction(learner, kbest, scores, words))
     return state
 
 
@@ -106,7 +99,7 @@ def keys_of(name: str, **wanted):
 @MANY
 @given(
     seed=st.integers(0, 2**32),
-    name=st.sampled_from(["perceptron", "adagrad", "mira"]),
+    name=st.sampled_from(sorted(LEARNERS)),
     regularization=st.sampled_from(learners.REGULARIZATIONS),
     strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
     schedule=st.sampled_from(learners.SCHEDULES),
@@ -124,21 +117,6 @@ def test_equals_plain_python(seed, name, **options) -> None:
         assert close(found.state.weights.to_dict(), expected.weights)
 
 
-def loss_of(learner, kbest: list[Hypothesis], bleu: list[float], words: float) -> float:
-    """Return the loss of a k-best list, from the formula of the learner."""
-    score = [one.score for one in kbest]
-    if isinstance(learner, Mira):
-        cost = [words * (1 - value) for value in bleu]
-        hope = max(range(len(kbest)), key=lambda i: (score[i] - cost[i], -i))
-        return max(0.0, *(cost[i] - cost[hope] - (score[hope] - score[i]) for i in range(len(kbest))), 0.0)
-    leads = [score[better] - score[worse] for better, worse in PAIRS[learner.pairs](bleu)]
-    if isinstance(learner, AdaGrad):
-        return sum(math.log1p(math.exp(-lead)) for lead in leads)
-    assert isinstance(learner, Perceptron)
-    margin = 1.0 if isinstance(learner, MarginPerceptron) else 0.0
-    return sum(max(0.0, margin - lead) for lead in leads)
-
-
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
 @pytest.mark.parametrize("delay", [1, 3])
 @pytest.mark.parametrize("name", sorted(LEARNERS))
@@ -151,7 +129,7 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
     for sentence in corpus:
         kbest, words = sentence.kbest(START, 15), scorer.words(*sentence.references)
         scores = scorer.score_all([one.words for one in kbest], *sentence.references)
-        expected += loss_of(learner, kbest, scores, words)
+        expected += NAIVE[name].loss(learner, kbest, scores, words)
     assert found.loss == pytest.approx(expected)
     assert found.loss > 0
     without = train(corpus, learner)
@@ -257,7 +235,7 @@ def test_overflow_names_sentence_and_feature(learner: learners.Online, value: fl
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["perceptron", "margin-perceptron"]),
-    st.sampled_from(learners.UPDATES),
+    st.sampled_from(UPDATES),
     st.sampled_from(sorted(PAIRS)),
     st.sampled_from(learners.SENTENCE_BLEUS),
 )

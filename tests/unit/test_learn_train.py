@@ -12,8 +12,10 @@ from tests.text_grammars import write
 from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
 from itersel.errors import InputError
+from itersel.learn.learners.adagrad import AdaGrad
+from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.state import Memory, Start, read_start, write_training
 from itersel.learn.train import Part, TrainSettings, train_parts, train_shard
 from itersel.vectors.weights import make_weights

@@ -34,7 +34,7 @@ LOST = "cannot be imported from other:"
 KEY = "has a key that no config can have, "
 RETURNS = "must return names, rules and indices of names: "
 DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
-SEARCHING = (LEARNERS, TEMPLATES, CHOICES["learner"])
+SEARCHING = (LEARNERS, TEMPLATES)
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
 
 

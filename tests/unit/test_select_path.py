@@ -12,7 +12,8 @@ from tests.naive import oracle, selection
 from tests.naive.learning import PAIRS, Bleu
 
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, MarginPerceptron
+from itersel.config.learners import LEARNERS
+from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.state import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.storage.hdf5 import read_arrays

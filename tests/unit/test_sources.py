@@ -1,10 +1,12 @@
 """The modules used by a step, which determine what the workflow reruns after an edit."""
 
 import re
+import shutil
 
 import pytest
 from tests.limited import limited
 
+from itersel import sources
 from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 
 
@@ -52,6 +54,32 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     found = {*used_modules("shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
     assert loaded - found - WITHOUT_INFLUENCE == of_main
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return a copy of the package whose code is digested instead."""
+
+    def forget():
+        for cached in (sources._imports_of, sources._exists, sources._modules_of_steps, step_digest):
+            cached.cache_clear()
+
+    shutil.copytree(sources.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sources, "PACKAGE", tmp_path / "itersel")
+    forget()
+    yield tmp_path / "itersel"
+    forget()
+
+
+@pytest.mark.parametrize(("module", "step"), [("learn/learners/mira", "train")])
+def test_edits_of_what_tables_name_in_text(copied, module, step):
+    """A built-in learner counts for the step that uses it, and for no other."""
+    steps = {"train", "tune", "grammar extract", "mix"}
+    before = {one: step_digest(one) for one in steps}
+    with (copied / f"{module}.py").open("a") as stream:
+        stream.write("# edited\n")
+    step_digest.cache_clear()
+    assert {one for one in steps if step_digest(one) != before[one]} == {step}
 
 
 def test_unknown_function():

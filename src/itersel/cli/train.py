@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from itersel.cli.arguments import add_options, add_output, add_patience, not_negative, positive, seed
 from itersel.config.command_line import add_section_arguments, section_of
-from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, find_conflict
+from itersel.config.learners import DEFAULT_LEARNER, LEARNERS
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 
@@ -54,7 +54,7 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
     learner = section_of(LEARNERS[options.learner], options)
-    if conflict := find_conflict(learner):
+    if conflict := learner.conflict():
         raise InputError(f"--{conflict[0]} {conflict[1]}")
     place = {"seed": options.seed, "epoch": options.epoch, "shard": options.shard_number}
     settings = TrainSettings(**asdict(section_of(ListSettings, options)), learner=learner, **place)

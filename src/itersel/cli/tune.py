@@ -17,15 +17,16 @@ from itersel.cli.arguments import (
     seed,
 )
 from itersel.config.command_line import section_of
-from itersel.config.learners import TUNERS, LineSearch
+from itersel.config.learners import HELD_OUT_ONLY, TUNERS
 from itersel.errors import InputError
+from itersel.plugins import Joined
 
 # PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads and on the type of processor.
 # OpenBLAS's code for Nehalem runs wherever numpy runs on x86-64. The variables are read when numpy is
 # imported, which no module does before the step is known.
 os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
 
-CHOICES = {**TUNERS, "line-search": LineSearch}
+CHOICES = Joined(TUNERS, HELD_OUT_ONLY)
 # See `add_chosen_section`.
 CHOSEN = {"tune": ("tuner", CHOICES)}
 
@@ -37,9 +38,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "or JSON lines. Equal translations of a sentence count once."
     )
     tuner = (
-        "forest-mert reads forests, others read lists; 'itersel tune --tuner NAME --help' shows its options"
+        "%(choices)s; forest-mert reads forests, others read lists; 'itersel tune --tuner NAME --help' shows "
+        "its options"
     )
-    add_options(parser, {"--tuner": tuner}, required=True, choices=CHOICES)
+    add_options(parser, {"--tuner NAME": tuner}, required=True, choices=CHOICES)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights, .h5 or text; with --nbest also .json or .ini (Moses)")
     own = parser.add_argument_group("lists of itersel")
@@ -154,8 +156,9 @@ def _tune_lists(options: argparse.Namespace) -> None:
     settings = section_of(CHOICES[options.tuner], options)
     if options.sum_sparse and options.previous is None:
         raise InputError("--sum-sparse needs --previous, whose sparse weights become one feature")
-    if options.last is not None and not (options.sum_sparse and isinstance(settings, LineSearch)):
-        raise InputError("--last has no effect without --tuner line-search and --sum-sparse; remove it")
+    if options.last is not None and not (options.sum_sparse and settings.searches_step):
+        why = "without --sum-sparse and --tuner line-search with --directions step"
+        raise InputError(f"--last has no effect {why}; remove it")
     before, last = (None if path is None else read_weights(path) for path in (options.previous, options.last))
     place = {name: getattr(options, name) for name in ("shards", "iteration", "seed")}
     lists = read_names(options.lists)

@@ -8,18 +8,7 @@ from functools import partial
 
 from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
-from itersel.config.learners import (
-    ALL_DENSE,
-    DENSE_TUNERS,
-    STEP,
-    TUNERS,
-    Batch,
-    ForestMert,
-    LineSearch,
-    NoTuner,
-    Perceptron,
-    find_conflict,
-)
+from itersel.config.learners import ALL_DENSE, LEARNERS, STEP, TUNERS, Batch, NoTuner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
@@ -71,7 +60,7 @@ def _check_experiment(config: Config, name: str) -> None:
     if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
-    if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
+    if experiment.k_best is not None and experiment.learner.reads_forests:
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
         why = f"has no effect with epochs: {experiment.epochs}; raise epochs, or remove this"
@@ -87,7 +76,7 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_path(experiment, mixing, key)
     if isinstance(mixing, Selection | PathFollowing):
         _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
-    if not isinstance(experiment.learner, Batch) and (conflict := find_conflict(experiment.learner)):
+    if not isinstance(experiment.learner, Batch) and (conflict := experiment.learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
     _check_templates(config, experiment, name)
     _check_start(config, name)
@@ -106,7 +95,7 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
         if not isinstance(experiment.mixing, Nothing):
             why = f"learner {name} tunes one weight vector on all shards; remove the key"
             raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
-        if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
+        if experiment.learner.searches and experiment.features != "dense":
             wanted = f"dense with learner {name}: it searches along every feature"
             raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
     elif algorithm is not None and mixing != ALGORITHMS[algorithm]:
@@ -218,10 +207,12 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
             raise wrong(f"{key}.mixing.{name}", "is missing; see path-following in docs/learning.md")
     if mixing.threshold is not None and mixing.minimum > mixing.threshold:
         reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
-    if type(experiment.learner) is Perceptron and experiment.start_from is None:
+    learner = experiment.learner
+    if not isinstance(learner, Batch) and not learner.has_loss_at_zero and experiment.start_from is None:
         why = "path following needs another learner, or start_from"
-        raise wrong(f"{key}.learner.name", f"is perceptron, whose loss is 0 if all weights are 0: {why}")
-    if isinstance(experiment.tasks, Resharding) and getattr(experiment.learner, "pairs", "") == "pro":
+        name = name_in(LEARNERS, learner)
+        raise wrong(f"{key}.learner.name", f"is {name}, whose loss is 0 if all weights are 0: {why}")
+    if isinstance(experiment.tasks, Resharding) and getattr(learner, "pairs", "") == "pro":
         samples = "samples other pairs when a sentence moves to another shard"
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
@@ -263,8 +254,9 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
         raise wrong(f"{key}.start", f"is tuned, but {shards}")
     if held_out.start == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
-    if isinstance(held_out.tuner, LineSearch):
-        _check_directions(config, held_out.tuner.directions, f"{key}.tuner.directions", experiment.epochs)
+    directions = held_out.tuner.named_directions
+    if directions is not None:
+        _check_directions(config, directions, f"{key}.tuner.directions", experiment.epochs)
 
 
 def _check_directions(config: Config, directions: Sequence[str], key: str, epochs: int) -> None:

@@ -6,8 +6,8 @@ import re
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet
-from itersel.config.learners import Batch, ForestMert, LineSearch, Mira
-from itersel.config.options import changed, check_unique, reject, wrong
+from itersel.config.learners import HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
@@ -254,15 +254,18 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
         raise wrong(f"{key}.templates", NO_EFFECT)
     if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
-    if isinstance(learner, Mira) and learner.candidates == "forest":
-        raise wrong(f"{key}.learner.candidates", "is forest, but lists have no forests; remove it")
+    if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
+        value = getattr(learner, forest_key)
+        raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
     for place, one, split in (("learner", learner, experiment.tune_on), ("held_out.tuner", tuner, "dev")):
-        if isinstance(one, ForestMert):
-            raise wrong(f"{key}.{place}.name", "is forest-mert, but lists have no forests; use mert")
+        if isinstance(one, Batch) and one.reads_forests:
+            given = name_in(HELD_OUT_TUNERS, one)
+            raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
         text = config.data.dev if split == "dev" else config.data.train.get("", Split())
         if isinstance(one, Batch) and not text.target:
             message = f"tunes for BLEU, but data.{split} has no references"
             raise wrong(f"{key}.{place}.name", f"{message}; give it a target, or choose another")
-    if isinstance(tuner, LineSearch) and tuner.directions == LineSearch().directions:
+    is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
+    if is_named and "directions" not in changed(tuner):
         message = "is missing; name dense features of the lists, or 'dense' for all of them"
         raise wrong(f"{key}.held_out.tuner.directions", message)

@@ -11,11 +11,11 @@ Devtest chose the defaults of each tuning corpus, in experiments with earlier ve
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from itersel.config.learners import DEFAULT_LEARNER, TUNERS, ForestMert, LineSearch, NoTuner
+from itersel.config.learners import DEFAULT_LEARNER, NoTuner, is_batch
 from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
 from itersel.config.options import default_of, name_in, types_of
 from itersel.config.splits import has_lists
@@ -27,8 +27,6 @@ from itersel.evaluate.tokenizers import tokenizer_of
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
 MOST_FOLDS = 10
-# A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
-ITERATIONS, LINE_SEARCH_ITERATIONS = 6, 1
 
 
 class Forms(NamedTuple):
@@ -55,17 +53,17 @@ def forms_of(
     `references` tells whether dev has some, which tuners need. Wrong values are left to the reader.
     """
     learner = DEFAULT_LEARNER if learner is None else learner
-    is_batch, is_sgd = learner in TUNERS, algorithm == "sgd"
+    is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
     if tune_on is None:
-        tune_on = "dev" if is_batch or is_sgd else "train"
+        tune_on = "dev" if is_tuned or is_sgd else "train"
     on_train = tune_on == "train"
-    if mixing is None and is_batch:
+    if mixing is None and is_tuned:
         mixing = "none"  # there is one weight vector
     elif mixing is None:
         mixing = ALGORITHMS.get(str(algorithm), "selection" if on_train else "mean-of-epochs")
-    is_mixed = on_train and not (is_batch or is_sgd or mixing == "none")
+    is_mixed = on_train and not (is_tuned or is_sgd or mixing == "none")
     tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
-    tuner = "kbest-mira" if on_train and not is_batch and references else "none"
+    tuner = "kbest-mira" if on_train and not is_tuned and references else "none"
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
     return Forms(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
 
@@ -147,17 +145,22 @@ def has_references(content: Any) -> bool:
 def possible_forms(content: Mapping[Any, Any], settings: Mapping[Any, Any], section: str) -> list[str]:
     """Return the names that a section without a name can have in the experiments of a grid."""
     wanted = (settings.get("algorithm"), ALGORITHMS), (settings.get("tune_on"), TUNING_SETS)
-    forms = (_form(settings, "learner"), TUNERS), (_form(settings, "mixing"), MIXINGS)
+    learners, mixings = (_form(settings, name) for name in SECTIONS)
+    tuners = {name for name in map(_text, _listed(learners)) if is_batch(name)}
+    forms = (learners, tuners), (mixings, MIXINGS)
     references = has_references(content)
-    combinations = itertools.product(*(_alternatives(value, known) for value, known in (*wanted, *forms)))
+    combinations = itertools.product(*itertools.starmap(_alternatives, (*wanted, *forms)))
     return [*dict.fromkeys(getattr(forms_of(*one, references=references), section) for one in combinations)]
 
 
-def _alternatives(value: object, known: Collection[str]) -> Iterator[str | None]:
+def _alternatives(value: object, known: Container[str | None]) -> Iterator[str | None]:
     """Yield the different values on which forms depend; all unknown ones are alike."""
-    values = value if isinstance(value, list | tuple) else [value]
-    texts = (_text(one) for one in values)
+    texts = (_text(one) for one in _listed(value))
     yield from dict.fromkeys(one if one is None or one in known else "" for one in texts)
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def default_forms(experiment: Experiment, references: bool) -> Forms:
@@ -191,12 +194,10 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     if isinstance(mixing, Selection) and not mixing.limits:
         mixing = replace(mixing, select=DEFAULT_SELECT)
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
-        is_line = isinstance(held_out.tuner, LineSearch)
-        held_out = replace(held_out, iterations=LINE_SEARCH_ITERATIONS if is_line else ITERATIONS)
-    has_forests = isinstance(experiment.learner, ForestMert)
+        held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
     return replace(
         experiment,
-        k_best=None if has_forests else experiment.k_best or config.decoder.k_best,
+        k_best=None if experiment.learner.reads_forests else experiment.k_best or config.decoder.k_best,
         seed=experiment.seed or config.seed,
         tasks=tasks,
         mixing=mixing,

@@ -1,10 +1,8 @@
-"""The learners and the batch tuners, and their keys.
+"""The learners and the batch tuners by name, and the keys that they share.
 
-A shard learns from its sentences in one epoch with a learner: a dataclass here, an entry in `BUILT_IN`, and a
-class in `itersel.learn.learners` that `make_learner` knows. Installed packages add others (docs/plugins.md).
-
-A batch tuner tunes on the lists of all shards and iterations: a dataclass here, an entry in `TUNERS`, and a
-function in `itersel.tune.tuner`.
+A shard learns from its sentences in one epoch with a learner: a dataclass derived from `Online` in a module
+of `itersel.learn.learners`, which `BUILT_IN` names. Installed packages add others (docs/plugins.md). A batch
+tuner tunes on the lists of all shards and iterations.
 
 The config, its documentation and the options of ``itersel train`` and ``itersel tune`` follow.
 """
@@ -12,13 +10,16 @@ The config, its documentation and the options of ``itersel train`` and ``itersel
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, get_type_hints
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 from itersel.config.options import check_section, documented, option, option_of, section
-from itersel.plugins import Extensible, Plugin
+from itersel.plugins import Extensible, Joined, Plugin
+
+if TYPE_CHECKING:
+    from itersel.learn.learners import OnlineLearner
 
 PAIRS = ("multipartite", "all", "pro")
-UPDATES = ("sequential", "sentence")
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
 LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
 SENTENCE_BLEUS = (*LIST_BLEUS, "chiang")
@@ -32,14 +33,35 @@ ALL_DENSE, STEP = "dense", "step"
 class Batch:
     """The keys shared by all batch tuners."""
 
+    # Whether it reads forests instead of k-best lists.
+    reads_forests: ClassVar[bool] = False
+    # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
+    searches: ClassVar[bool] = False
+    # Whether it is only for mixed weights on held-out text.
+    is_held_out_only: ClassVar[bool] = False
+    # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
+    held_out_iterations: ClassVar[int] = 6
+
     def __post_init__(self) -> None:
         check_section(self)
+
+    @property
+    def named_directions(self) -> tuple[str, ...] | None:
+        """The directions of its search, if the key `directions` names them."""
+        return None
+
+    @property
+    def searches_step(self) -> bool:
+        """Whether it searches along the step from the weights of the epoch before."""
+        return STEP in (self.named_directions or ())
 
 
 @documented
 @dataclass(frozen=True)
 class Mert(Batch):
     """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
+
+    searches: ClassVar[bool] = True
 
     directions: int = option(
         "Number of random directions searched in every round, in addition to the axes.",
@@ -58,6 +80,8 @@ class Mert(Batch):
 @dataclass(frozen=True)
 class ForestMert(Mert):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
+
+    reads_forests: ClassVar[bool] = True
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
     directions: int = option_of(Mert, "directions", default=5)
@@ -102,6 +126,10 @@ class KBestMira(Batch):
 class LineSearch(Batch):
     """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
 
+    searches: ClassVar[bool] = True
+    is_held_out_only: ClassVar[bool] = True
+    held_out_iterations: ClassVar[int] = 1
+
     directions: tuple[str, ...] = option(
         "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
         "of them; step: from the weights of the previous epoch (with start: tuned, the tuned ones) to the "
@@ -109,22 +137,15 @@ class LineSearch(Batch):
         ("WordPenalty",),
     )
 
+    @property
+    def named_directions(self) -> tuple[str, ...]:
+        """The directions of the search."""
+        return self.directions
+
 
 @dataclass(frozen=True)
 class NoTuner:
     """No tuning on dev."""
-
-
-TUNERS: dict[str, type[Batch]] = {
-    "pro": Pro,
-    "kbest-mira": KBestMira,
-    "mert": Mert,
-    "forest-mert": ForestMert,
-}
-# These search along every feature.
-DENSE_TUNERS = (Mert, ForestMert)
-# Tuners of mixed weights, on held-out text.
-HELD_OUT_TUNERS: dict[str, type[Batch | NoTuner]] = {"none": NoTuner, "line-search": LineSearch, **TUNERS}
 
 
 @dataclass(frozen=True)
@@ -153,8 +174,11 @@ class HeldOut:
 class Online:
     """The keys shared by all online learners."""
 
+    reads_forests: ClassVar[bool] = False
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
+    # Whether there is a loss even if all weights are 0, so that its decrease can be followed.
+    has_loss_at_zero: ClassVar[bool] = True
     # Of learners without such keys, as MIRA, whose step size is the solution of an optimisation problem.
     learning_rate = 1.0
     schedule = "constant"
@@ -188,112 +212,56 @@ class Online:
     def __post_init__(self) -> None:
         check_section(self)
 
-    def make_learner(self) -> Any:
-        """Return the `OnlineLearner` of a plugin; `itersel.learn.learners` makes the built-in ones."""
+    @property
+    def forest_key(self) -> str | None:
+        """The key by which it also learns from the forest of a sentence; None if it needs only lists."""
+        return None
+
+    def make_learner(self) -> OnlineLearner:
+        """Return the learner with these settings."""
         raise NotImplementedError
 
-
-@documented
-@dataclass(frozen=True)
-class Perceptron(Online):
-    """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
-
-    learning_rate: float = option("Learning rate.", 0.0001, above=0)
-    schedule: str = option(
-        "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
-        "sentences so far. Regularisation requires a constant rate.",
-        "constant",
-        choices=SCHEDULES,
-    )
-    pairs: str = option("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
-    update: str = option(
-        "sequential: each pair sees the weights after the update of the previous pair; sentence: the "
-        "decoder's scores decide for all pairs of a sentence.",
-        "sentence",
-        choices=UPDATES,
-    )
+    def conflict(self) -> tuple[str, str] | None:
+        """Return a key that conflicts with another, and why; None if there is no conflict."""
+        is_regular = self.regularization != "none"
+        if is_regular and self.schedule != "constant":
+            why = f"must be constant with regularization {self.regularization}"
+            return "schedule", f"is {self.schedule}, {why}"
+        if is_regular and self.strength == 0:
+            return "strength", f"is 0, must be above 0 with regularization {self.regularization}"
+        if not is_regular and self.strength != type(self).strength:
+            return "strength", "has no effect without regularization; remove it"
+        return None
 
 
-@documented
-@dataclass(frozen=True)
-class MarginPerceptron(Perceptron):
-    """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
-
-    bleu: str = option_of(Online, "bleu", default="papineni", on=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})
-
-
-@documented
-@dataclass(frozen=True)
-class AdaGrad(Online):
-    """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
-
-    adaptive: ClassVar[bool] = True
-
-    bleu: str = option_of(Online, "bleu", default="nakov", on=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
-    schedule: str = option_of(Perceptron, "schedule")
-    pairs: str = option_of(Perceptron, "pairs", default="pro")
-    regularization: str = option_of(Online, "regularization", default="l1")
-    strength: float = option_of(Online, "strength", default=0.0001)
-
-
-@documented
-@dataclass(frozen=True)
-class Mira(Online):
-    """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
-
-    bleu: str = option_of(
-        Online,
-        "bleu",
-        default="chiang",
-        on=None,
-        explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
-    )
-    c: float = option("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
-    hope: str = option(
-        "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
-        "cost.",
-        "cost-diminished",
-        choices=("cost-diminished", "oracle"),
-    )
-    fear: str = option(
-        "cost-augmented: the translation with the largest score plus cost; prediction: the one with the "
-        "largest score.",
-        "cost-augmented",
-        choices=("cost-augmented", "prediction"),
-    )
-    candidates: str = option(
-        "Candidates for hope and fear: the k-best list, or the k-best list and the translations found by "
-        "cost-augmented decoding of the forest.",
-        "k-best",
-        choices=("k-best", "forest"),
-    )
-    constraints: str = option(
-        "hope-fear: one constraint per sentence; all: the hope against every candidate.",
-        "hope-fear",
-        choices=("hope-fear", "all"),
-    )
-
+# Built-in ones, in the order of the documentation.
+BUILT_IN = {
+    "perceptron": "itersel.learn.learners.perceptron:Perceptron",
+    "margin-perceptron": "itersel.learn.learners.margin_perceptron:MarginPerceptron",
+    "adagrad": "itersel.learn.learners.adagrad:AdaGrad",
+    "mira": "itersel.learn.learners.mira:Mira",
+}
+BUILT_IN_TUNERS = {
+    "pro": "itersel.config.learners:Pro",
+    "kbest-mira": "itersel.config.learners:KBestMira",
+    "mert": "itersel.config.learners:Mert",
+    "forest-mert": "itersel.config.learners:ForestMert",
+}
+# Only for mixed weights, on held-out text.
+BUILT_IN_HELD_OUT = {"line-search": "itersel.config.learners:LineSearch"}
+NO_TUNER = {"none": "itersel.config.learners:NoTuner"}
 
 # Types of keys, and what their options need besides an explanation.
 NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
 
-BUILT_IN: dict[str, type[Online]] = {
-    "perceptron": Perceptron,
-    "margin-perceptron": MarginPerceptron,
-    "adagrad": AdaGrad,
-    "mira": Mira,
-}
 
-
-def _from_plugin(plugin: Plugin) -> type[Online]:
-    """Return the settings of a learner that a package adds; raises an `InputError` if they cannot be used."""
+def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
+    """Return the settings that a package adds; raises an `InputError` if they cannot be used."""
     kind = plugin.value
-    if not (isinstance(kind, type) and issubclass(kind, Online) and "__dataclass_fields__" in vars(kind)):
-        raise plugin.error("must be a dataclass derived from itersel.config.learners.Online")
-    if kind.make_learner is Online.make_learner:
-        raise plugin.error("lacks the method make_learner")
+    if not (isinstance(kind, type) and issubclass(kind, base) and "__dataclass_fields__" in vars(kind)):
+        raise plugin.error(f"must be a dataclass derived from {base.__module__}.{base.__name__}")
+    if getattr(kind, method) is getattr(base, method):
+        raise plugin.error(f"lacks the method {method}")
     types = get_type_hints(kind)
     for item in fields(kind):
         needed = NEEDED_BOUNDS.get(types[item.name])
@@ -305,21 +273,24 @@ def _from_plugin(plugin: Plugin) -> type[Online]:
     return kind
 
 
+LEARNERS: Extensible[type[Online]] = Extensible(
+    "itersel.learners", BUILT_IN, partial(_from_plugin, Online, "make_learner"), BUILT_IN_TUNERS.__contains__
+)
+TUNERS: Extensible[type[Batch]] = Extensible(None, BUILT_IN_TUNERS)
+HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
+# What can learn from the tuning corpus, and what can tune mixed weights.
+ALL_LEARNERS = Joined(LEARNERS, TUNERS)
+HELD_OUT_TUNERS = Joined(Extensible(None, NO_TUNER), HELD_OUT_ONLY, TUNERS)
+
 # Wherever none is named: in a config, a command and Python.
 DEFAULT_LEARNER = "adagrad"
-LEARNERS = Extensible("itersel.learners", BUILT_IN, _from_plugin, TUNERS.__contains__)
 
 
-def find_conflict(learner: Online) -> tuple[str, str] | None:
-    """Return a key that conflicts with another, and why; None if there is no conflict."""
-    is_regular = learner.regularization != "none"
-    if is_regular and learner.schedule != "constant":
-        why = f"must be constant with regularization {learner.regularization}"
-        return "schedule", f"is {learner.schedule}, {why}"
-    if is_regular and learner.strength == 0:
-        return "strength", f"is 0, must be above 0 with regularization {learner.regularization}"
-    if not is_regular and learner.strength != type(learner).strength:
-        return "strength", "has no effect without regularization; remove it"
-    if isinstance(learner, Mira) and learner.constraints == "all" and learner.fear != Mira.fear:
-        return "fear", "has no effect with constraints: all, where every translation is feared; remove it"
-    return None
+def default_learner() -> Online:
+    """Return the default learner with its defaults."""
+    return LEARNERS[DEFAULT_LEARNER]()
+
+
+def is_batch(name: object) -> bool:
+    """Return whether a learner is a batch tuner; False for wrong names."""
+    return bool(name) and ALL_LEARNERS.part(name) is TUNERS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import operator
 import textwrap
@@ -15,7 +14,7 @@ from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
 from itersel.errors import InputError, check_choice, suggest
-from itersel.plugins import Extensible
+from itersel.plugins import Extensible, Joined
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
@@ -165,8 +164,9 @@ def _is_text(value: object) -> bool:
 
 def name_in(kinds: Mapping[str, type], section: object) -> str:
     """Return the name of a section with several forms, such as a learner, in the table of its forms."""
-    used: Iterable[str] = kinds.used if isinstance(kinds, Extensible) else ()
-    return next(name for name in itertools.chain(used, kinds) if kinds[name] is type(section))
+    kind = type(section)
+    known = kinds.known_name(kind) if isinstance(kinds, Extensible | Joined) else None
+    return known or next(name for name in kinds if kinds[name] is kind)
 
 
 def changed(section: Any) -> list[str]:

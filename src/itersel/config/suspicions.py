@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from itersel.config.learners import LineSearch, Mert
+from itersel.config.learners import Batch
 from itersel.config.values import Config
 from itersel.corpus.text import Bitext
 from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses
@@ -146,9 +146,10 @@ class Suspicions:
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
             tuners = [experiment.learner, experiment.held_out.tuner]
-            if not any(isinstance(tuner, Mert | LineSearch) for tuner in tuners):
+            searching = [tuner for tuner in tuners if isinstance(tuner, Batch) and tuner.searches]
+            if not searching:
                 continue
-            split = experiment.tune_on if isinstance(experiment.learner, Mert) else "dev"
+            split = experiment.tune_on if experiment.learner in searching else "dev"
             if split in self._splits and 0 < self._splits[split].longest < 4:
                 yield (
                     f"no reference of {split} has four words, so its BLEU is 0 whatever the weights: the "

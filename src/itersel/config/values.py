@@ -12,7 +12,7 @@ from typing import Any
 
 from itersel.align.symmetrize import HEURISTICS
 from itersel.config.data import Data
-from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, AdaGrad, Batch, HeldOut, Online
+from itersel.config.learners import ALL_LEARNERS, HELD_OUT_TUNERS, Batch, HeldOut, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
@@ -21,7 +21,7 @@ from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZ
 
 # Sections with several forms, distinguished by their key 'name'.
 CHOICES: dict[str, Mapping[str, Any]] = {
-    "learner": LEARNERS.joined(TUNERS),
+    "learner": ALL_LEARNERS,
     "mixing": MIXINGS,
     "tasks": TASKS,
     "tuner": HELD_OUT_TUNERS,
@@ -168,7 +168,7 @@ class Experiment:
         "are mixed (except with path-following), otherwise random.",
     )
     learner: Online | Batch = section(
-        AdaGrad,
+        default_learner,
         "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
         "how weights are tuned on the k-best lists or forests of all shards and epochs; adagrad by default.",
     )

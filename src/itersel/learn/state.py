@@ -47,7 +47,7 @@ from itersel.vectors.weights import (
 )
 
 if TYPE_CHECKING:
-    from itersel.learn.learners import Example
+    from itersel.learn.example import Example
     from itersel.learn.train import Training, TrainSettings
 
 REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.learners import BUILT_IN, DEFAULT_LEARNER, LEARNERS, Online
+from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import name_in, option_of
 from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
 from itersel.errors import InputError, located
 from itersel.grammar.shard import count_sentences
-from itersel.learn.learners import Example, OnlineLearner, make_learner
+from itersel.learn.example import Example
+from itersel.learn.learners import OnlineLearner
 from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, check_magnitude, make_weights
@@ -47,7 +48,7 @@ class TrainSettings(Search):
     """
 
     k_best: int = option_of(ListSettings, "k_best")
-    learner: Online = field(default_factory=BUILT_IN[DEFAULT_LEARNER])
+    learner: Online = field(default_factory=default_learner)
     seed: int = 1
     epoch: int = 1
     shard: int = 0
@@ -139,7 +140,7 @@ def train_parts(
         )
     start = Start(make_weights({})) if start is None else start
     check_magnitude(start.weights, " at the start", "start from smaller weights")
-    learner = make_learner(settings.learner)
+    learner = settings.learner.make_learner()
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
     if start.steps is not None:

@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 from itersel.config.command_line import options, options_of
-from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, STEP, Batch, ForestMert, LineSearch
+from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, Batch
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in
 from itersel.config.splits import has_lists
@@ -154,6 +154,7 @@ class Epoch:
         self.is_batch = isinstance(learner, Batch)
         # what tunes its weights on lists, if anything, and in which iteration for the last time
         self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
+        self.reads_forests = self.tuner is not None and self.tuner.reads_forests
         self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
         # what `itersel mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
@@ -286,12 +287,12 @@ class Lists:
 
     def command(self, wildcards: Any) -> str:
         """Return the command that writes the lists."""
-        return "forest" if isinstance(self._epochs.of(wildcards).tuner, ForestMert) else "kbest"
+        return "forest" if self._epochs.of(wildcards).reads_forests else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
     def _options(self, name: str) -> str:
         experiment = self._config.experiments[name]
-        if not isinstance(self._epochs.epoch(name, 1).tuner, ForestMert):
+        if not self._epochs.epoch(name, 1).reads_forests:
             return options(**search_settings(self._config, experiment))
         # the sum of sparse features: forests include it with features: all, lists with an option of the rule
         features = "all" if held_out_tuner(experiment) else experiment.features
@@ -331,7 +332,7 @@ class Lists:
     def weights_before(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
         epoch = self._epochs.of(wildcards)
-        searches_step = isinstance(epoch.tuner, LineSearch) and STEP in epoch.tuner.directions
+        searches_step = epoch.tuner is not None and epoch.tuner.searches_step
         return epoch.start if epoch.number > 1 and searches_step else []
 
     def tune_options(self, wildcards: Any) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded, with_independent_tasks
-from itersel.config.learners import Batch, Mert
+from itersel.config.learners import Batch
 from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.values import Config, Experiment
@@ -162,7 +162,7 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> 
     is_fixed = has_lists(config)
     for one in config.experiments.values():
         if isinstance(one.learner, Batch):
-            is_dense = one.features == "dense" or isinstance(one.learner, Mert)
+            is_dense = one.features == "dense" or one.learner.searches
             share = DENSE_SHARE if is_dense else 1.0
             found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
         if held_out_tuner(one):

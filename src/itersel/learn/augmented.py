@@ -1,0 +1,126 @@
+"""Translations from the forest of a sentence, by a search augmented with BLEU (`find_augmented`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from itersel.arrays import Float64s
+from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
+from itersel.bleu.sentence import Target
+from itersel.decode.decoder import SentenceForest
+from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
+from itersel.decode.kbest_kernels import Best, Trees, unfold
+from itersel.learn.augmented_kernels import (
+    Objective,
+    ReferenceNgrams,
+    Task,
+    index_references,
+    make_partials,
+    search_augmented,
+)
+
+# Number of partial translations kept per item; docs/learning.md has the measurements.
+BEAM = 2
+# Larger forests are pruned to this many edges, those with the best derivations through them (more if there
+# are ties). This takes about 100 MB; a sentence of 50 words has about this many edges.
+MOST_EDGES = 100_000
+# Allows for model scores that were summed in different orders.
+ROUNDING = 1e-9
+
+
+class Direction(NamedTuple):
+    """The objective share * model score + gain * words * BLEU; words is 1 except with ``chiang``."""
+
+    share: int  # 1, or 0 if the model score only breaks ties between equally good translations
+    gain: int  # 1 to look for good translations, -1 for bad ones
+
+
+HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
+
+
+def find_augmented(directions: Sequence[Direction], target: Target, forest: SentenceForest) -> list[Best]:
+    """Find the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
+
+    Returns at most one for each; see `augmented_kernels`. The references have at least one word.
+    """
+    found = forest.found
+    ngrams = index_references(target.references, forest.table.model_word.shape[0])
+    bleu = target.score(forest.best.word, forest.best.word_offset)
+    through = best_through_edges(found)
+    floor = least_score(through, MOST_EDGES)
+    results = []
+    for direction in directions:
+        objective = Objective(
+            float(direction.share),
+            direction.gain * target.words,
+            target.variant,
+            target.context,
+            target.order,
+            target.references.lengths,
+            target.references.mean_length,
+            forest.model_weight,
+        )
+        kept = keep_edges(found, through, max(floor, _threshold(direction, target, forest.best, bleu)))
+        results.append(_search(forest, kept, ngrams, objective))
+    return results
+
+
+def _threshold(direction: Direction, target: Target, best: Best, bleu: Float64s) -> float:
+    """Return the minimum model score with which a derivation can beat the k best."""
+    if not direction.share:
+        return -math.inf
+    gain = direction.gain * target.words
+    most = gain * largest_bleu(target) if gain > 0 else 0.0
+    return float(np.max(best.score + gain * bleu)) - most - ROUNDING
+
+
+def least_score(through: Float64s, edges: int) -> float:
+    """Return the score that the best derivations through this number of edges reach."""
+    return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
+
+
+def largest_bleu(target: Target) -> float:
+    """Return an upper bound on BLEU: the score of a translation with the most possible matching n-grams.
+
+    Translations longer than those tried have no larger brevity penalty and no more matches.
+    """
+    texts, length = target.references, target.references.longest
+    # those of all references in a row are the most that there can be
+    available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
+    hypotheses, references = target.context[[ORDER, REFERENCE]]
+    enough = int((available + np.arange(ORDER)).max())
+    longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
+    lengths = np.arange(longest + 1)
+    matches = np.minimum(np.maximum(0, lengths[:, None] - np.arange(ORDER)), available)
+    return float(target.score_matches(matches, lengths).max())
+
+
+def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
+    """Return the derivation with the best objective; none if no objective is finite."""
+    found, rules, table = forest.found, forest.rules, forest.table
+    task = Task(
+        found.edge_rule,
+        found.edge_first,
+        found.edge_second,
+        found.edge_model,
+        kept,
+        rules.rule,
+        rules.score,
+        table.source,
+        table.source_offset,
+        table.target,
+        table.target_offset,
+        ngrams,
+        objective,
+        BEAM,
+    )
+    items = kept.edge_offset.shape[0] - 1
+    partials = make_partials(items, BEAM, ngrams.available.shape[0])
+    search_augmented(task, partials)
+    best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
+    trees = Trees(partials.model, partials.edge, partials.first, partials.second)
+    return unfold(found, rules, table, trees, best)

@@ -1,0 +1,48 @@
+"""The online learners: from one k-best list, a learner decides how the weights should move.
+
+Each has a module, which `itersel.config.learners` names: its keys, and the `OnlineLearner` that they make.
+Reading a config imports the modules, so kernels, which take longer, are imported only where they are called.
+
+The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
+for all learners: see `itersel.learn.state`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from itersel.arrays import Float64s
+    from itersel.bleu.sentence import Target
+    from itersel.decode.decoder import DerivationFinder
+    from itersel.learn.example import Example
+
+
+class Move(NamedTuple):
+    """A learner's update for a k-best list."""
+
+    coefficient: Float64s | None  # float64 (k): sums to 0; None if there is no update
+    pairs: int  # number of pairs (or constraints) considered
+    updates: int  # of those with a loss
+
+
+class OnlineLearner(Protocol):
+    """Learns from one sentence after another.
+
+    `step_setting` is the setting that makes steps larger or smaller, as error messages name it.
+    """
+
+    step_setting: ClassVar[str] = "learning rate"
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return the search for translations to learn from besides the k best; None if there is none."""
+        return None
+
+    @abstractmethod
+    def learn(self, example: Example) -> Move:
+        """Return how the weights should move."""
+
+    @abstractmethod
+    def loss(self, example: Example) -> float:
+        """Return the loss of the weights that the list was decoded with, without learning."""

@@ -1,0 +1,59 @@
+"""AdaGrad on the logistic loss of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from itersel.config.learners import Online
+from itersel.config.options import documented, option_of
+from itersel.learn.learners import Move, OnlineLearner
+from itersel.learn.learners.perceptron import Perceptron
+
+if TYPE_CHECKING:
+    from itersel.learn.example import Example
+
+
+@documented
+@dataclass(frozen=True)
+class AdaGrad(Online):
+    """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
+
+    adaptive: ClassVar[bool] = True
+
+    bleu: str = option_of(Online, "bleu", default="nakov", on=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
+    schedule: str = option_of(Perceptron, "schedule")
+    pairs: str = option_of(Perceptron, "pairs", default="pro")
+    regularization: str = option_of(Online, "regularization", default="l1")
+    strength: float = option_of(Online, "strength", default=0.0001)
+
+    def make_learner(self) -> OnlineLearner:
+        """Return the learner."""
+        return LogisticLearner(self)
+
+
+class LogisticLearner(OnlineLearner):
+    """AdaGrad with FOBOS on the logistic loss of pairs (Green, Wang, Cer & Manning 2013).
+
+    Minimises the sum of log(1 + exp(-<w, x>)) over the feature differences x of pairs. The step of a weight
+    is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then the regulariser is
+    applied, lazily for weights without a gradient: when they are next needed.
+    """
+
+    def __init__(self, settings: AdaGrad) -> None:
+        self._pairs = settings.pairs
+
+    def learn(self, example: Example) -> Move:
+        """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""
+        from itersel.learn.learner_kernels import logistic_coefficients
+
+        pairs = example.pairs(self._pairs)
+        coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
+        return Move(coefficient if pairs.shape[0] else None, pairs.shape[0], wrong)
+
+    def loss(self, example: Example) -> float:
+        """Return the sum of the pairs' logistic losses."""
+        return float(np.logaddexp(0.0, -example.leads(self._pairs)).sum())

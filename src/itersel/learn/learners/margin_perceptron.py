@@ -1,0 +1,22 @@
+"""The pairwise perceptron with a margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from itersel.config.learners import Online
+from itersel.config.options import documented, option_of
+from itersel.learn.learners.perceptron import Perceptron
+
+
+@documented
+@dataclass(frozen=True)
+class MarginPerceptron(Perceptron):
+    """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
+
+    has_loss_at_zero: ClassVar[bool] = True
+    margin: ClassVar[float] = 1.0
+
+    bleu: str = option_of(Online, "bleu", default="papineni", on=None)
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})

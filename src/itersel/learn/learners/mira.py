@@ -1,0 +1,132 @@
+"""The margin-infused relaxed algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itersel.config.learners import Online
+from itersel.config.options import documented, option, option_of
+from itersel.learn.learners import Move, OnlineLearner
+
+if TYPE_CHECKING:
+    from itersel.bleu.sentence import Target
+    from itersel.decode.decoder import DerivationFinder
+    from itersel.learn.example import Example
+
+
+@documented
+@dataclass(frozen=True)
+class Mira(Online):
+    """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
+
+    bleu: str = option_of(
+        Online,
+        "bleu",
+        default="chiang",
+        on=None,
+        explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
+    )
+    c: float = option("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
+    hope: str = option(
+        "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
+        "cost.",
+        "cost-diminished",
+        choices=("cost-diminished", "oracle"),
+    )
+    fear: str = option(
+        "cost-augmented: the translation with the largest score plus cost; prediction: the one with the "
+        "largest score.",
+        "cost-augmented",
+        choices=("cost-augmented", "prediction"),
+    )
+    candidates: str = option(
+        "Candidates for hope and fear: the k-best list, or the k-best list and the translations found by "
+        "cost-augmented decoding of the forest.",
+        "k-best",
+        choices=("k-best", "forest"),
+    )
+    constraints: str = option(
+        "hope-fear: one constraint per sentence; all: the hope against every candidate.",
+        "hope-fear",
+        choices=("hope-fear", "all"),
+    )
+
+    @property
+    def forest_key(self) -> str | None:
+        """The key by which it learns from forests."""
+        return "candidates" if self.candidates == "forest" else None
+
+    def conflict(self) -> tuple[str, str] | None:
+        """Return a key that conflicts with another, and why."""
+        conflict = super().conflict()
+        if conflict is None and self.constraints == "all" and self.fear != type(self).fear:
+            why = "has no effect with constraints: all, where every translation is feared; remove it"
+            conflict = "fear", why
+        return conflict
+
+    def make_learner(self) -> OnlineLearner:
+        """Return the learner."""
+        return MiraLearner(self)
+
+
+class MiraLearner(OnlineLearner):
+    """The margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012).
+
+    Moves the weights from the fear to the hope, just far enough to make up for the difference in cost. The
+    cost of a translation is 1 - BLEU, with ``chiang`` times the reference words (`Target.words`). The step
+    size in the update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) -
+    w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
+    """
+
+    step_setting = "C"
+
+    def __init__(self, settings: Mira) -> None:
+        self._c = settings.c
+        self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
+        self._all, self._searches = settings.constraints == "all", settings.candidates == "forest"
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
+        if not self._searches or target.references.word.shape[0] == 0:
+            return None
+        from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
+
+        directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
+        return partial(find_augmented, directions, target)
+
+    def learn(self, example: Example) -> Move:
+        """Return the update for the sentence."""
+        from itersel.learn.learner_kernels import gram_matrix, solve_constraints
+
+        hope, fear, loss = self._compare(example)
+        score = example.kbest.score
+        if self._all:
+            coefficient, active = solve_constraints(
+                gram_matrix(example.columns), score, example.cost, hope, self._c
+            )
+            return Move(coefficient if active else None, score.shape[0] - 1, active)
+        if hope == fear or loss <= 0:
+            return Move(None, 1, 0)
+        direction = np.zeros(score.shape[0])
+        direction[hope], direction[fear] = 1.0, -1.0
+        difference = np.concatenate(([0.0], *example.combine(direction)))
+        distance = np.cumsum(difference**2)[-1]
+        if distance == 0.0:
+            return Move(None, 1, 1)
+        return Move(min(self._c, loss / distance) * direction, 1, 1)
+
+    def loss(self, example: Example) -> float:
+        """Return by how much the fear violates the margin to the hope."""
+        return float(max(0.0, self._compare(example)[2]))
+
+    def _compare(self, example: Example) -> tuple[int, int, float]:
+        """Return hope, fear, and their loss, which may be negative."""
+        score, cost = example.kbest.score, example.cost
+        # ties go to the first; of oracles with the same cost, to the one with the largest score
+        hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))
+        fear = int(np.argmax(score if self._is_prediction else score + cost))
+        return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
