@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from itersel.api import score_bleu as score_bleu
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
-    from itersel.config.learners import KBestMira as KBestMira
-    from itersel.config.learners import Mert as Mert
-    from itersel.config.learners import Pro as Pro
     from itersel.config.search import Search as Search
     from itersel.errors import InputError as InputError
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
@@ -40,6 +37,9 @@ if TYPE_CHECKING:
     from itersel.nbest.weights import write_weights as write_weights
     from itersel.tune.nbest import TunedLists as TunedLists
     from itersel.tune.nbest import tune_nbest as tune_nbest
+    from itersel.tune.tuners.kbest_mira import KBestMira as KBestMira
+    from itersel.tune.tuners.mert import Mert as Mert
+    from itersel.tune.tuners.pro import Pro as Pro
     from itersel.vectors.weights import Weights as Weights
     from itersel.vectors.weights import make_weights as make_weights
 
@@ -57,7 +57,6 @@ _MODULES = {
         "train_epoch",
         "write_training",
     ),
-    "itersel.config.learners": ("KBestMira", "Mert", "Pro"),
     "itersel.config.search": ("Search",),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
@@ -70,6 +69,9 @@ _MODULES = {
     "itersel.learn.train": ("TrainSettings", "Training"),
     "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
+    "itersel.tune.tuners.kbest_mira": ("KBestMira",),
+    "itersel.tune.tuners.mert": ("Mert",),
+    "itersel.tune.tuners.pro": ("Pro",),
     "itersel.nbest.weights": ("read_weights", "rescore", "write_weights"),
     "itersel.vectors.weights": ("Weights", "make_weights"),
 }

@@ -3,7 +3,7 @@
 Imports, including those inside functions, are followed through the whole package without running anything. In
 the step's own module, only the function that the step runs and the functions it calls there are followed:
 ``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports. A step also depends on the
-built-in learners, and on the plugins that the config uses, if it has the module that calls them.
+built-in learners or tuners, and on the plugins that the config uses, if it has the module that calls them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ PACKAGE = Path(__file__).parent
 # in, whose modules are named only in text.
 EXTENDED: dict[str, tuple[str, str | None]] = {
     "itersel.learners": ("itersel.learn.train", "itersel.learn.learners"),
+    "itersel.tuners": ("itersel.tune.tuner", "itersel.tune.tuners"),
     "itersel.templates": ("itersel.grammar.sparse", None),
 }
 
@@ -83,7 +84,7 @@ def used_modules(command: str) -> list[str]:
 
 
 def _built_in(module: str) -> Iterator[str]:
-    """Yield the modules of the built-in learners if a module uses them; likewise for others."""
+    """Yield the modules of the built-in learners or tuners that a module uses."""
     for caller, package in EXTENDED.values():
         if module == caller and package is not None:
             yield from (f"{package}.{path.stem}" for path in _file(package).parent.glob("[!_]*.py"))

@@ -16,7 +16,7 @@ from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_section_arguments, options, options_of, section_of
-from itersel.config.learners import LEARNERS, TUNERS, HeldOut, KBestMira, Mert
+from itersel.config.learners import LEARNERS, TUNERS, HeldOut
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
@@ -28,6 +28,8 @@ from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron
+from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.tune.tuners.mert import Mert
 
 SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}

@@ -16,16 +16,7 @@ import itersel
 from itersel.cli.main import main, make_parser
 from itersel.config.command_line import section_of
 from itersel.config.defaults import with_forms
-from itersel.config.learners import (
-    HELD_OUT_TUNERS,
-    LEARNERS,
-    TUNERS,
-    HeldOut,
-    KBestMira,
-    LineSearch,
-    NoTuner,
-    Online,
-)
+from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, HeldOut, NoTuner, Online
 from itersel.config.mixing import EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import _read_section, read_config
@@ -37,6 +28,8 @@ from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.train import TrainSettings
 from itersel.select.settings import MixSettings
+from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.tune.tuners.line_search import LineSearch
 
 
 @dataclasses.dataclass(frozen=True)

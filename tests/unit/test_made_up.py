@@ -15,12 +15,12 @@ from tests.systems import itersel
 from tests.text_grammars import write
 
 from itersel.bleu.kernels import best_bleu
-from itersel.config.learners import KBestMira
 from itersel.corpus.columns import read_alignment
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
 from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.tuner import tune
+from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
 

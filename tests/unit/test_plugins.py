@@ -1,4 +1,4 @@
-"""Learners and templates of installed packages; the toy package is that of docs/plugins.md."""
+"""Learners, tuners and templates of installed packages; the toy package is that of docs/plugins.md."""
 
 import json
 import os
@@ -9,16 +9,18 @@ from unittest import mock
 import jsonschema
 import pytest
 import yaml
-from tests.configs import learner
+from tests.configs import experiment, learner
 from tests.limited import limited
 from tests.plugins import install, install_toy, python_path
 from tests.text_grammars import features_by_rule
+from tests.tuning import tune_command, write_run
 from tests.unit.test_grammar_sparse import GLUE_RULES, compute
 from tests.unit.test_learn_algorithms import make_corpus
 
 from itersel import plugins
 from itersel.code_check import CodeChangedError
-from itersel.config.learners import BUILT_IN, LEARNERS
+from itersel.config.learners import BUILT_IN, BUILT_IN_TUNERS, LEARNERS, TUNERS
+from itersel.config.mixing import Nothing
 from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
@@ -28,13 +30,15 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import BUILT_IN_TEMPLATES
 from itersel.plugins import TEMPLATES, imported_code
 from itersel.sources import step_digest
+from itersel.storage.hdf5 import read_arrays
+from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import read_weights
 
 LOST = "cannot be imported from other:"
 KEY = "has a key that no config can have, "
 RETURNS = "must return names, rules and indices of names: "
 DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
-SEARCHING = (LEARNERS, TEMPLATES)
+SEARCHING = (LEARNERS, TUNERS, TEMPLATES)
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
 
 
@@ -93,6 +97,27 @@ def test_commands(toy, tmp_path):
     assert line.endswith("invalid choice: 'oracl' (did you mean 'oracle'?)")
 
 
+def test_a_tuner(toy, tmp_path):
+    """Configs know it on dev and for held-out text, and the command runs it."""
+    content = experiment(learner={"name": "random-search"}, features="dense")
+    content["experiments"]["b"] = {"held_out": {"tuner": {"name": "random-search", "points": 5}}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
+    config = read_config(content)
+    assert name_in(CHOICES["learner"], config.experiments["a"].learner) == "random-search"
+    assert name_in(CHOICES["tuner"], config.experiments["b"].held_out.tuner) == "random-search"
+    assert config.experiments["a"].mixing == Nothing()
+    scores = []
+    for points in ("1", "50"):
+        words = tune_command(tmp_path, write_run(tmp_path, sparse=False), "--points", points)
+        words[words.index("mert")] = "random-search"
+        command(toy, tmp_path, *words)
+        scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"])
+    assert scores[0] < scores[1]
+    with pytest.raises(InputError, match="must be dense with learner random-search"):
+        read_config(experiment(learner={"name": "random-search"}, features="all"))
+
+
 def test_features(toy):
     """They join those of built-in templates, in any order of templates."""
     found = features_by_rule(compute(RULES, ["RBT", "Growth", "R"]))
@@ -107,12 +132,18 @@ def test_features(toy):
 
 SETTINGS = """
 from dataclasses import dataclass
-from itersel.config.learners import Online
+from itersel.config.learners import Batch, Online
 from itersel.config.options import option
 
 @dataclass(frozen=True)
 class Learner(Online):
     '''A learner.'''
+    {key}
+    {method}
+
+@dataclass(frozen=True)
+class Tuner(Batch):
+    '''A tuner.'''
     {key}
     {method}
 
@@ -128,7 +159,7 @@ def other(key="", method=METHOD, returned="[], [], []"):
 
 def install_other(site, kind, name, code):
     """Install a package that adds a learner or a template, perhaps without its code."""
-    value = "other:Learner" if kind == "learner" else "other:template"
+    value = {"learner": "other:Learner", "tuner": "other:Tuner", "template": "other:template"}[kind]
     install(site, "other", {f"itersel.{kind}s": {name: value}}, {} if code is None else {"other.py": code})
 
 
@@ -153,6 +184,11 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "mert", other(), "has a name that itersel uses"),
         ("learner", "mira", other(), "has a name that itersel uses"),
         ("learner", "a b", other(), "must have a name of letters"),
+        ("tuner", "new", "Tuner = dict", f"{DERIVED}.Batch"),
+        ("tuner", "new", other(), "lacks the method tune"),
+        ("tuner", "new", other("c: float = 1.0", "def tune(self, task): pass"), f"{KEY}'c'"),
+        ("tuner", "mira", other(), "has a name that itersel uses"),
+        ("tuner", "line-search", other(), "has a name that itersel uses"),
         ("template", "New", None, f"{LOST}template: ModuleNotFoundError: No module named 'other'; repair or"),
         ("template", "Lex", other(), "has a name that itersel uses"),
         ("template", "Shape_S", other(), "has a name that itersel uses"),
@@ -175,7 +211,7 @@ def test_faults_of_a_package(site, kind, name, code, problem):
     used = name if name in ("new", "New") else "unknown"
     templates = [used] if kind == "template" else []
 
-    content = learner(used if kind == "learner" else "mira") | {"grammar": {"templates": templates}}
+    content = learner("mira" if kind == "template" else used) | {"grammar": {"templates": templates}}
     with pytest.raises(InputError) as error:
         compute(RULES, read_config(content).grammar.templates)
     assert str(error.value).startswith(f"{kind} '{name}' of the installed package 'other' {problem}")
@@ -189,9 +225,10 @@ def test_a_broken_package_does_not_matter_to_another(toy):
     assert name_in(LEARNERS, config.experiments["a"].learner) == "oracle"
 
 
-def test_two_packages_with_the_same_name(toy):
-    install_other(toy, "learner", "oracle", other())
-    message = r"^learner 'oracle' of the installed package '\w+' has the name of one of"
+@pytest.mark.parametrize("kind", ["learner", "tuner"])
+def test_two_packages_with_the_same_name(toy, kind):
+    install_other(toy, kind, "oracle", other())
+    message = rf"^{kind} 'oracle' of the installed package '\w+' has the name of one of"
     with pytest.raises(InputError, match=message):
         read_config(learner("oracle"))
 
@@ -207,8 +244,11 @@ def test_built_in_names_need_no_search(monkeypatch, site):
     """Searching all packages takes longer than anything else when a job starts."""
 
     monkeypatch.setattr(metadata, "entry_points", mock.Mock(side_effect=AssertionError))
-    for name in BUILT_IN:
-        read_config(learner(name) | {"grammar": {"templates": list(BUILT_IN_TEMPLATES)}})
+    for name in (*BUILT_IN, *BUILT_IN_TUNERS):
+        read_config(
+            experiment(learner={"name": name}, features="dense")
+            | {"grammar": {"templates": list(BUILT_IN_TEMPLATES)}}
+        )
     compute(RULES, list(BUILT_IN_TEMPLATES))
     with pytest.raises(AssertionError):
         read_config(learner("unknown"))
@@ -217,18 +257,19 @@ def test_built_in_names_need_no_search(monkeypatch, site):
 def test_edits_are_noticed(toy, monkeypatch):
     """Only steps that use the package run again, and jobs of the run before fail."""
     config = learner("oracle") | {"grammar": {"templates": ["Growth"]}}
-    steps = ("train", "grammar extract", "decode", "align")
+    config["experiments"]["b"] = {"held_out": {"tuner": {"name": "random-search"}}}
+    steps = ("train", "tune", "grammar extract", "decode", "align")
     without = [step_digest(step) for step in steps]
     forget()
     read_config(config)
     [code] = imported_code()
     assert code.place == toy / "toy"
     before = [step_digest(step) for step in steps]
-    assert [a == b for a, b in zip(without, before, strict=True)] == [False, False, False, True]
+    assert [a == b for a, b in zip(without, before, strict=True)] == [False, False, False, False, True]
     monkeypatch.setenv(code.variable, code.fingerprint)
     forget()
     read_config(config)
-    with (toy / "toy/learner.py").open("a") as stream:
+    with (toy / "toy/__init__.py").open("a") as stream:
         stream.write("# edited\n")
     forget()
     with pytest.raises(CodeChangedError, match="toy: has been edited since this run started"):
@@ -237,7 +278,7 @@ def test_edits_are_noticed(toy, monkeypatch):
     forget()
     read_config(config)
     after = [step_digest(step) for step in steps]
-    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, True]
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, False, False, True]
 
 
 KERNEL = """

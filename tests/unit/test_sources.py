@@ -71,9 +71,9 @@ def copied(tmp_path, monkeypatch):
     forget()
 
 
-@pytest.mark.parametrize(("module", "step"), [("learn/learners/mira", "train")])
+@pytest.mark.parametrize(("module", "step"), [("learn/learners/mira", "train"), ("tune/tuners/pro", "tune")])
 def test_edits_of_what_tables_name_in_text(copied, module, step):
-    """A built-in learner counts for the step that uses it, and for no other."""
+    """A built-in learner or tuner counts for the step that uses it, and for no other."""
     steps = {"train", "tune", "grammar extract", "mix"}
     before = {one: step_digest(one) for one in steps}
     with (copied / f"{module}.py").open("a") as stream:

@@ -18,20 +18,16 @@ from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_pool, random_sentences
 
 from itersel.bleu.kernels import Statistics, best_bleu
-from itersel.config.learners import LIST_BLEUS, KBestMira, Mert, Pro
+from itersel.config.learners import LIST_BLEUS
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
+from itersel.tune.mira import mean_weights, start_state, tune_mira
 from itersel.tune.mira_kernels import mira_pass, score_rows
-from itersel.tune.tuner import (
-    Objective,
-    fit_ranking,
-    mean_weights,
-    pair_matrix,
-    sample_pairs,
-    start_state,
-    tune_mira,
-)
+from itersel.tune.ranking import Objective, fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.tune.tuners.mert import Mert
+from itersel.tune.tuners.pro import Pro
 
 START = np.array([1.0, -0.5, 0.25])
 GOOD = (6, 5, 4, 3)

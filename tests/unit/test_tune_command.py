@@ -9,11 +9,15 @@ from tests.naive.tuning import Sentence, Translation, bleu_of_weights
 from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
-from itersel.config.learners import TUNERS, KBestMira, Mert, Pro
+from itersel.config.learners import TUNERS
 from itersel.errors import InputError
 from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import FileLists, find_files
-from itersel.tune.tuner import fit_ranking, pair_matrix, sample_pairs, tune
+from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.tuner import tune
+from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.tune.tuners.mert import Mert
+from itersel.tune.tuners.pro import Pro
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 
@@ -22,7 +26,7 @@ NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from Langu
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
 def test_same_bytes_for_any_order_of_files(tmp_path, tuner):
-    paths = write_run(tmp_path, sparse=tuner != "mert")
+    paths = write_run(tmp_path, sparse=not TUNERS[tuner].searches)
     found = set()
     for order in itertools.islice(itertools.permutations(paths), 0, None, 7):
         assert main(tune_command(tmp_path, order, tuner=tuner)) == 0
@@ -86,6 +90,7 @@ def test_a_set_of_one_sentence(tmp_path):
         ("line-search", 1, ["--sum-sparse"], "--sum-sparse needs --previous"),
         ("mert", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
         ("line-search", 2, ["--last", "1"], "--last has no effect"),
+        ("line-search", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
         ("line-search", 2, ["--sum-sparse", "--directions", "Words"], NOT_DENSE),
     ],
 )

@@ -14,7 +14,7 @@ from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 
-from itersel.config.learners import TUNERS, KBestMira
+from itersel.config.learners import TUNERS
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
@@ -22,6 +22,7 @@ from itersel.tune.accumulate import FileLists, ListFile, find_files
 from itersel.tune.forests import read_search
 from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
+from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]

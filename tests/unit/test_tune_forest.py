@@ -16,7 +16,6 @@ from tests.naive.tuning import Edge, Translation
 from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
-from itersel.config.learners import ForestMert
 from itersel.config.search import ForestSettings, Search
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
@@ -29,6 +28,7 @@ from itersel.tune.forests import ForestSearch, generate_forests, prune_forest, r
 from itersel.tune.generate import START
 from itersel.tune.mert import tune_mert
 from itersel.tune.tuner import tune
+from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.vectors.weights import make_weights, read_weights
 
 WORDS = 4

@@ -11,14 +11,18 @@ from tests.naive import tuning as naive
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
 from itersel.cli.main import main
-from itersel.config.learners import ForestMert, KBestMira, Mert, Pro
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, read_references
 from itersel.nbest.lists import read_nbest
 from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.mira import mean_weights, start_state
 from itersel.tune.mira_kernels import mira_pass
 from itersel.tune.nbest import metric_quality, pool_of, tune_nbest, without_duplicates
-from itersel.tune.tuner import mean_weights, sample_pairs, start_state
+from itersel.tune.ranking import sample_pairs
+from itersel.tune.tuners.forest_mert import ForestMert
+from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.tune.tuners.mert import Mert
+from itersel.tune.tuners.pro import Pro
 from itersel.vectors.weights import make_weights
 
 TUNERS = (Mert(), KBestMira(), Pro(interpolation=1.0))
@@ -198,7 +202,7 @@ def test_pairs_for_quality():
 @pytest.mark.parametrize(
     ("settings", "options", "message"),
     [
-        (ForestMert(), {}, "tuned with mert, pro or kbest-mira"),
+        (ForestMert(), {}, "tuned with one of pro, kbest-mira, mert"),
         (Mert(), {"references": ()}, "quality bleu needs references"),
         (Mert(), {"quality": "chrf", "references": ()}, "quality chrf needs references"),
         (Mert(), {"references": [["x"] * 20]}, "list: BLEU is 0 for all weights"),

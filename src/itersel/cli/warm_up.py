@@ -44,24 +44,16 @@ grammar index --source %source --target %target --alignment %alignment --output 
 grammar extract --index %index --input %source --references %target --output %plain.h5
 grammar extract --index %index --input %source --references %target --leave-one-out %ids --output %loo.h5
 """
-_TRAIN = "train --shard %loo.h5 --model %lm --k-best 10 --output %shard.h5 --learner"
-_TUNE = "tune --shards 1 --iteration 1 --output %tuned.h5"
-LEARNING = f"""\
-{_TRAIN} perceptron --update sentence
-{_TRAIN} perceptron --update sequential --regularization l1 --strength 0.1
-{_TRAIN} adagrad
-{_TRAIN} mira --constraints hope-fear --candidates forest
-{_TRAIN} mira --constraints all
+# Then all learners train, and all tuners tune: see `learning`.
+_TRAIN = "train --shard %loo.h5 --model %lm --k-best 10 --output %shard.h5"
+_DECODING = """\
 mix --inputs %shard.list --shards 1 --epoch 1 --mixing selection --select 10 --matrix %W.h5 --output %v.h5
 decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --output %translations
 forest --shard %loo.h5 --model %lm --output %forests.h5
-{_TUNE} --lists %forests.list --tuner forest-mert
 kbest --shard %loo.h5 --model %lm --features dense --k-best 10 --output %dense.h5
-{_TUNE} --lists %dense.list --tuner mert
-{_TUNE} --lists %dense.list --tuner pro
 kbest --shard %loo.h5 --model %lm --features all --k-best 10 --output %all.h5
-{_TUNE} --lists %all.list --tuner kbest-mira
 """
+_TUNE = "tune --shards 1 --iteration 1 --output %tuned.h5"
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
@@ -231,13 +223,27 @@ def _steps(folder: Path, main: Main) -> None:
     if not _may_fork():
         with signs_of_life(SIGN):
             _prepare(folder, main)
-            _run_steps(LEARNING, folder, main)
+            _run_steps(learning(), folder, main)
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)], PREPARING)
-    tasks = [partial(_prepare, folder / "again", main), partial(_run_steps, LEARNING, folder, main)]
+    tasks = [partial(_prepare, folder / "again", main), partial(_run_steps, learning(), folder, main)]
     _run_processes(tasks, SIGN)
+
+
+def learning() -> str:
+    """Return the steps of training and tuning, one per line."""
+    from itersel.config.learners import LEARNERS, TUNERS
+
+    built_in = ((name, LEARNERS[name]) for name in LEARNERS.built_in)
+    lines = [f"{_TRAIN} --learner {name} {options}" for name, kind in built_in for options in kind.warm_up]
+    lines += _DECODING.splitlines()
+    for name in TUNERS.built_in:
+        kind = TUNERS[name]
+        lists = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
+        lines += [f"{_TUNE} --lists %{lists}.list --tuner {name} {options}" for options in kind.warm_up]
+    return "\n".join(lines)
 
 
 def _may_fork() -> bool:

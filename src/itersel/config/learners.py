@@ -1,23 +1,26 @@
 """The learners and the batch tuners by name, and the keys that they share.
 
 A shard learns from its sentences in one epoch with a learner: a dataclass derived from `Online` in a module
-of `itersel.learn.learners`, which `BUILT_IN` names. Installed packages add others (docs/plugins.md). A batch
-tuner tunes on the lists of all shards and iterations.
+of `itersel.learn.learners`. A batch tuner tunes on the lists of all shards and iterations: a dataclass
+derived from `Batch` in a module of `itersel.tune.tuners`. The tables below name them; installed packages add
+others (docs/plugins.md).
 
 The config, its documentation and the options of ``itersel train`` and ``itersel tune`` follow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
-from itersel.config.options import check_section, documented, option, option_of, section
+from itersel.config.options import check_section, option, section
 from itersel.plugins import Extensible, Joined, Plugin
 
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
+    from itersel.tune.task import Task, Tuned
 
 PAIRS = ("multipartite", "all", "pro")
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
@@ -33,6 +36,8 @@ ALL_DENSE, STEP = "dense", "step"
 class Batch:
     """The keys shared by all batch tuners."""
 
+    # The options with which a warm-up runs it, so that all its kernels are compiled.
+    warm_up: ClassVar[Sequence[str]] = ("",)
     # Whether it reads forests instead of k-best lists.
     reads_forests: ClassVar[bool] = False
     # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
@@ -55,92 +60,9 @@ class Batch:
         """Whether it searches along the step from the weights of the epoch before."""
         return STEP in (self.named_directions or ())
 
-
-@documented
-@dataclass(frozen=True)
-class Mert(Batch):
-    """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
-
-    searches: ClassVar[bool] = True
-
-    directions: int = option(
-        "Number of random directions searched in every round, in addition to the axes.",
-        12,
-        minimum=0,
-        maximum=1000,
-    )
-    restarts: int = option(
-        "Number of random points from which to start the search, in addition to the previous weights.",
-        5,
-        minimum=0,
-        maximum=1000,
-    )
-
-
-@dataclass(frozen=True)
-class ForestMert(Mert):
-    """Minimum error rate training on forests (Kumar et al. 2009)."""
-
-    reads_forests: ClassVar[bool] = True
-
-    # A search takes longer than over lists but sees far more translations, so more of them would gain little.
-    directions: int = option_of(Mert, "directions", default=5)
-    restarts: int = option_of(Mert, "restarts", default=0)
-
-
-@documented
-@dataclass(frozen=True)
-class Pro(Batch):
-    """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
-
-    bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
-    strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
-    interpolation: float = option(
-        "Share of the new weights in the result; the rest comes from the previous weights.",
-        0.1,
-        above=0,
-        maximum=1,
-    )
-    max_difference: float = option(
-        "Drop pairs with a larger difference in BLEU (0 to 1), to guard against overlong translations (Nakov "
-        "et al. 2013); 1 drops none.",
-        1.0,
-        above=0.05,
-        maximum=1,
-    )
-
-
-@documented
-@dataclass(frozen=True)
-class KBestMira(Batch):
-    """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
-
-    c: float = option("Maximum step size C.", 0.01, above=0, on={"train": 0.001})
-    passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
-    decay: float = option(
-        "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
-    )
-
-
-@dataclass(frozen=True)
-class LineSearch(Batch):
-    """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
-
-    searches: ClassVar[bool] = True
-    is_held_out_only: ClassVar[bool] = True
-    held_out_iterations: ClassVar[int] = 1
-
-    directions: tuple[str, ...] = option(
-        "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
-        "of them; step: from the weights of the previous epoch (with start: tuned, the tuned ones) to the "
-        "mixed weights of this one.",
-        ("WordPenalty",),
-    )
-
-    @property
-    def named_directions(self) -> tuple[str, ...]:
-        """The directions of the search."""
-        return self.directions
+    def tune(self, task: Task) -> Tuned:
+        """Tune weights."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -174,6 +96,8 @@ class HeldOut:
 class Online:
     """The keys shared by all online learners."""
 
+    # The options with which a warm-up runs it, so that all its kernels are compiled.
+    warm_up: ClassVar[Sequence[str]] = ("",)
     reads_forests: ClassVar[bool] = False
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
@@ -242,13 +166,13 @@ BUILT_IN = {
     "mira": "itersel.learn.learners.mira:Mira",
 }
 BUILT_IN_TUNERS = {
-    "pro": "itersel.config.learners:Pro",
-    "kbest-mira": "itersel.config.learners:KBestMira",
-    "mert": "itersel.config.learners:Mert",
-    "forest-mert": "itersel.config.learners:ForestMert",
+    "pro": "itersel.tune.tuners.pro:Pro",
+    "kbest-mira": "itersel.tune.tuners.kbest_mira:KBestMira",
+    "mert": "itersel.tune.tuners.mert:Mert",
+    "forest-mert": "itersel.tune.tuners.forest_mert:ForestMert",
 }
 # Only for mixed weights, on held-out text.
-BUILT_IN_HELD_OUT = {"line-search": "itersel.config.learners:LineSearch"}
+BUILT_IN_HELD_OUT = {"line-search": "itersel.tune.tuners.line_search:LineSearch"}
 NO_TUNER = {"none": "itersel.config.learners:NoTuner"}
 
 # Types of keys, and what their options need besides an explanation.
@@ -276,7 +200,12 @@ def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
 LEARNERS: Extensible[type[Online]] = Extensible(
     "itersel.learners", BUILT_IN, partial(_from_plugin, Online, "make_learner"), BUILT_IN_TUNERS.__contains__
 )
-TUNERS: Extensible[type[Batch]] = Extensible(None, BUILT_IN_TUNERS)
+TUNERS: Extensible[type[Batch]] = Extensible(
+    "itersel.tuners",
+    BUILT_IN_TUNERS,
+    partial(_from_plugin, Batch, "tune"),
+    {**BUILT_IN, **BUILT_IN_HELD_OUT, **NO_TUNER}.__contains__,
+)
 HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
 # What can learn from the tuning corpus, and what can tune mixed weights.
 ALL_LEARNERS = Joined(LEARNERS, TUNERS)

@@ -12,17 +12,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import Statistics, best_bleu
-from itersel.config.learners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
+
+if TYPE_CHECKING:
+    from itersel.tune.tuners.mert import Mert
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
 MIN_GAIN = 1e-7

@@ -11,7 +11,7 @@ import numpy as np
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.bleu.references import join_references
-from itersel.config.learners import TUNERS, Batch, ForestMert, LineSearch, Mert
+from itersel.config.learners import TUNERS, Batch
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
@@ -171,8 +171,9 @@ def tune_nbest(
     if isinstance(tuner, str):
         check_choice("tuner", tuner, TUNERS)
     settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
-    if isinstance(settings, ForestMert | LineSearch):
-        raise InputError("n-best lists are tuned with mert, pro or kbest-mira")
+    if settings.reads_forests or settings.is_held_out_only:
+        known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
+        raise InputError(f"n-best lists are tuned with one of {known}")
     ours = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     begin = as_weights(dict.fromkeys(ours.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -236,7 +237,7 @@ def _read_lists(
         values = read_quality(quality, len(read.text))[kept.row]
     elif quality != "bleu":
         values = metric_quality(kept, texts, quality)
-    is_dense, count, name = isinstance(tuner, Mert), kept.name.count, name_of(paths)
+    is_dense, count, name = tuner.searches, kept.name.count, name_of(paths)
     if is_dense and count > MAX_SEARCHED:
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
         raise InputError(f"has {count} features; {why}", name)

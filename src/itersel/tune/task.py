@@ -14,7 +14,7 @@ import numpy as np
 from itersel.arrays import Float64s, Int64s
 from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.tune.accumulate import FileLists, Pool, SparseRows
+from itersel.tune.accumulate import FileLists, ListFile, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, refuse_shared
@@ -30,6 +30,16 @@ from itersel.vectors.weights import (
 
 if TYPE_CHECKING:
     from itersel.tune.nbest import NBestLists
+
+
+class Tuned(NamedTuple):
+    """Result of a tuner."""
+
+    weights: Weights  # all that are not zero
+    # of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality
+    score: float
+    sentences: int
+    translations: int  # distinct ones; 0 for forests
 
 
 class Task(NamedTuple):
@@ -57,6 +67,12 @@ class Task(NamedTuple):
         """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
         value = find_named(self.before, self.features)
         return np.append(value, (1.0, 0.0)[: len(self.sums)])
+
+    @property
+    def files(self) -> Sequence[ListFile]:
+        """The files of lists or forests."""
+        assert isinstance(self.lists, FileLists)
+        return self.lists.files
 
     def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
@@ -115,6 +131,11 @@ class Task(NamedTuple):
         for part in own:
             others = [elsewhere(one, part) for one in others]
         return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
+
+    def tuned(self, pool: Pool, weights: Weights, best: float) -> Tuned:
+        """Return the result of tuning on lists; `best` is that of `Pool.best` under the weights."""
+        score = best if pool.quality.shape[0] else 100 * best
+        return Tuned(weights, score, pool.sentence_count, pool.dense.shape[0])
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

@@ -1,0 +1,52 @@
+"""Batch MIRA on k-best lists (Cherry & Foster 2012)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itersel.arrays import Float64s
+from itersel.bleu.kernels import ORDER
+from itersel.progress import progress
+from itersel.tune.accumulate import Pool, SparseRows
+from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
+
+if TYPE_CHECKING:
+    from itersel.tune.tuners.kbest_mira import KBestMira
+
+
+def start_state(start: Float64s) -> MiraState:
+    """Return the state before the first pass, from the start weights."""
+    # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
+    counts = np.arange(ORDER, 0, -1.0)
+    background = np.concatenate((counts, counts, [ORDER]))
+    return MiraState(start.copy(), np.zeros_like(start), background, np.zeros(1, np.int64))
+
+
+def mean_weights(state: MiraState) -> Float64s:
+    """Return the mean of the weights after each sentence in all passes."""
+    return state.weight - state.late / max(1, int(state.steps[0]))
+
+
+def tune_mira(
+    pool: Pool, sparse: SparseRows, start: Float64s, settings: KBestMira, seed: tuple[int, ...]
+) -> tuple[Float64s, float]:
+    """Run all passes of k-best MIRA (Cherry & Foster 2012).
+
+    Returns the averaged weights of the pass with the best translations (`Pool.best`), the first if several
+    are equally good, and `Pool.best`. `sparse` has a row for every translation in `pool`; `start`,
+    float64 (C + F), are weights of dense and sparse features.
+    """
+    state = start_state(start)
+    bits = np.random.PCG64(list(seed))
+    best, best_score = start, -np.inf
+    for _ in progress(range(settings.passes), "k-best MIRA, passes"):
+        order = np.argsort(bits.random_raw(pool.sentence_count), kind="stable")
+        mira_pass(pool, sparse, state, order, settings.c, settings.decay)
+        weights = mean_weights(state)
+        score = score_rows(pool.dense, sparse, weights)
+        bleu = pool.best(score)
+        if bleu > best_score:
+            best, best_score = weights, bleu
+    return best, best_score

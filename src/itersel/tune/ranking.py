@@ -1,0 +1,101 @@
+"""Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, hstack
+from scipy.special import expit
+
+from itersel.arrays import Float64s, Int64s
+from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
+from itersel.bleu.sentence import VARIANTS
+from itersel.errors import InputError
+from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
+from itersel.tune.accumulate import Pool, SparseRows
+
+if TYPE_CHECKING:
+    from itersel.tune.tuners.pro import Pro
+
+MAX_STEPS = 1000  # of L-BFGS
+
+
+def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> Int64s:
+    """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `pool`, the better first."""
+    pairs = [np.zeros((0, 2), np.int64)]
+    statistics = pool.statistics
+    for sentence in range(pool.sentence_count):
+        begin, end = pool.sentence_offset[sentence : sentence + 2]
+        bleu = pool.quality[begin:end]
+        if not pool.quality.shape[0]:
+            bleu = score_hypotheses(
+                VARIANTS[settings.bleu],
+                statistics.matches[begin:end].astype(np.int64),
+                statistics.length[begin:end].astype(np.int64),
+                statistics.reference_length[begin:end].astype(np.int64),
+                int(min(ORDER, pool.longest_reference[sentence])),
+                np.zeros(COUNTS),
+            )
+        pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
+    found = np.concatenate(pairs)
+    if found.shape[0] == 0:
+        what = "quality" if pool.quality.shape[0] else "sentence BLEU"
+        raise InputError(
+            f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in {what}; "
+            "use larger lists"
+        )
+    return found
+
+
+def pair_matrix(pool: Pool, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> csr_array:
+    """Return the differences of pairs, better minus worse: (pairs, C + F), dense features first.
+
+    `pairs`, int64 (pairs, 2), are rows of `pool`; `rows`, int64, are all of them, ascending, and `sparse` has
+    their sparse features.
+    """
+    matrix = csr_array(
+        (sparse.value, sparse.feature.astype(np.int64), sparse.offset),
+        shape=(rows.shape[0], sparse.key.shape[0]),
+    )
+    place = np.searchsorted(rows, pairs)
+    difference = csr_array(matrix[place[:, 0]] - matrix[place[:, 1]])
+    dense = pool.dense[pairs[:, 0]] - pool.dense[pairs[:, 1]]
+    return csr_array(hstack((csr_array(dense), difference), format="csr"))
+
+
+class Objective:
+    """2 * sum over pairs of log(1 + exp(-<w, x>)) + strength / 2 * |w|^2, and its gradient.
+
+    The factor 2 accounts for both signs: in the paper, (x, better) and (-x, worse) are two examples, and
+    without an intercept their losses are the same.
+    """
+
+    def __init__(self, matrix: csr_array, strength: float) -> None:
+        self._matrix, self._strength = matrix, strength
+        # the transposed matrix in row format: its products sum in a fixed order, without scattered access
+        self._transposed = csr_array(matrix.T)
+
+    def __call__(self, weights: Float64s) -> tuple[float, Float64s]:
+        """Return the value and gradient at `weights`, float64 (C + F)."""
+        margin = self._matrix @ weights
+        loss = 2.0 * float(np.logaddexp(0.0, -margin).sum())
+        gradient = self._transposed @ (-2.0 * expit(-margin))
+        value = loss + self._strength / 2 * float(np.sum(weights * weights))
+        return value, np.asarray(gradient + self._strength * weights)
+
+
+def fit_ranking(matrix: csr_array, strength: float) -> Float64s:
+    """Return the weights that minimise `Objective`, float64 (C + F), by L-BFGS from zero."""
+    result = minimize(
+        Objective(matrix, strength),
+        np.zeros(matrix.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "ftol": 1e-10, "gtol": 1e-6},
+    )
+    if not result.success:
+        print(f"warning: L-BFGS stopped early ({result.message}); increase strength", file=sys.stderr)
+    return np.asarray(result.x, np.float64)

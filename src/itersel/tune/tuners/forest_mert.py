@@ -1,0 +1,33 @@
+"""Minimum error rate training on forests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from itersel.config.options import option_of
+from itersel.tune.tuners.mert import Mert
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+
+@dataclass(frozen=True)
+class ForestMert(Mert):
+    """Minimum error rate training on forests (Kumar et al. 2009)."""
+
+    reads_forests: ClassVar[bool] = True
+
+    # A search takes longer than over lists but sees far more translations, so more of them would gain little.
+    directions: int = option_of(Mert, "directions", default=5)
+    restarts: int = option_of(Mert, "restarts", default=0)
+
+    def tune(self, task: Task) -> Tuned:
+        """Tune by line searches over the forests."""
+        from itersel.tune.forests import read_search
+        from itersel.tune.mert import tune_mert
+        from itersel.tune.task import Tuned
+
+        search = read_search(task.files)
+        weights, bleu = tune_mert(search, task.start, self, task.seed)
+        return Tuned(task.weights(weights), 100 * bleu, search.sentence_count, 0)

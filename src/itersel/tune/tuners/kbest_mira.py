@@ -1,0 +1,33 @@
+"""Batch MIRA on k-best lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from itersel.config.learners import Batch
+from itersel.config.options import documented, option
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+
+@documented
+@dataclass(frozen=True)
+class KBestMira(Batch):
+    """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
+
+    c: float = option("Maximum step size C.", 0.01, above=0, on={"train": 0.001})
+    passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
+    decay: float = option(
+        "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
+    )
+
+    def tune(self, task: Task) -> Tuned:
+        """Tune; features that are in no list keep their weights."""
+        from itersel.tune.mira import tune_mira
+
+        pool = task.pool()
+        sparse = task.sparse(pool.origin)
+        value, bleu = tune_mira(pool, sparse, task.start_with(sparse), self, task.seed)
+        return task.tuned(pool, task.weights(value, sparse, 1.0), bleu)

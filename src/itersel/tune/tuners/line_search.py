@@ -1,0 +1,43 @@
+"""Line searches along given directions, for mixed weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from itersel.config.learners import Batch
+from itersel.config.options import option
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+
+@dataclass(frozen=True)
+class LineSearch(Batch):
+    """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
+
+    searches: ClassVar[bool] = True
+    is_held_out_only: ClassVar[bool] = True
+    held_out_iterations: ClassVar[int] = 1
+
+    directions: tuple[str, ...] = option(
+        "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
+        "of them; step: from the weights of the previous epoch (with start: tuned, the tuned ones) to the "
+        "mixed weights of this one.",
+        ("WordPenalty",),
+    )
+
+    @property
+    def named_directions(self) -> tuple[str, ...]:
+        """The directions of the search."""
+        return self.directions
+
+    def tune(self, task: Task) -> Tuned:
+        """Search along the directions, one after another, until none of them improves BLEU."""
+        from itersel.tune.mert import ListSearch, climb
+
+        pool = task.pool()
+        search = ListSearch(pool)
+        directions = task.directions(self.directions, search.scale)
+        weights, bleu = climb(search, task.start, lambda: directions)
+        return task.tuned(pool, task.weights(weights), bleu)

@@ -1,0 +1,41 @@
+"""Minimum error rate training on k-best lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from itersel.config.learners import Batch
+from itersel.config.options import documented, option
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+
+@documented
+@dataclass(frozen=True)
+class Mert(Batch):
+    """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
+
+    searches: ClassVar[bool] = True
+
+    directions: int = option(
+        "Number of random directions searched in every round, in addition to the axes.",
+        12,
+        minimum=0,
+        maximum=1000,
+    )
+    restarts: int = option(
+        "Number of random points from which to start the search, in addition to the previous weights.",
+        5,
+        minimum=0,
+        maximum=1000,
+    )
+
+    def tune(self, task: Task) -> Tuned:
+        """Tune by line searches over the lists."""
+        from itersel.tune.mert import ListSearch, tune_mert
+
+        pool = task.pool()
+        weights, bleu = tune_mert(ListSearch(pool), task.start, self, task.seed)
+        return task.tuned(pool, task.weights(weights), bleu)

@@ -1,0 +1,55 @@
+"""Pairwise ranking optimisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from itersel.config.learners import LIST_BLEUS, Batch
+from itersel.config.options import documented, option
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+
+@documented
+@dataclass(frozen=True)
+class Pro(Batch):
+    """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
+
+    bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
+    strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
+    interpolation: float = option(
+        "Share of the new weights in the result; the rest comes from the previous weights.",
+        0.1,
+        above=0,
+        maximum=1,
+    )
+    max_difference: float = option(
+        "Drop pairs with a larger difference in BLEU (0 to 1), to guard against overlong translations (Nakov "
+        "et al. 2013); 1 drops none.",
+        1.0,
+        above=0.05,
+        maximum=1,
+    )
+
+    def tune(self, task: Task) -> Tuned:
+        """Tune; features that are in no pair get their start weight times 1 - interpolation."""
+        import numpy as np
+
+        from itersel.tune.line_kernels import project
+        from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
+
+        pool = task.pool()
+        pairs = sample_pairs(pool, self, task.seed)
+        rows = np.unique(pairs)
+        sparse = task.sparse(pool.origin[rows])
+        found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), self.strength)
+        # Hopkins and May 2011, figure 2
+        rest = 1.0 - self.interpolation
+        value = self.interpolation * found + rest * task.start_with(sparse)
+        result = task.weights(value, sparse, rest)
+        score = project(np.ascontiguousarray(pool.dense.T), value[: pool.dense.shape[1]])
+        if not task.sums:
+            score += task.lists.sparse_scores(pool.origin, result)
+        return task.tuned(pool, result, pool.best(score))
