@@ -4,6 +4,7 @@ import dataclasses
 
 import yaml
 from tests.configs import PAIR, files, schema
+from tests.limited import limited
 
 from itersel.cli.main import main
 from itersel.config.reading import load_config, read_config
@@ -77,3 +78,12 @@ def test_commands_print(tmp_path, capsys, root):
     assert (tmp_path / "doc.md").read_text() == documentation()
     assert main(["config", "template", str(root / "config.yaml"), "--schema", SCHEMA]) == 0
     assert capsys.readouterr().out == (root / "config.yaml").read_text()
+
+
+def test_forms_load_neither_numpy_nor_kernels():
+    """Commands that only read a config would take twice as long."""
+    code = "import sys; from itersel.config.values import CHOICES; [dict(one) for one in CHOICES.values()]"
+    loaded = limited(program=["-c", f"{code}; print(*sys.modules)"]).stdout.split()
+    assert "itersel.learn.learners.mira" in loaded
+    assert "itersel.tune.tuners.pro" in loaded
+    assert not {"numpy", "numba", "scipy"} & set(loaded)

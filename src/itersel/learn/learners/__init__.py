@@ -1,7 +1,8 @@
 """The online learners: from one k-best list, a learner decides how the weights should move.
 
 Each has a module, which `itersel.config.learners` names: its keys, and the `OnlineLearner` that they make.
-Reading a config imports the modules, so kernels, which take longer, are imported only where they are called.
+Reading a config imports the modules, so they import numpy and kernels, which takes longer than all the rest,
+only in the methods that use them.
 
 The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
 for all learners: see `itersel.learn.state`.

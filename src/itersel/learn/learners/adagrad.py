@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from itersel.config.learners import Online
 from itersel.config.options import documented, option_of
 from itersel.learn.learners import Move, OnlineLearner
@@ -56,4 +54,6 @@ class LogisticLearner(OnlineLearner):
 
     def loss(self, example: Example) -> float:
         """Return the sum of the pairs' logistic losses."""
+        import numpy as np
+
         return float(np.logaddexp(0.0, -example.leads(self._pairs)).sum())

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from itersel.config.learners import Online
 from itersel.config.options import documented, option, option_of
 from itersel.learn.learners import Move, OnlineLearner
@@ -103,6 +101,8 @@ class MiraLearner(OnlineLearner):
 
     def learn(self, example: Example) -> Move:
         """Return the update for the sentence."""
+        import numpy as np
+
         from itersel.learn.learner_kernels import gram_matrix, solve_constraints
 
         hope, fear, loss = self._compare(example)
@@ -128,6 +128,8 @@ class MiraLearner(OnlineLearner):
 
     def _compare(self, example: Example) -> tuple[int, int, float]:
         """Return hope, fear, and their loss, which may be negative."""
+        import numpy as np
+
         score, cost = example.kbest.score, example.cost
         # ties go to the first; of oracles with the same cost, to the one with the largest score
         hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from itersel.config.learners import PAIRS, SCHEDULES, Online
 from itersel.config.options import documented, option
 from itersel.learn.learners import Move, OnlineLearner
@@ -67,6 +65,8 @@ class PairLearner(OnlineLearner):
 
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""
+        import numpy as np
+
         from itersel.learn.learner_kernels import gram_matrix, violated_pairs
 
         pairs = example.pairs(self._pairs)
@@ -76,4 +76,6 @@ class PairLearner(OnlineLearner):
 
     def loss(self, example: Example) -> float:
         """Return the sum over pairs of how much the better translation's lead falls short of the margin."""
+        import numpy as np
+
         return float(np.maximum(self._margin - example.leads(self._pairs), 0.0).sum())
