@@ -25,7 +25,7 @@ help:
 	@echo "make picture    take the README's screenshot of the demo's report page"
 	@echo "make package    build wheels and sdists in build/dist"
 	@echo "make docs       build the documentation site in build/site"
-	@echo "make generated  regenerate the files derived from src/itersel/config"
+	@echo "make generated  regenerate the files derived from the config's keys and the feature templates"
 
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
@@ -109,6 +109,7 @@ generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
 	"$(BIN)"/itersel config documentation --output docs/config.md
 	"$(BIN)"/itersel config template config.yaml --schema workflow/schemas/config.schema.json --output config.yaml
+	"$(BIN)"/python -m itersel.grammar.templates.generate
 
 # Each environment is installed once, and again when the files that define it change.
 $(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.txt

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 # Which pairs are duplicates: those with the same source and target, the same source, or none.
 DEDUPLICATION = ("pairs", "source", "none")
@@ -107,16 +108,25 @@ MAX_DENSE = 64
 FEATURE_SETS = ("dense", "all")
 # Groups of features without a template; those in "other" come from imported grammars.
 DENSE, OTHER = "dense", "other"
-# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.template_kernels.
+
+
+class Template(NamedTuple):
+    """A template of sparse features: what the names of its features begin with, and what they are."""
+
+    prefix: str
+    explanation: str
+
+
+# Each has a module in `itersel.grammar.templates`. A prefix must not be the beginning of another.
 BUILT_IN_TEMPLATES = {
-    "R": "R:",
-    "RBS": "RBS:",
-    "RBT": "RBT:",
-    "Shape": "Shape_S",
-    "ShapeT": "Shape_T",
-    "Lex": "Lex:",
-    "Del": "Del:",
-    "Count": "Count:",
+    "R": Template("R:", "the rule itself"),
+    "RBS": Template("RBS:", "bigrams of the source side"),
+    "RBT": Template("RBT:", "bigrams of the target side"),
+    "Shape": Template("Shape_S", "runs of terminals (positions 1, 3, 5) and nonterminals (2, 4), both sides"),
+    "ShapeT": Template("Shape_T", "runs of terminals and nonterminals, target side only"),
+    "Lex": Template("Lex:", "pairs of linked words (Green et al. 2013)"),
+    "Del": Template("Del:", "source words without links, which are left untranslated (Green et al. 2013)"),
+    "Count": Template("Count:", "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ..."),
 }
 DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
 

@@ -229,7 +229,7 @@ def code_of(module: str) -> Code | None:
 
 
 def _is_feature_name(name: str) -> bool:
-    prefixes = tuple(BUILT_IN_TEMPLATES.values())
+    prefixes = tuple(template.prefix for template in BUILT_IN_TEMPLATES.values())
     return name in (DENSE, OTHER, *DENSE_FEATURES) or f"{name}:".startswith(prefixes)
 
 
@@ -244,5 +244,8 @@ class _Prefixes(Extensible[str]):
 
 
 TEMPLATES = _Prefixes(
-    "itersel.templates", BUILT_IN_TEMPLATES, lambda plugin: f"{plugin.entry.name}:", _is_feature_name
+    "itersel.templates",
+    {name: template.prefix for name, template in BUILT_IN_TEMPLATES.items()},
+    lambda plugin: f"{plugin.entry.name}:",
+    _is_feature_name,
 )

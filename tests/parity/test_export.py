@@ -60,7 +60,7 @@ def test_feature_functions_give_the_features_of_the_templates(parity):
     """The recorded features are those of all templates, and those that the decoder adds."""
     lists = read_kbest(parity / "decode/kbest20.sparse.gz")
     found = {name for _, _, features, _ in lists for name in features}
-    prefixes = {template: BUILT_IN_TEMPLATES[template] for template in FEATURE_FUNCTIONS}
+    prefixes = {template: BUILT_IN_TEMPLATES[template].prefix for template in FEATURE_FUNCTIONS}
     for prefix in prefixes.values():
         assert any(name.startswith(prefix) for name in found)
     others = {name for name in found if not name.startswith(tuple(prefixes.values()))}

@@ -15,7 +15,9 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
-from itersel.grammar.template_kernels import NO_CODE, Rules, bigram_code
+from itersel.grammar.template_kernels import NO_CODE, Rules
+from itersel.grammar.templates.generate import OUTPUT, dispatch_module
+from itersel.grammar.templates.rbs_kernels import bigram_code
 from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import EXPLANATIONS, feature_keys
@@ -85,29 +87,21 @@ def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str
 
 
 RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
-EXAMPLES = {
-    "R": {"R:X:das_NX_doch_haus:the_N1_house"},
-    "RBS": {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"},
-    "RBT": {"RBT:<r>_the", "RBT:the_X1", "RBT:X1_house", "RBT:house_</r>"},
-    "Shape": {"Shape_S11100_T11100"},
-    "ShapeT": {"Shape_T11100"},
-    "Lex": {"Lex:das_the", "Lex:haus_house", "Lex:das_house"},
-    "Del": {"Del:doch"},
-    "Count": {"Count:3-4"},
-}
 
 
 @pytest.mark.parametrize("template", BUILT_IN_TEMPLATES)
 def test_each_template(template: str, root) -> None:
     """The example of docs/features.md."""
-    names = EXAMPLES[template]
-    [found] = features_by_rule(compute([RULE], [template]))
-    assert set(found) == names
-    assert set(found.values()) == {1.0}
-    assert all(name.startswith(BUILT_IN_TEMPLATES[template]) for name in names)
     page = (root / "docs/features.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
-    assert all(f"`{name}`" in row for name in names)
+    names = set(re.findall("`(.+?)`", row.split("|")[3]))
+    assert all(name.startswith(BUILT_IN_TEMPLATES[template].prefix) for name in names)
+    [found] = features_by_rule(compute([RULE], [template]))
+    assert found == dict.fromkeys(names, 1.0)
+
+
+def test_generated_kernels_are_up_to_date() -> None:
+    assert OUTPUT.read_text() == dispatch_module(), "run `make generated`"
 
 
 @pytest.mark.parametrize("name", [*DENSE_FEATURES, *BUILT_IN_TEMPLATES])

@@ -71,15 +71,22 @@ def copied(tmp_path, monkeypatch):
     forget()
 
 
-@pytest.mark.parametrize(("module", "step"), [("learn/learners/mira", "train"), ("tune/tuners/pro", "tune")])
-def test_edits_of_what_tables_name_in_text(copied, module, step):
-    """A built-in learner or tuner counts for the step that uses it, and for no other."""
+@pytest.mark.parametrize(
+    ("module", "using"),
+    [
+        ("learn/learners/mira", {"train"}),
+        ("tune/tuners/pro", {"tune"}),
+        ("grammar/templates/lex_kernels", {"train", "grammar extract"}),
+    ],
+)
+def test_edits_of_what_tables_name_in_text(copied, module, using):
+    """A built-in learner, tuner or template counts for the steps that use it, and for no other."""
     steps = {"train", "tune", "grammar extract", "mix"}
     before = {one: step_digest(one) for one in steps}
     with (copied / f"{module}.py").open("a") as stream:
         stream.write("# edited\n")
     step_digest.cache_clear()
-    assert {one for one in steps if step_digest(one) != before[one]} == {step}
+    assert {one for one in steps if step_digest(one) != before[one]} == using
 
 
 def test_unknown_function():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itersel.grammar.shard_kernels import PASS_THROUGH
-from itersel.grammar.template_kernels import MAX_BIN
+from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import MAX_SAMPLES
 from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 

@@ -18,7 +18,8 @@ from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
-from itersel.grammar.template_kernels import MAX_BIN, Rules
+from itersel.grammar.template_kernels import Rules
+from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
 from itersel.plugins import TEMPLATES, Plugin
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
@@ -31,7 +32,7 @@ from itersel.vectors.features import (
 )
 
 # Features that text grammars do not list because cdec also computes them.
-COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name] for name in DEFAULT_TEMPLATES))
+COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in DEFAULT_TEMPLATES))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
 # Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.

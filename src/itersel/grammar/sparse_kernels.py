@@ -8,25 +8,10 @@ import numpy as np
 
 from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import inline_kernel, kernel
-from itersel.grammar.template_kernels import (
-    NO_CODE,
-    Rules,
-    bigram_code,
-    find_deletion,
-    find_pair,
-    put,
-    put_bigram,
-    put_count,
-    put_deletion,
-    put_identity,
-    put_pair,
-    put_shape,
-    shape_code,
-)
+from itersel.grammar.dispatch_kernels import R as IDENTITY
+from itersel.grammar.dispatch_kernels import count_slots, name_code, put_name
+from itersel.grammar.template_kernels import NO_CODE, Rules, put, put_identity
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
-
-# Numbers of the templates: their indices in itersel.limits.BUILT_IN_TEMPLATES.
-IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
 COLLISION = -1
 # Of a direct-mapped cache from codes to numbers of names: a new code replaces the one in its place. Most
@@ -109,48 +94,6 @@ def find_name(names: Names, count: int, key: np.uint64, name: UInt8s, length: in
 
 
 @inline_kernel
-def slot_count(rules: Rules, rule: int, template: int) -> int:
-    """Return the number of a rule's features of a template, repetitions included."""
-    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
-        offset = rules.target_offset if template == BIGRAMS_TARGET else rules.source_offset
-        return offset[rule + 1] - offset[rule] + 1  # with those at the ends of the side
-    if template == PAIRS:
-        return -1 - find_pair(rules, rule, -1)
-    if template == DELETIONS:
-        return -1 - find_deletion(rules, rule, -1)
-    if template == COUNT:
-        return 1 if rules.bin[rule] > 0 else 0
-    return 1
-
-
-@inline_kernel
-def put_feature(name: UInt8s, rules: Rules, rule: int, template: int, slot: int) -> int:
-    """Write the name of a feature of a rule, other than its identity; returns its length."""
-    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
-        return put_bigram(name, rules, rule, slot, template == BIGRAMS_TARGET)
-    if template in (SHAPE, TARGET_SHAPE):
-        return put_shape(name, rules, rule, template == TARGET_SHAPE)
-    if template == PAIRS:
-        return put_pair(name, rules, rule, slot)
-    if template == DELETIONS:
-        return put_deletion(name, rules, rule, slot)
-    return put_count(name, rules, rule)
-
-
-@inline_kernel
-def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
-    """Return a number that only features with the same name have, or `NO_CODE` if it is not cached.
-
-    Templates share the cache, so their codes must differ; those of bigrams are below 2^61.
-    """
-    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
-        return bigram_code(rules, rule, slot, template == BIGRAMS_TARGET)
-    if template in (SHAPE, TARGET_SHAPE):
-        return shape_code(rules, rule, template == TARGET_SHAPE)
-    return NO_CODE
-
-
-@inline_kernel
 def memo_place(code: int) -> int:
     """Return the place of a code in the cache; that of `NO_CODE` is the last one."""
     if code == NO_CODE:
@@ -173,7 +116,7 @@ def count_features(
     rule_count, slots = rules.category.shape[0], 0
     for rule in range(rule_count):
         for template in templates:
-            slots += slot_count(rules, rule, template)
+            slots += count_slots(rules, rule, template)
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
     names = Names(
@@ -191,18 +134,18 @@ def count_features(
                 feature[filled], value[filled] = -1 - rule, 1.0
                 filled += 1
                 continue
-            more = slot_count(rules, rule, template)
+            more = count_slots(rules, rule, template)
             more_bytes = more * longest
             if count + more > names.key.shape[0] or names.offset[count] + more_bytes > names.data.shape[0]:
                 names = grow(names, count, more, more_bytes)
             first = filled  # names of different templates differ
             for slot in range(more):
-                code = feature_code(rules, rule, template, slot)
+                code = name_code(rules, rule, slot, template)
                 remembered = memo_place(code)
                 if code != NO_CODE and memo_code[remembered] == code:
                     number = int(memo_number[remembered])
                 else:
-                    length = put_feature(name, rules, rule, template, slot)
+                    length = put_name(name, rules, rule, slot, template)
                     key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
                     number = find_name(names, count, key, name, length)
                     if number == COLLISION:

@@ -6,7 +6,7 @@ import numpy as np
 
 from itersel.arrays import Int8s, Int64s, UInt64s
 from itersel.errors import InputError
-from itersel.limits import DENSE, DENSE_FEATURES, OTHER
+from itersel.limits import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER
 from itersel.plugins import TEMPLATES
 from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
@@ -32,14 +32,7 @@ EXPLANATIONS = {
     "WordPenalty": "−0.434 for each target word",
     "LanguageModel": "log10 of the language model's probability",
     "LanguageModel_OOV": "number of words that the language model does not know",
-    "R": "the rule itself",
-    "RBS": "bigrams of the source side",
-    "RBT": "bigrams of the target side",
-    "Shape": "runs of terminals (positions 1, 3, 5) and nonterminals (2, 4), both sides",
-    "ShapeT": "runs of terminals and nonterminals, target side only",
-    "Lex": "pairs of linked words (Green et al. 2013)",
-    "Del": "source words without links, which are left untranslated (Green et al. 2013)",
-    "Count": "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ...",
+    **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
 }
 
 

@@ -27,6 +27,7 @@ from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
 from itersel.limits import BUILT_IN_TEMPLATES
+from itersel.plugins import TEMPLATES
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
@@ -50,7 +51,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
     # of features, by name or by the prefix of their template
     small["explanations"] = [
-        (BUILT_IN_TEMPLATES.get(name, name), text) for name, text in EXPLANATIONS.items()
+        (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
     table = document["table"]
     systems = table["test_sets"][0]["systems"] if table else []
