@@ -201,7 +201,7 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
 
 
 def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):
-    stuck = {**ALIVE, ("7", 2): Status("PENDING (PartitionTimeLimit)", True, hopeless=True)}
+    stuck = {**ALIVE, ("7", 2): Status("PENDING (PartitionTimeLimit)", True, True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck, stuck])
     watched.active[1].aux["place"].request = Request(queue="one,two")
     assert watched.look() == ["0", "1"]
@@ -212,7 +212,7 @@ def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):
 
 
 def test_held_task_is_explained_once(tmp_path, caplog):
-    held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, held=True)}
+    held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, True, held=True)}
     watched = Watched(tmp_path / "a", [held, held])
     watched.look()
     watched.look()
@@ -220,6 +220,39 @@ def test_held_task_is_explained_once(tmp_path, caplog):
         "Slurm array 7 is on hold: PENDING (JobHeldUser). More: scontrol show job 7_2, or sacct -j 7_2"
     ]
     assert watched.unreported == 2
+
+
+@pytest.mark.parametrize(
+    ("states", "warnings"),
+    [
+        # one task waits, the other is transferred and runs
+        ([("hqw", "t"), ("hqw", "hr"), ("hRwq", "hr")], 1),
+        # both run already
+        ([("hr", "hr"), ("hr", "hr")], 0),
+        # two tasks that are held for different reasons
+        ([("hqw", "hRwq")], 1),
+        # released, and put on hold again
+        ([("hqw", "r"), ("qw", "r"), ("hqw", "r")], 2),
+        # a task that is not listed for once
+        ([("hqw", "hqw"), (None, None), ("hqw", "hqw")], 1),
+    ],
+)
+def test_array_on_hold_is_explained_once_whatever_its_states(tmp_path, caplog, states, warnings):
+    def answer(words):
+        return {("7", task): of_letters(word) for task, word in enumerate(words, start=1) if word}
+
+    watched = Watched(tmp_path / "a", [answer(words) for words in states], GridEngine("smp", [], True))
+    watched.settings.lost_seconds = 1000
+    for _ in states:
+        watched.look()
+    assert len(caplog.records) == warnings
+
+
+def of_letters(state):
+    """Return the status that the letters of qstat stand for."""
+    entry = f"<job_list><JB_job_number>7</JB_job_number><state>{state}</state><tasks>1</tasks></job_list>"
+    answer = f"<?xml version='1.0'?><job_info>{entry}</job_info>"
+    return GridEngine("smp", [], True).statuses(answer)["7", 1]
 
 
 def test_file_system_out_of_reach_loses_no_job(tmp_path):

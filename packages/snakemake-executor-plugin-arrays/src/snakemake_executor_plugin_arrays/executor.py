@@ -138,6 +138,7 @@ class Executor(ReportingExecutor):
                 place = infos[0].aux["place"]
                 self.drops.append(Drop("is not submitted, because its array was cancelled", place.name))
         if fresh:
+            self._report_held(unfinished)
             self._report_waiting(unfinished)
             self._retry_backlog()
 
@@ -222,11 +223,6 @@ class Executor(ReportingExecutor):
             place.gone_since = place.ended = None
             # a revoked task is cancelled by this run
             place.was_cancelled = said.cancelled and place.revoked_since is None
-            if said.held or said.hopeless:
-                self._explain(
-                    f"{self.scheduler.name} array {place.array} is on hold: {said.word}."
-                    f" More: {self.scheduler.advice(place.task)}"
-                )
             return False
         place.ended = said or place.ended
         if place.gone_since is None:

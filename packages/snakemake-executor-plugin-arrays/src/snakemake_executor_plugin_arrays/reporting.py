@@ -37,6 +37,8 @@ class ReportingExecutor(SubmittingExecutor):
         # of a scheduler that does not answer
         self.silence_reminders = Reminders(self.settings.waiting_seconds)
         self.explained: set[str] = set()
+        # arrays whose user knows that tasks are on hold
+        self.on_hold: set[str] = set()
 
     def _say_no_answer(self, array: str, error: SchedulerError) -> None:
         """Say now and then that the scheduler does not answer, at all or for an array."""
@@ -98,6 +100,22 @@ class ReportingExecutor(SubmittingExecutor):
                 " are still running"
             )
 
+    def _report_held(self, unfinished: list[tuple[Task, Status]]) -> None:
+        """Warn of arrays with tasks on hold: once until none is, although their states may differ."""
+        held = dict[str, tuple[Task, Status]]()
+        for task, status in unfinished:
+            if status.waiting and (status.held or status.hopeless):
+                held.setdefault(task[0], (task, status))
+        for array, (task, status) in held.items():
+            if array not in self.on_hold:
+                self.logger.warning(
+                    f"{self.scheduler.name} array {array} is on hold: {status.word}."
+                    f" More: {self.scheduler.advice(task)}"
+                )
+        # what is not listed may be on hold all the same
+        self.on_hold -= {array for (array, _), _ in unfinished}
+        self.on_hold |= held.keys()
+
     def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
         """Warn of arrays none of whose tasks has run for a while."""
         for array, seconds, why in self.waiting.due(unfinished, time.monotonic()):
@@ -109,9 +127,9 @@ class ReportingExecutor(SubmittingExecutor):
             )
 
     def _explain(self, text: str) -> None:
-        """Warn once per array and reason."""
-        if text.partition(". More: ")[0] not in self.explained:
-            self.explained.add(text.partition(". More: ")[0])
+        """Warn once; the text names the array."""
+        if text not in self.explained:
+            self.explained.add(text)
             self.logger.warning(text)
 
     def _failure(self, info: SubmittedJobInfo, what: str) -> str:
