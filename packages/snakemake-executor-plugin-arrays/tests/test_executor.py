@@ -1,9 +1,12 @@
 """What jobs ask for, and what becomes of them, with stand-ins for Snakemake and the scheduler."""
 
 import asyncio
+import errno
 import logging
+import os
 import subprocess
 from concurrent.futures import Future
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -299,6 +302,29 @@ def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):
     assert f" task 7_2{' on n1' if started else ''} {text}" in watched.reports[0][1]
     # if the scheduler starts it again, it does nothing
     assert watched.words() == ["waiting", "revoked"]
+
+
+def fail_to_write(number, monkeypatch):
+    """Fail to write bytes as a full disk does, which has room for the names of files."""
+
+    def fail(path, data):
+        path.touch()
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("exit_status", [None, 1], ids=["lost", "failed"])
+def test_full_disk_is_named_where_no_log_can_say_so(tmp_path, monkeypatch, number, exit_status):
+    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("FAILED", False)}])
+    if exit_status is not None:
+        watched.end(2, exit_status)
+    with monkeypatch.context() as patch:
+        fail_to_write(number, patch)
+        assert watched.look() == ["0"]
+    assert f"{tmp_path / 'a'} cannot be written to: {os.strerror(number)}. " in watched.reports[0][1]
+    assert not (tmp_path / "a/.probe").exists()
 
 
 def test_lost_task_of_several_jobs(tmp_path):

@@ -18,6 +18,7 @@ Each array has a folder, below a folder for the run of Snakemake:
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import shlex
 import shutil
@@ -31,6 +32,8 @@ from snakemake_executor_plugin_arrays.tokens import State
 
 # Seconds a scheduler may take between signals to the processes of a task that it ends.
 PAUSE = 3
+# Bytes that must fit on the disk for it not to be called full.
+PROBE = 4096
 IDENTIFIER = "identifier"
 
 
@@ -127,6 +130,19 @@ class Folder:
 
     def _lines_of(self, tasks: Iterable[int]) -> list[int]:
         return [line for task in tasks for line in self.lines(task)]
+
+    def cannot_write(self) -> str | None:
+        """Return why nothing can be written to the folder now, such as a full disk; `None` if it can."""
+        probe = self.path / ".probe"
+        try:
+            # a full disk may have room for the name of a file
+            probe.write_bytes(b" " * PROBE)
+        except OSError as error:
+            return error.strerror
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink()
+        return None
 
     def remove_log(self, line: int) -> None:
         """Remove the log of a successful job."""

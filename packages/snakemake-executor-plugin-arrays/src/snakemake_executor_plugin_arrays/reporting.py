@@ -145,7 +145,11 @@ class ReportingExecutor(SubmittingExecutor):
 
     def _report_failure(self, info: SubmittedJobInfo, what: str) -> None:
         self.unreported -= 1
-        logs = [str(path) for path in info.aux["place"].logs]
+        place: Place = info.aux["place"]
+        logs = [str(path) for path in place.logs]
+        if why := place.folder.cannot_write():
+            # then no log says so
+            what += f". {place.folder.path} cannot be written to: {why}"
         message = self._failure(info, what)
         self.causes.setdefault(info.job, message)
         self.report_job_error(info, msg=message, aux_logs=logs)
