@@ -215,3 +215,18 @@ def test_environment_of_an_enclosing_job_is_not_handed_on(programs, monkeypatch)
     monkeypatch.setenv("SLURM_CONF", "/etc/x")
     programs("sbatch", 'echo "17 $SBATCH_PARTITION$SLURM_JOB_ID$SQUEUE_PARTITION$SLURM_CONF"')
     assert commands.run(["sbatch"]).strip() == "17 /etc/x"
+
+
+@pytest.mark.parametrize(
+    ("why", "has_remedy"), [("(-l h_rt=60) cannot run in queue q", True), ("full", False)]
+)
+def test_reason_and_remedy(programs, why, has_remedy):
+    programs("qstat", f"echo 'scheduling info: {why}'")
+    reason = grid_engine().reason("7")
+    assert (reason.startswith(f"{why}; "), reason == why) == (has_remedy, not has_remedy)
+
+
+def test_no_reason(programs):
+    programs("qstat", "echo 'job_number: 7'")
+    assert grid_engine().reason("7") is None
+    assert client().reason("7") is None

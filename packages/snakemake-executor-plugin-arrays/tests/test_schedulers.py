@@ -205,6 +205,8 @@ def test_what_grid_engine_knows_of_an_array():
          'queue instance "all.q@n1" dropped because it is disabled'),
         ("scheduling info:            (Collecting of scheduler job information is turned off)\n", None),
         ("scheduling info:            There are no messages available\n", None),
+        # somebody has cleared the error meanwhile
+        ("scheduling info:            Job is in error state\n", None),
         ("job_number: 7\n", None),
     ],
 )  # fmt: skip
@@ -216,6 +218,29 @@ def test_error_of_a_task_that_could_not_be_started():
     text = "error reason    1:   11/28/2026 17:21:56 [0:1234]: error: can't chdir to /x: No such file\n"
     answer = f"{text}scheduling info: queue instance dropped\n"
     assert GRID_ENGINE.explanation(answer) == "error: can't chdir to /x: No such file"
+
+
+TOO_LONG = 'cannot run in queue "all.q" because of cluster queue'
+LESS_TIME = 'cannot run in queue "q@n1" because it offers only qf:h_rt=00:10:00'
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "said", "key"),
+    [
+        (GRID_ENGINE, f"(-l h_rt=1200) {TOO_LONG}", "arrays-runtime-limit"),
+        (GRID_ENGINE, f"(-l h_rt=1200) {LESS_TIME}", "arrays-runtime-limit"),
+        (GRID_ENGINE, f"(-l h_rt=60,h_vmem=9G) {LESS_TIME}", "arrays-runtime-limit"),
+        # it may be memory that other jobs have
+        (GRID_ENGINE, f"(-l h_rt=60,h_vmem=9G) {LESS_TIME.replace('qf:h_rt', 'qc:h_vmem')}", None),
+        (GRID_ENGINE, '(-l mem_free=9G) cannot run at host "n1" because it offers only hl:mem_free=1G', None),
+        (GRID_ENGINE, 'queue instance "all.q@n1" dropped because it is full', None),
+        (Slurm(), "sbatch: error: CPU count per node can not be satisfied", "arrays-memory-limit"),
+        (Slurm(), "sbatch: error: Batch job submission failed: Invalid account", None),
+    ],
+)
+def test_remedy(scheduler, said, key):
+    remedy = scheduler.remedy(said)
+    assert key in remedy if key else not remedy
 
 
 def test_users():

@@ -234,6 +234,15 @@ def test_retry_that_is_refused_names_the_limits(folder, grow):
     assert message.endswith("Before that: Out of memory. ")
 
 
+def test_refusal_of_memory_that_counts_as_cpus(folder):
+    """Slurm does not say that the memory is the reason."""
+    said = "sbatch: error: CPU count per node can not be satisfied"
+    executor = Submitting(folder, failing(SchedulerError(f"{said} (sbatch --mem=1000M)", answer=said)))
+    executor.run_jobs(make_jobs())
+    [message] = executor.reports
+    assert "MaxMemPerCPU" in message
+
+
 def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):
     executor = Submitting(
         folder, failing(SchedulerError("no number", uncertain=True)), find_all=lambda names: {"7"}

@@ -275,10 +275,11 @@ class Client:
             return False
 
     def reason(self, array: str) -> str | None:
-        """Return why an array waits, if its status does not say so but the scheduler can tell."""
+        """Return why an array waits, where only this command of the scheduler says so, and a remedy."""
         command = self.scheduler.reason(array)
         with contextlib.suppress(SchedulerError):
-            return self.scheduler.explanation(run(command, timeout=QUICK)) if command else None
+            why = self.scheduler.explanation(run(command, timeout=QUICK)) if command else None
+            return f"{why}{self.scheduler.remedy(why)}" if why else None
         return None
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:

@@ -30,9 +30,16 @@ class GridEngine(Scheduler):
     stuck_may_pass = True
     counts_tasks = False
     leaves_if_removed = True
+    # of several queues, another one may allow it, and be full
+    remedies = (
+        (
+            re.compile(r"\(-l h_rt=\d+\) cannot run in queue|offers only q\w:h_rt="),
+            "if no queue allows that, lower `runtime` or set arrays-runtime-limit",
+        ),
+    )
 
-    # where qstat has a reason
-    NO_REASON = re.compile(r"is turned off|no messages available")
+    # where qstat has a reason, but none that its state does not tell
+    NO_REASON = re.compile(r"is turned off|no messages available|Job is in error state")
     VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 
     def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:

@@ -80,6 +80,8 @@ class Scheduler(Protocol):
     counts_tasks: bool
     # whether a task that leaves the queue before it has started was removed by a person
     leaves_if_removed: bool
+    # what a user may do about what the scheduler says, if that does not tell
+    remedies: tuple[tuple[re.Pattern[str], str], ...]
 
     def refusal(self, folder: str) -> str | None:
         """Return why no array can be submitted from a folder with this name; `None` if one can."""
@@ -131,6 +133,10 @@ class Scheduler(Protocol):
     def explanation(self, output: str) -> str | None:
         """Return the reason in the output of `reason`, if there is one."""
         return None
+
+    def remedy(self, said: str) -> str:
+        """Return what a user may do about something that the scheduler said, to be appended to it."""
+        return next((f"; {remedy}" for text, remedy in self.remedies if text.search(said)), "")
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return the commands that cancel single tasks and whole arrays."""

@@ -34,6 +34,13 @@ class Slurm(Scheduler):
     counts_tasks = True
     # a task without a status has been forgotten
     leaves_if_removed = False
+    remedies = (
+        (
+            re.compile("CPU count per node can not be satisfied"),
+            "if the partition has MaxMemPerCPU (scontrol show partition), memory beyond it counts as CPUs:"
+            " lower `mem_mb` or set arrays-memory-limit",
+        ),
+    )
 
     # the array, the number of the task or N/A, the state, and the reason
     ROW = re.compile(r"(\d+) +(\S+) +([A-Z_]+)(?: +(.*?))? *")

@@ -229,7 +229,8 @@ class SubmittingExecutor(CommandExecutor):
             infos = [SubmittedJobInfo(job) for job in jobs]
             cause = next((self.causes[job] for job in jobs if job in self.causes), "")
             advice = GROWN if cause and self.settings.retries_grow else ""
-            message = f"could not be submitted: {error}.{others(infos)}{advice} {first_cause(cause)}"
+            why = f"{error}{self.scheduler.remedy(error.answer)}"
+            message = f"could not be submitted: {why}.{others(infos)}{advice} {first_cause(cause)}"
             # a definite refusal would be repeated
             self._report_together(infos, message, again=bool(self.uncertain))
             return
