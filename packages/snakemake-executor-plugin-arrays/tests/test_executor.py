@@ -201,6 +201,8 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
     assert watched.look() == ["0"]
     assert watched.cancellations == [{"tasks": [("7", 2)]}]
     assert "Eqw (can't chdir to /x)" in watched.reports[0][1]
+    # of one job, without a word about others
+    assert watched.reports[0][1].endswith("qacct -j 7 -t 2. ")
 
 
 def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):

@@ -18,7 +18,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import QUICK, Client, SchedulerError
-from snakemake_executor_plugin_arrays.failures import FINAL, Place, others
+from snakemake_executor_plugin_arrays.failures import FINAL, Place
 from snakemake_executor_plugin_arrays.job_command import refuse
 from snakemake_executor_plugin_arrays.reporting import ReportingExecutor
 from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler
@@ -210,9 +210,8 @@ class Executor(ReportingExecutor):
         why = f"will never run: its state is {status.word}{f' ({reason})' if reason else ''}"
         if not status.hopeless:
             why = "was not running when Snakemake was told to end, so it was cancelled"
-        message = self._failure(infos[0], why) + f"{others(infos).strip()} "
         again = self.scheduler.stuck_may_pass and not self._is_ending()
-        self._report_together(infos, message, again)
+        self._report_together(infos, self._failures(infos, why), again)
         if not again:
             place = infos[0].aux["place"]
             self.drops.append(Drop("is not submitted, because it would never run", place.name, place.request))

@@ -58,9 +58,7 @@ class ReportingExecutor(SubmittingExecutor):
     def _report_refused(self, array: str, infos: list[SubmittedJobInfo]) -> None:
         """Report jobs that would fail again: once for each array, although others may end later."""
         place: Place = infos[0].aux["place"]
-        message = self._failure(infos[0], how_refused(place.folder.log(place.line)))
-        if len(infos) > 1:
-            message += f"{others(infos).strip()} "
+        message = self._failures(infos, how_refused(place.folder.log(place.line)))
         self.unreported -= len(infos)
         self._report_together(infos, None if array in self.refused else message, again=False)
         self.refused.add(array)
@@ -142,6 +140,11 @@ class ReportingExecutor(SubmittingExecutor):
             f" Logs: {', '.join(map(str, [*info.job.log, *place.logs]))}."
             f" More: {self.scheduler.advice(place.task)}. "
         )
+
+    def _failures(self, infos: list[SubmittedJobInfo], what: str) -> str:
+        """Return the message about jobs of an array that failed like the first one."""
+        message = self._failure(infos[0], what)
+        return f"{message}{others(infos).strip()} " if len(infos) > 1 else message
 
     def _report_failure(self, info: SubmittedJobInfo, what: str) -> None:
         self.unreported -= 1
