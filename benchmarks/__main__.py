@@ -25,7 +25,7 @@ WEIGHTS_A_SHARD = 150_000
 MIXED_SHARDS = 500  # enough to make process start-up negligible
 ALL_SHARDS = (100, 500, 2290)
 SELECT = 100_000
-# Tuner, number of sparse features, and bounds for the processor time of `itersel tune` in seconds.
+# Tuner, number of sparse features, and bounds for the processor time of `itersel step tune` in seconds.
 TUNED = (("mert", 0, 20, 30), ("kbest-mira", 0, 10, 30), ("pro", 1_000_000, 40, 60))
 
 
@@ -162,8 +162,8 @@ def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
         making = ("--shards", str(shards), "--weights", str(WEIGHTS_A_SHARD), folder)
         run(sys.executable, "-m", "benchmarks.made_up_shards", *making)
         files = {"inputs": folder / "list", "output": folder / "v.h5", "matrix": folder / "W.h5"}
-        options = {"shards": shards, "epoch": 1, "mixing": "selection", "select": SELECT}
-        done = [run(*itersel("mix", **files, **options)) for _ in range(runs)]
+        settings = {"mixing": {"name": "selection", "select": SELECT}, "shards": shards}
+        done = [run(*itersel("step mix", **files, settings=settings)) for _ in range(runs)]
     return [
         {
             "shards": shards,
@@ -194,7 +194,8 @@ def measure_tune(data: Data) -> list[dict[str, Any]]:
             # in a separate process, as for `mix`
             run(sys.executable, "-m", "benchmarks.made_up_lists", "--features", str(features), folder)
             files = {"previous": folder / "before", "lists": folder / "list", "output": folder / "weights.h5"}
-            done = run(*itersel("tune", tuner=tuner, shards=1, iteration=10, **files))
+            settings = {"tuner": {"name": tuner}}
+            done = run(*itersel("step tune", **files, settings=settings, iteration=10))
         what = f"tune, {tuner}, {f'{features:,} sparse' if features else '12 features'}"
         rows.append(row(what, "s", [done.processor], goal, floor, peak_mb=done.memory >> 20))
     return rows
@@ -208,7 +209,8 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
         seconds = [
             task("start", **files, output=output, begin=monotonic())[0]["seconds"] for _ in range(RUNS + 2)
         ]
-        done = run(*itersel("train", **files, learner="perceptron", output=output))
+        settings = {"learner": {"name": "perceptron"}}
+        done = run(*itersel("train", **files, settings=settings, output=output))
     return [
         row("start of a shard job", "s", seconds, 1.2, 3),
         row("memory of a shard job", "MB", [done.memory / 2**20], 500, 1000),

@@ -1,8 +1,8 @@
-"""Generate synthetic k-best lists of several iterations, to measure `itersel tune` without decoding.
+"""Generate synthetic k-best lists of several iterations, to measure `itersel step tune` without decoding.
 
     python -m benchmarks.made_up_lists --features 1000000 FOLDER
-    itersel tune --tuner pro --lists FOLDER/list --shards 1 --iteration 10 --previous FOLDER/before \\
-        --output FOLDER/weights.h5
+    itersel step tune --settings '{"tuner": {"name": "pro"}}' --lists FOLDER/list --iteration 10 \\
+        --previous FOLDER/before --output FOLDER/weights.h5
 
 No two translations are equal. Their n-gram matches depend on a hidden quality, and so do the dense features
 and, weakly, the choice of the sparse ones, so that there is something to learn. The translations of a
@@ -38,7 +38,7 @@ def make_lists(
     features: int = 0,
     seed: int = 1,
 ) -> Path:
-    """Write ``1.h5``, ``2.h5`` and so on, as `itersel kbest` would, and their list; returns the list.
+    """Write ``1.h5``, ``2.h5`` and so on, as `itersel step kbest` would, and their list; returns the list.
 
     Parameters
     ----------

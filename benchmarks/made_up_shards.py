@@ -1,7 +1,7 @@
-"""Generate synthetic weights of many shards, to measure `itersel mix` without training.
+"""Generate synthetic weights of many shards, to measure `itersel step mix` without training.
 
     python benchmarks/made_up_shards.py --shards 200 --weights 150000 FOLDER
-    itersel mix --inputs FOLDER/list --shards 200 --mixing selection --epoch 1 --select 100000 \\
+    itersel step mix --inputs FOLDER/list --settings '{"mixing": {"select": 100000}, "shards": 200}' \\
         --output FOLDER/v.h5 --matrix FOLDER/W.h5
 
 Feature frequencies follow Zipf's law, as those of rule identities do: feature i of N is in a shard with

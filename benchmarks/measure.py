@@ -46,11 +46,12 @@ def run(*command: str | Path) -> Run:
 
 
 def itersel(step: str, *arguments: str | Path, **options: object) -> list[str]:
-    """Return a command of itersel."""
+    """Return a command of itersel; settings are a dictionary."""
     words = [str(Path(sys.executable).parent / "itersel"), *step.split(), *map(str, arguments)]
-    return words + [
-        word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))
-    ]
+    for name, value in options.items():
+        text = json.dumps(value) if isinstance(value, dict) else str(value)
+        words += [f"--{name.replace('_', '-')}", text]
+    return words
 
 
 def task(name: str, **options: Any) -> tuple[dict[str, Any], Run]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from itersel.config.search import Search
+from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.state import Start
-from itersel.learn.train import TrainSettings, train_shard
+from itersel.learn.train import train_shard
 from itersel.lm.binary import load_model
 from itersel.vectors.weights import read_weights
 
@@ -126,12 +127,9 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
 
     Decoder.decode = first  # type: ignore[method-assign]
     files = {"shard": shard, "model": model, "weights": weights, "output": output}
-    sys.argv = [
-        "itersel",
-        "train",
-        "--learner=perceptron",
-        *(f"--{name}={path}" for name, path in files.items()),
-    ]
+    settings = json.dumps({"learner": {"name": "perceptron"}})
+    words = [f"--{name}={path}" for name, path in files.items()]
+    sys.argv = ["itersel", "train", *words, "--settings", settings]
     with suppress(SystemExit):
         main()
     return {"seconds": seconds[0]}

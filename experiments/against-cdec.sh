@@ -21,16 +21,16 @@ for split in tuned devtest test; do
         --references "$output/$split.target" --output "$output/$split.h5"
 done
 
-tune() {  # NAME START STEP SIZE TUNER: START is a file of weights, or empty for the default ones
-    local folder=$output/$1 weights=$2 step=$3 size=$4 tuner=$5 iteration split
+# START is a file of weights, or empty for the default ones; LISTS and TUNER are JSON
+tune() {  # NAME START STEP LISTS TUNER
+    local folder=$output/$1 weights=$2 step=$3 lists=$4 tuner=$5 iteration split
     mkdir -p "$folder"
     : > "$folder/lists"
     for iteration in 1 2 3 4 5 6; do
-        # sizes and tuners are several words
-        itersel "$step" --shard "$output/tuned.h5" --model "$model" --features dense $size \
+        itersel step "$step" --shard "$output/tuned.h5" --model "$model" --settings "$lists" \
             --iteration "$iteration" ${weights:+--weights "$weights"} --output "$folder/lists.$iteration.h5"
         echo "$folder/lists.$iteration.h5" >> "$folder/lists"
-        itersel tune --tuner $tuner --lists "$folder/lists" --shards 1 --iteration "$iteration" \
+        itersel step tune --lists "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
             ${weights:+--previous "$weights"} --output "$folder/weights.$iteration.h5"
         weights=$folder/weights.$iteration.h5
         for split in tuned devtest test; do
@@ -46,8 +46,9 @@ printf '%s\n' 'LanguageModel 1' > "$output/model-alone"
 printf '%s\n' 'LanguageModel 1' 'EgivenFCoherent 1' 'MaxLexFgivenE -1' 'MaxLexEgivenF 1' 'Glue 1' 'WordPenalty -1' \
     > "$output/partly-wrong"
 
-tune kbest-mira "" kbest "--k-best 500" "kbest-mira --c 0.001"
-tune mert "" kbest "--k-best 100" mert
-tune mert-model-alone "$output/model-alone" kbest "--k-best 100" mert
-tune mert-partly-wrong "$output/partly-wrong" kbest "--k-best 100" mert
-tune forest-mert "" forest "" forest-mert
+hundred='{"features": "dense", "k_best": 100}'
+tune kbest-mira "" kbest '{"features": "dense", "k_best": 500}' '{"name": "kbest-mira", "c": 0.001}'
+tune mert "" kbest "$hundred" '{"name": "mert"}'
+tune mert-model-alone "$output/model-alone" kbest "$hundred" '{"name": "mert"}'
+tune mert-partly-wrong "$output/partly-wrong" kbest "$hundred" '{"name": "mert"}'
+tune forest-mert "" forest '{"features": "dense"}' '{"name": "forest-mert"}'

@@ -210,7 +210,7 @@ INCONSISTENT = [
     (experiment(mixing={"name": "none"}, tasks={"shards": 2}), "must be 1 with mixing: {name: none}"),
     (experiment(algorithm="mixsgd", mixing=KEEP_R),
      "is selection, but algorithm: mixsgd implies mixing mean"),
-    (mixing("selection", select=5, threshold=0.1), "combined with 'experiments.a.mixing.select'"),
+    (mixing("selection", select=5, threshold=0.1), "combined with 'select'"),
     (mixing("selection", threshold=0.1, relative_threshold=0.1), "relative_threshold' cannot be combined"),
     (mixing("path-following", threshold=1, epsilon=1, minimum=2), "mixing.minimum' is 2.0, must be at most"),
     (mixing("selection", keep=["RBT:"]), "mixing.keep' is 'RBT:', must be dense"),

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.naive.selection import Vector
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.vectors.weights import make_weights, write_weights
@@ -31,13 +33,15 @@ def rows_of(matrix: list[list[int]]) -> list[Vector]:
     return [{f"x{d}": float(value) for d, value in enumerate(row)} for row in matrix]
 
 
-def command(folder: Path, *options: str, paths: Sequence[str] = ()) -> list[str]:
-    """Return the command that mixes these files, or the shards of a folder."""
+def command(
+    folder: Path, *options: str, paths: Sequence[str] = (), shards: int | None = None, **mixing: Any
+) -> list[str]:
+    """Return the command that mixes these files, or the shards of a folder, with the keys of a mixing."""
     paths = paths or sorted(str(path) for path in folder.glob("shard*.h5"))
     (folder / "list").write_text("".join(path + "\n" for path in paths))
     files = ["--inputs", str(folder / "list"), "--output", str(folder / "v.h5")]
-    return ["mix", *files, "--shards", str(len(paths)), *options]
+    return ["step", "mix", *files, *settings(mixing=mixing, shards=shards or len(paths)), *options]
 
 
-def run(folder: Path, *options: str) -> int:
-    return main(command(folder, *options))
+def run(folder: Path, *options: str, **mixing: Any) -> int:
+    return main(command(folder, *options, **mixing))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
+from tests.steps import settings
 
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
@@ -40,29 +41,30 @@ def learn_recaser(lines: Iterable[Sequence[str]], language: str = "") -> Recaser
     return counts.recaser()
 
 
-def write_detokenizer(folder: Path, lines: Sequence[str], **settings: Any) -> list[str]:
+def write_detokenizer(folder: Path, lines: Sequence[str], **keys: Any) -> list[str]:
     """Write a preparation and a recaser learned from tokenised lines; returns the options that name them."""
-    write_preparation(folder, Preparation("de", "en", **settings), learn_recaser(map(str.split, lines)))
+    write_preparation(folder, Preparation("de", "en", **keys), learn_recaser(map(str.split, lines)))
     return [f"--{name}={folder / name}.json" for name in ("preparation", "recaser")]
 
 
-def table_command(
-    folder: Path,
-    systems: Sequence[System],
-    translations: Sequence[Sequence[str]],
-    reference: Sequence[str],
-    test_set: str = "test",
-) -> list[str]:
-    """Write the files of a test set; returns the words of `itersel report table`, without further options."""
+def write_test_set(
+    folder: Path, systems: Sequence[System], translations: Sequence[Sequence[str]], reference: Sequence[str]
+) -> dict[str, Any]:
+    """Write the files of a test set; returns them as `itersel step table` reads them."""
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}" for number in range(len(systems))]
     for path, system, lines in zip(paths, systems, translations, strict=True):
         write_system(path.with_suffix(".json"), system)
         write_lines(path, lines)
     write_lines(folder / "reference", reference)
-    words = ["report", "table", "--test-set", test_set, str(folder / "reference")]
-    words += ["--translations", *map(str, paths)]
-    return [*words, "--systems", *(f"{path}.json" for path in paths)]
+    described = [f"{path}.json" for path in paths]
+    files = {"systems": described, "translations": list(map(str, paths))}
+    return {"references": [str(folder / "reference")], **files}
+
+
+def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **more: Any) -> list[str]:
+    """Return the command that makes the table of these test sets."""
+    return ["step", "table", *settings(test_sets=test_sets, **more), "--output", *map(str, outputs)]
 
 
 def p_values(

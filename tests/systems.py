@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.scored import write_detokenizer
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import CompoundSplitter
@@ -67,9 +68,8 @@ def make_system(
     write_weights(best / "weights.h5", make_weights(WEIGHTS))
     files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
     files += write_detokenizer(folder, cased, compounds=CompoundSplitter({"haus": 3, "boot": 5}))
-    settings = ["--pop-limit", "30", "--features", features]
-    settings += ["--templates", ",".join(templates)] if templates else []
-    itersel("report", "resources", *files, *settings, "--output", best / "resources.json")
+    how = settings(pop_limit=30, features=features, grammar={"templates": templates} if templates else {})
+    itersel("step", "resources", *files, *how, "--output", best / "resources.json")
     return best
 
 

@@ -1,7 +1,7 @@
 """Synthetic k-best lists, in memory and as files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 from tests.naive.tuning import ORDER, Sentence, Translation
+from tests.steps import settings
 from tests.systems import itersel
 
 from itersel.bleu.kernels import Statistics
@@ -151,16 +152,29 @@ def write_run(
 
 
 def tune_command(
-    folder: Path, paths: Sequence[Path], *options: str, tuner="mert", iteration=2, shards=2
+    folder: Path,
+    paths: Sequence[Path],
+    *options: str,
+    tuner: str = "mert",
+    iteration: int = 2,
+    shards: int = 2,
+    more: Mapping[str, Any] | None = None,
+    **keys: Any,
 ) -> list[str]:
-    """Return the command that tunes on the lists of all shards, and writes `out.h5`."""
+    """Return the command that tunes on the lists of all shards, and writes `out.h5`.
+
+    `keys` are those of the tuner, and `more` other settings.
+    """
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
-    words = [f"--shards={shards}", f"--iteration={iteration}"]
+    words = [
+        *settings(tuner={"name": tuner, **keys}, shards=shards, **more or {}),
+        f"--iteration={iteration}",
+    ]
     if iteration > 1 and "--previous" not in options:
         (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
         words.append(f"--previous={folder / 'previous'}")
     words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
-    return ["tune", "--tuner", tuner, *words, *options]
+    return ["step", "tune", *words, *options]
 
 
 def further_references(references: Sequence[Sequence[str]]) -> tuple[list, list]:
@@ -190,6 +204,6 @@ def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str,
 
 
 def write_decoded(step: str, folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
-    """Run a step such as `itersel kbest` in a folder of `make_decodable`; returns the exit status."""
+    """Run a step such as `step kbest` in a folder of `make_decodable`; returns the exit status."""
     files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
-    return main([step, *files, *options])
+    return main([*step.split(), *files, *options])

@@ -3,60 +3,60 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from itersel.cli.arguments import Parser
-from itersel.cli.main import STEPS, make_parser
+from itersel.cli.main import COMMANDS, make_parser
+from itersel.cli.tune import CHOSEN
 from itersel.config.command_line import add_chosen_section
 
 
 def command_reference() -> str:
-    """Return the page: every step with its options, and those of each learner and tuner."""
+    """Return the page: every command with its options, and those of each tuner."""
     lines = [
         "# Command line",
         "",
-        "Every step of the workflow is a command. `-` stands for standard input or output; files whose names "
-        "end in `.gz`, `.xz` or `.zst` are read and written compressed. The exit status is 0, or 1 for a "
-        "known error (one line that says what to do), or 2 for wrong usage.",
+        "`-` stands for standard input or output; files whose names end in `.gz`, `.xz` or `.zst` are read "
+        "and written compressed. The exit status is 0, or 1 for a known error (one line that says what to "
+        "do), or 2 for wrong usage. Steps that only the workflow runs are parts of `itersel step`; "
+        "`snakemake --dry-run --printshellcmds` prints their commands.",
         "",
         "`itersel --print-completion bash` prints a script that completes commands, options and file names; "
         "also for `zsh` and `fish`.",
         "",
     ]
-    for name, (module, _) in STEPS.items():
-        lines += [f"## itersel {name}", "", *_step(name, f"itersel.cli.{module}")]
+    parsers = _parts_of(make_parser(is_full=True))
+    for name in COMMANDS:
+        chosen: tuple[str, Mapping[str, Any]] = CHOSEN.get(name, ("", {}))
+        lines += [f"## itersel {name}", "", *_command(name, parsers[name], *chosen)]
     return "\n".join(lines)
 
 
-def _step(name: str, module: str) -> Iterator[str]:
-    command = importlib.import_module(module)
-    parser = _parser_of(make_parser([name]), name)
-    option, choices = getattr(command, "CHOSEN", {}).get(name, ("", {}))
-    # the default learner has its own section, like the others
+def _command(
+    name: str, parser: argparse.ArgumentParser, option: str, choices: Mapping[str, Any]
+) -> Iterator[str]:
     yield from _describe(parser, 3, [f"{option} {choice}" for choice in choices])
     for choice in choices:
         yield from _chosen(name, option, choices, choice)
 
 
 def _chosen(name: str, option: str, choices: Mapping[str, Any], choice: str) -> Iterator[str]:
-    """Yield the options that only one learner or tuner has."""
+    """Yield the options that only one tuner has."""
     parser = Parser(prog=f"itersel {name}")
     add_chosen_section(parser, [f"--{option}", choice], option, choices)
     yield from (f"### --{option} {choice}", "")
     yield from _options([action for action in parser._actions if action.dest != "help"])
 
 
-def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
-    (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    found: argparse.ArgumentParser = steps.choices[name]
-    return found
+def _parts_of(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    (parts,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return parts.choices
 
 
 def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str] = ()) -> Iterator[str]:
-    """Yield description, usage and options of a parser, and those of its sub-steps below headings.
+    """Yield description, usage and options of a parser, and those of its parts below headings.
 
     Groups of options whose titles are in `skipped` are left out.
     """

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
     from itersel.config.search import Search as Search
+    from itersel.config.steps import TrainSettings as TrainSettings
     from itersel.errors import InputError as InputError
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
     from itersel.evaluate.significance import MetricScores as MetricScores
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from itersel.learn.learners.mira import Mira as Mira
     from itersel.learn.learners.perceptron import Perceptron as Perceptron
     from itersel.learn.train import Training as Training
-    from itersel.learn.train import TrainSettings as TrainSettings
     from itersel.lm.binary import LanguageModel as LanguageModel
     from itersel.lm.binary import load_model as load_model
     from itersel.nbest.weights import read_weights as read_weights
@@ -58,6 +58,7 @@ _MODULES = {
         "write_training",
     ),
     "itersel.config.search": ("Search",),
+    "itersel.config.steps": ("TrainSettings",),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.metrics": ("CorpusScore",),
     "itersel.evaluate.significance": ("MetricScores", "compare"),
@@ -66,7 +67,7 @@ _MODULES = {
     "itersel.learn.learners.margin_perceptron": ("MarginPerceptron",),
     "itersel.learn.learners.mira": ("Mira",),
     "itersel.learn.learners.perceptron": ("Perceptron",),
-    "itersel.learn.train": ("TrainSettings", "Training"),
+    "itersel.learn.train": ("Training",),
     "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
     "itersel.tune.tuners.kbest_mira": ("KBestMira",),

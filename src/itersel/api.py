@@ -14,9 +14,10 @@ from itersel.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
+    from itersel.config.steps import TrainSettings
     from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
-    from itersel.learn.train import Training, TrainSettings
+    from itersel.learn.train import Training
     from itersel.lm.binary import LanguageModel
     from itersel.storage.formats import FilePath
     from itersel.translate.system import TrainedSystem
@@ -129,9 +130,10 @@ def train_epoch(
     InputError
         If the shard has no references, if `start` cannot be read, or if a weight or a score overflows.
     """
+    from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
     from itersel.learn.state import Start, read_start
-    from itersel.learn.train import TrainSettings, train_shard
+    from itersel.learn.train import train_shard
 
     settings = TrainSettings() if settings is None else settings
     if isinstance(start, str | os.PathLike):
@@ -151,8 +153,8 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings |
     training, settings
         The result of `train_epoch`, and the settings it was called with.
     """
+    from itersel.config.steps import TrainSettings
     from itersel.learn import state
-    from itersel.learn.train import TrainSettings
 
     state.write_training(path, training, TrainSettings() if settings is None else settings)
 
@@ -165,11 +167,11 @@ def mix_weights(
     epoch: int = 1,
     select: int | None = None,
     threshold: float | None = None,
-    norm: str = "l2",
+    norm: str | None = None,
     keep: Sequence[str] = (),
     previous: FilePath | None = None,
 ) -> Weights:
-    """Mix the weights of all shards of an epoch, as ``itersel mix`` does.
+    """Mix the weights of all shards of an epoch, as ``itersel step mix`` does.
 
     Parameters
     ----------
@@ -185,7 +187,8 @@ def mix_weights(
     select, threshold
         For ``selection``, one of them: the number of features to keep, or the norm they must exceed.
     norm
-        Norm of a feature's weights over all shards: ``l0``, ``l1``, ``l2`` or ``linf``.
+        For ``selection``: norm of a feature's weights over all shards, ``l0``, ``l1``, ``l2`` (default) or
+        ``linf``.
     keep
         For ``selection``: features that are always kept, by name or template; ``dense`` for all dense ones.
     previous
@@ -202,13 +205,17 @@ def mix_weights(
         If settings contradict each other, if a shard is missing, or if files do not belong together. Nothing
         is written then.
     """
+    from itersel.config.sections import read_section
+    from itersel.config.steps import MixSettings
     from itersel.select.mix import mix
-    from itersel.select.settings import MixSettings
     from itersel.vectors.weights import read_weights
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
-    settings = MixSettings(mixing, epoch, len(inputs), select, threshold, norm, keep=tuple(keep))
+    stated = {"select": select, "threshold": threshold, "norm": norm, "keep": list(keep) or None}
+    keys = {name: value for name, value in stated.items() if value is not None}
+    content = {"mixing": {"name": mixing, **keys}, "shards": len(inputs), "epoch": epoch}
+    settings = read_section(MixSettings, content)
     mix([os.fspath(path) for path in inputs], output, settings, previous)
     return read_weights(output)
 

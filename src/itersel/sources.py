@@ -36,10 +36,19 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.progress",
         "itersel.cli.arguments",
         "itersel.code_check",
-        # what they declare reaches the steps as options
+        # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
+        "itersel.config.cutting",
+        "itersel.config.data",
+        "itersel.config.names",
         "itersel.config.options",
+        "itersel.config.report_steps",
         "itersel.config.search",
+        "itersel.config.sections",
+        "itersel.config.settings",
+        "itersel.config.steps",
+        "itersel.config.tasks",
+        "itersel.config.values",
     }
 )
 
@@ -69,11 +78,14 @@ def _digest(files: Iterable[tuple[str, Path]]) -> str:
 def used_modules(command: str) -> list[str]:
     """Return the names of all modules that a command uses, sorted.
 
-    The command starts at a function of the module in `itersel.cli` that `STEPS` names: ``train`` at `_train`,
-    ``grammar extract`` at `_extract`. Raises a LookupError if there is no such function.
+    The command starts at a function of the module in `itersel.cli` that `COMMANDS` or `STEPS` name: ``train``
+    at `_train`, ``grammar extract`` at `_extract`, ``step mix`` at `_mix`. Raises a LookupError if there is
+    no such function.
     """
-    step, function = command.split()[0], command.split()[-1]
-    root, function = f"itersel.cli.{_modules_of_steps()[step]}", f"_{function.replace('-', '_')}"
+    words = command.split()
+    tables, function = _tables(), f"_{words[-1].replace('-', '_')}"
+    module, _ = tables["STEPS"][words[1]] if words[0] == "step" else tables["COMMANDS"][words[0]]
+    root = f"itersel.cli.{module}"
     found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
     while waiting:
         module = waiting.pop()
@@ -91,14 +103,13 @@ def _built_in(module: str) -> Iterator[str]:
 
 
 @functools.cache
-def _modules_of_steps() -> dict[str, str]:
-    """Return the module of each step, without importing the command line."""
-    (table,) = (
-        node.value
-        for node in _tree("itersel.cli.main").body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STEPS"
-    )
-    return {name: module for name, (module, _) in ast.literal_eval(table).items()}
+def _tables() -> dict[str, dict[str, tuple[str, str]]]:
+    """Return the tables of commands and steps, without importing the command line."""
+    found = {}
+    for node in _tree("itersel.cli.main").body:
+        if isinstance(node, ast.Assign) and (name := ast.unparse(node.targets[0])) in ("COMMANDS", "STEPS"):
+            found[name] = ast.literal_eval(node.value)
+    return found
 
 
 def _reached(tree: ast.Module, function: str) -> list[ast.stmt]:

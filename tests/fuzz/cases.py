@@ -77,7 +77,7 @@ class Case(NamedTuple):
         chance = self.chance()
         target = TARGETS[self.format]
         file, step = chance.choice(target.files), chance.choice(target.steps)
-        return file, [file if word == "FILE" else word for word in step.split()]
+        return file, [word.replace("FILE", file) for word in step.split()]
 
 
 def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:

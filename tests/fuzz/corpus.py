@@ -7,6 +7,9 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
+
+from tests.steps import step
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
@@ -72,8 +75,13 @@ SYNTAX = [
     "[ADJ] ||| breit und [ADJ,1] ||| wide and [ADJ,1] |||",
     "[VP] ||| [S,1] liegt [NP,2] ||| lies [2] [1] |||",
 ]
-SEARCH = "--k-best 20 --pop-limit 30"
-PATH = "--mixing path-following --threshold 0.0001 --epsilon 1 --minimum 0"
+SEARCH = {"k_best": 20, "pop_limit": 30}
+PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
+SELECT_9 = {"name": "selection", "select": 9}
+CUT = step("step shard", cut={"shards": 2})
+PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
+SYSTEM = {"name": "small", "learner": "mira", "mixing": "none", "tune_on": "train", "features": "all"}
+SYSTEM |= {"tasks": "random", "shards": 2}
 LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
@@ -98,6 +106,13 @@ experiments:
     tune_on: dev
     features: dense
     epochs: 2
+"""
+SETTINGS = """\
+features: dense
+pop_limit: 30
+grammar:
+  max_span: 12
+  templates: [RBT, Shape]
 """
 
 
@@ -138,6 +153,7 @@ def make_corpus(folder: Path) -> None:
     for name, lines in texts.items():
         Path(name).write_text("".join(line + "\n" for line in lines))
     Path("config.yaml").write_text(CONFIG)
+    Path("settings.yaml").write_text(SETTINGS)
     _make_models()
     _make_shards()
     _make_weights()
@@ -159,9 +175,9 @@ def _make_models() -> None:
 
 
 def _make_shards() -> None:
-    itersel("shard --source source.txt --target target.txt --shards 2 --output shards")
-    itersel("shard --nbest nbest.txt nbest.json --target target.txt --shards 1 --output listed")
-    itersel("lists --folder listed --number 0 --language en --output listed.h5")
+    itersel(f"{CUT} --source source.txt --target target.txt --output shards")
+    itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
+    itersel(f"{step('step lists', language='en')} --folder listed --number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --references {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -182,30 +198,35 @@ def _make_shards() -> None:
         Path("plain", packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
 
 
-def _train(options: str, output: str) -> None:
+def _train(output: str, options: str = "", **changes: Any) -> None:
+    train = step("train", **{**PERCEPTRON, **changes})
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
         files = f"--shard {shard} --model lm.bin --shard-number {number}"
-        itersel(f"train --learner perceptron {files} {SEARCH} {options} --output {output}{number}.h5")
+        itersel(f"{train} {files} {options} --output {output}{number}.h5")
+
+
+def mix(**mixing: Any) -> str:
+    """Return the step that mixes the weights of both shards."""
+    return step("step mix", mixing=mixing, shards=2)
 
 
 def _make_weights() -> None:
-    _train("--update sentence", "part")
-    mix = "mix --inputs parts.txt --shards 2 --epoch 1"
-    itersel(f"{mix} --mixing selection --select 9 --matrix W.h5 --output weights.h5")
-    itersel(f"{mix} --mixing mean-of-epochs --output previous.h5")
-    _train("--epoch 2 --weights previous.h5", "late")
+    _train("part", learner={"name": "perceptron", "update": "sentence"})
+    itersel(f"{mix(**SELECT_9)} --inputs parts.txt --matrix W.h5 --output weights.h5")
+    itersel(f"{mix(name='mean-of-epochs')} --inputs parts.txt --output previous.h5")
+    _train("late", "--epoch 2 --weights previous.h5")
     # an epoch of path following, and the weights of the shards in the next epoch
-    learner = "--learner mira --measure-loss"
-    _train(f"{learner} --epoch 1", "path")
-    itersel(f"mix --inputs path.txt --shards 2 --epoch 1 {PATH} --matrix path.W.h5 --output path.h5")
-    _train(f"{learner} --epoch 2 --weights path.h5", "path")
+    mira = {"learner": {"name": "mira"}, "measure_loss": True}
+    _train("path", "--epoch 1", **mira)
+    itersel(f"{mix(**PATH)} --inputs path.txt --matrix path.W.h5 --output path.h5")
+    _train("path", "--epoch 2 --weights path.h5", **mira)
     itersel("weights export weights.h5 --output weights.txt")
-    data = "--shard plain-references.h5 --model lm.bin --pop-limit 30"
-    itersel(f"kbest {data} --k-best 20 --output lists.h5")
-    itersel(f"kbest {data} --k-best 20 --features dense --output dense.h5")
-    itersel(f"forest {data} --density 5 --output forests.h5")
-    train = f"train --shard shard.h5 --model lm.bin {SEARCH}"
-    itersel(f"{train} --learner adagrad --average --output state.h5")
+    data = "--shard plain-references.h5 --model lm.bin"
+    itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
+    itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
+    itersel(f"{step('step forest', density=5, pop_limit=30)} {data} --output forests.h5")
+    train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
+    itersel(f"{train} --shard shard.h5 --model lm.bin --output state.h5")
 
 
 def _make_descriptions() -> None:
@@ -214,16 +235,16 @@ def _make_descriptions() -> None:
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")
     shutil.copy("ready/train.statistics.json", "statistics.json")
-    itersel("report rules --shards shards.txt --output rules.json")
+    itersel("step rules --shards shards.txt --output rules.json")
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     restored = "--preparation preparation.json --recaser recaser.json"
     files = f"--model lm.bin --index index {restored}"
-    itersel(f"report resources {files} --pop-limit 30 --features all --output system/resources.json")
+    itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    about = "--name small --learner perceptron --mixing selection --tune-on train --features all --shards 2"
-    scoring = "--reference target.txt --translations hypotheses.txt --weights weights.h5"
-    itersel(f"report choose {scoring} {about} --output-weights best.h5 --output system.json")
+    choose = step("step choose", **{**SYSTEM, "learner": "perceptron", "mixing": "selection"})
+    scoring = "--references target.txt --translations hypotheses.txt --weights weights.h5"
+    itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
     counted = "--references raw.target --counts counts.h5"

@@ -1,9 +1,10 @@
 """The files to damage, and the steps that read them."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tests.fuzz.corpus import LANGUAGES, PATH, SEARCH
+from tests.fuzz.corpus import CUT, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, mix
+from tests.steps import step
 
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # Ways to damage files; `cases` maps them to modules.
@@ -26,7 +27,8 @@ KINDS |= {".xz": PACKED_OTHERWISE, ".zst": PACKED_OTHERWISE, ".json": JSON, ".ya
 class Target(NamedTuple):
     """A format: its files, how to damage them, and the steps that read them.
 
-    In the arguments of a step, FILE stands for the damaged file. Output files begin with ``out``.
+    In the arguments of a step and in its settings, FILE stands for the damaged file. Output files begin
+    with ``out``.
 
     also
         Names that an error may give instead of the file's, such as files that it names. "" matches anything.
@@ -43,79 +45,108 @@ def _target(files: str, *steps: str, also: tuple[str, ...] = ()) -> Target:
     return Target(names, KINDS.get(Path(names[0]).suffix, TEXT), steps, also)
 
 
-_TRAIN = f"train --learner perceptron --model lm.bin {SEARCH} --output out.h5 --shard"
+def _train(weights: str = "", **changes: Any) -> str:
+    """Return the step that trains a shard, whose name follows."""
+    files = f"--model lm.bin {weights} --output out.h5 --shard"
+    return f"{step('train', **{**PERCEPTRON, **changes})} {files}"
+
+
+def _tune(name: str, lists: str, **more: Any) -> str:
+    keys = more.pop("keys", {})
+    return f"{step('step tune', tuner={'name': name, **keys}, **more)} --output out.h5 --lists {lists}"
+
+
+def _mix(inputs: str, **mixing: Any) -> str:
+    return f"{mix(**mixing)} --output out.h5 --inputs {inputs}"
+
+
+_TRAIN = _train()
 _DECODE = "decode --model lm.bin --output out --shard"
-_TUNE = "tune --shards 1 --iteration 1 --output out.h5 --lists"
-_MIX = "mix --shards 2 --output out.h5"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
-_START, _SHOW = f"{_TRAIN} shard.h5 --weights FILE", "weights show FILE --number 0"
+_START, _SHOW = f"{_train('--weights FILE')} shard.h5", "weights show FILE --number 0"
 _DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
 _WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
-_CHOOSE = (
-    "report choose --name x --learner mira --mixing none --tune-on dev --features all --shards 1 "
-    "--weights weights.h5 --output-weights out.h5 --output out.json"
-)
+_SCORED = "--references target.txt --weights weights.h5 --output-weights out.h5 --output out.json"
+SEQUENTIAL = {"name": "perceptron", "update": "sequential", "pairs": "all"}
+ADAGRAD = {"name": "adagrad", "pairs": "all"}
+JOINED = {"people": "hypotheses.txt", "nature": "target.txt"}
 _RESTORED = "--preparation preparation.json --recaser recaser.json"
-_TASKS = "report tasks --reference target.txt --trials 20 --system one hypotheses.txt --system two"
 _TABLES = "--output out.txt out.tsv out.json"
-_CORPUS = f"report corpus {_TABLES} --preparation"
-_TABLE = f"report table {_TABLES} --test-set test target.txt --trials 50 --translations"
+_CORPORA = f"step corpora {_TABLES} --preparation"
+
+
+def _tasks(two: str, labels: str) -> str:
+    """Return the step that makes a table by task of two systems."""
+    texts = {"one": "hypotheses.txt", "two": two}
+    systems = [{"name": name, "translation": path} for name, path in texts.items()]
+    made = step("step tasks", tasks=["nature", "people"], systems=systems, trials=20)
+    return f"{made} {_TABLES} --references target.txt --labels {labels}"
+
+
+def _table(**files: list[str]) -> str:
+    """Return the step that makes a table of systems."""
+    test_set = {"references": ["target.txt"], **files}
+    return f"{step('step table', test_sets={'test': test_set}, trials=50)} {_TABLES}"
+
+
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
         "shard.h5 plain-references.h5",
         f"{_TRAIN} FILE",
-        f"{_TRAIN} FILE --weights weights.h5 --update sequential --pairs all",
-        f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
+        f"{_train('--weights weights.h5', learner=SEQUENTIAL)} FILE",
+        f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
         "grammar export --shard FILE --output out",
-        "report rules --shards shards.txt --output out",
+        "step rules --shards shards.txt --output out",
     ),
     "shard-categories": _target(
         "syntax.h5",
         f"{_TRAIN} FILE",
-        f"{_DECODE} FILE --weights weights.h5 {SEARCH}",
+        f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         "grammar export --shard FILE --output out",
     ),
     "shard-lists": _target(
         "listed.h5",
-        "train --learner mira --output out.h5 --shard FILE",
-        "train --learner adagrad --pairs all --features dense --output out.h5 --shard FILE",
+        f"{step('train', learner={'name': 'mira'})} --output out.h5 --shard FILE",
+        f"{step('train', learner=ADAGRAD, features='dense')} --output out.h5 --shard FILE",
         "decode --weights weights.txt --output out --shard FILE",
-        "kbest --k-best 3 --output out.h5 --shard FILE",
+        f"{step('step kbest', k_best=3)} --output out.h5 --shard FILE",
     ),
     "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
-    "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "report selection --matrices FILE --output out.txt"),
+    "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "step selection --matrices FILE --output out.txt"),
     "lists": _target(
         "lists.h5 dense.h5",
-        f"{_TUNE} lists.txt --tuner pro",
-        f"{_TUNE} lists.txt --tuner kbest-mira --passes 3",
-        f"{_TUNE} dense.txt --tuner mert --restarts 1",
-        f"{_TUNE} lists.txt --tuner line-search --directions dense --sum-sparse --previous weights.h5",
+        _tune("pro", "lists.txt"),
+        _tune("kbest-mira", "lists.txt", keys={"passes": 3}),
+        _tune("mert", "dense.txt", keys={"restarts": 1}),
+        f"{_tune('line-search', 'lists.txt', sum_sparse=True)} --previous weights.h5",
     ),
-    "forests": _target("forests.h5", f"{_TUNE} forests.txt --tuner forest-mert"),
-    "state": _target("state.h5", f"{_START} --learner adagrad --epoch 2", _SHOW),
+    "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
+    "state": _target(
+        "state.h5", f"{_train('--epoch 2 --weights FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
+    ),
     "mix-input": _target(
         "part0.h5 part1.h5",
-        f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --select 9 --matrix out.matrix.h5",
-        f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --threshold 0.001 --norm l1",
-        f"{_MIX} --inputs parts.txt --epoch 1 --mixing mean-of-epochs",
+        f"{_mix('parts.txt', **SELECT_9)} --matrix out.matrix.h5",
+        _mix("parts.txt", name="selection", threshold=0.001, norm="l1"),
+        _mix("parts.txt", name="mean-of-epochs"),
     ),
     "mix-previous": _target(
-        "previous.h5", f"{_MIX} --inputs late.txt --epoch 2 --mixing mean-of-epochs --previous FILE"
+        "previous.h5", f"{_mix('late.txt', name='mean-of-epochs')} --epoch 2 --previous FILE"
     ),
     "path-previous": _target(
         "path.h5",
-        f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous FILE",
-        f"{_START} --measure-loss --learner mira --epoch 2",
+        f"{_mix('path.txt', **PATH)} --epoch 2 --previous FILE",
+        f"{_train('--epoch 2 --weights FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
     ),
-    "path-input": _target("path0.h5", f"{_MIX} --inputs path.txt --epoch 2 {PATH} --previous path.h5"),
+    "path-input": _target("path0.h5", f"{_mix('path.txt', **PATH)} --epoch 2 --previous path.h5"),
     "model": _target(
         "lm.bin",
-        f"train --learner perceptron --shard shard.h5 --model FILE {SEARCH} --output out.h5",
-        f"decode --shard shard.h5 --model FILE --weights weights.h5 {SEARCH} --output out",
+        f"{step('train', **PERCEPTRON)} --shard shard.h5 --model FILE --output out.h5",
+        "decode --shard shard.h5 --model FILE --weights weights.h5 --k-best 20 --pop-limit 30 --output out",
         "lm score --model FILE --input source.txt --output out",
         "lm score --model FILE --input target.txt --output out",
     ),
@@ -162,7 +193,7 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --references target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
-        "shard --nbest FILE --target target.txt --shards 2 --output out",
+        f"{CUT} --nbest FILE --target target.txt --output out",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -186,7 +217,7 @@ TARGETS = {
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
-        "shard --source FILE --target target.txt --shards 2 --output out",
+        f"{CUT} --source FILE --target target.txt --output out",
         "lm score --model lm.bin --input FILE --output out",
         "translate --system system --input FILE --output out",
         "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
@@ -198,19 +229,19 @@ TARGETS = {
         f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
         "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
         "grammar extract --index index --input source.txt --references FILE --output out.h5",
-        "shard --source source.txt --target FILE --shards 2 --output out",
+        f"{CUT} --source source.txt --target FILE --output out",
         "lm estimate --order 3 --input FILE --output out",
         "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
         "bleu --reference target.txt FILE",
         "bleu --reference FILE hypotheses.txt",
         "bleu --reference target.txt --reference FILE hypotheses.txt",
         "compare --trials 20 --reference target.txt hypotheses.txt FILE",
-        f"{_TASKS} FILE --labels tasks.txt --tasks nature --output out.txt",
-        "report join --labels tasks.txt --tasks people --translations FILE --output out",
+        _tasks("FILE", "tasks.txt"),
+        f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
         f"detokenize {_RESTORED} --input hypotheses.txt --references FILE --counts out.h5 --output out",
-        f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
-        f"{_RESTORED}",
+        f"{step('step choose', **SYSTEM, choose_by='ter')} {_SCORED} --translations FILE "
+        f"--raw-references raw.target {_RESTORED}",
     ),
     "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),
     "corpus-xz-zstd": _target("target.txt.xz target.txt.zst", *_PACKED),
@@ -224,7 +255,7 @@ TARGETS = {
     ),
     "sentences": _target(
         "listed/0.ids",
-        "lists --folder listed --number 0 --output out.h5",
+        "step lists --folder listed --number 0 --output out.h5",
         also=("listed/0.lists.gz", "listed/0.target.gz"),
     ),
     "declaration": _target(
@@ -235,16 +266,20 @@ TARGETS = {
         also=("shards/", "shards: "),
     ),
     "declaration-lists": _target(
-        "listed/shards.tsv", "lists --folder listed --number 0 --output out.h5", also=("listed/",)
+        "listed/shards.tsv", "step lists --folder listed --number 0 --output out.h5", also=("listed/",)
     ),
-    "list": _target("parts.txt", f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9", also=("",)),
+    "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
         "tasks.txt",
         f"{_PREPARE} --source source.txt --target target.txt --task FILE",
-        f"{_TASKS} target.txt --labels FILE --tasks nature people --output out.txt out.tsv out.json",
-        "report join --labels FILE --tasks people nature --output out "
-        "--translations hypotheses.txt target.txt",
-        f"{_CHOOSE} --reference target.txt --translations hypotheses.txt --labels FILE --task nature",
+        _tasks("target.txt", "FILE"),
+        f"{step('step join', translations=JOINED)} --labels FILE --output out",
+        f"{step('step choose', **SYSTEM, task='nature')} {_SCORED} --translations hypotheses.txt "
+        "--labels FILE",
+    ),
+    "settings": _target(
+        "settings.yaml",
+        f"step resources --settings FILE --model lm.bin --index index {_RESTORED} --output out.json",
     ),
     "config": _target("config.yaml", "config check FILE", "config template FILE --output out"),
     "preparation": _target(
@@ -254,10 +289,17 @@ TARGETS = {
         "translate --system system --input raw.source --output out",
     ),
     "recaser": _target("recaser.json", f"{_DETOKENIZE} --preparation preparation.json --recaser FILE"),
-    "statistics": _target("statistics.json", "corpus statistics FILE", f"{_CORPUS} FILE"),
-    "rules": _target("rules.json", f"{_CORPUS} statistics.json --rules train FILE"),
-    "counts": _target("counts.h5", f"{_TABLE} hypotheses.txt --systems system.json --counts FILE"),
-    "system": _target("system.json", f"{_TABLE} hypotheses.txt target.txt --systems FILE other.json"),
+    "statistics": _target("statistics.json", "corpus statistics FILE", f"{_CORPORA} FILE"),
+    "rules": _target(
+        "rules.json",
+        f"{step('step corpora', rules={'train': 'FILE'})} {_TABLES} --preparation statistics.json",
+    ),
+    "counts": _target(
+        "counts.h5", _table(systems=["system.json"], translations=["hypotheses.txt"], counts=["FILE"])
+    ),
+    "system": _target(
+        "system.json", _table(systems=["FILE", "other.json"], translations=["hypotheses.txt", "target.txt"])
+    ),
     "resources": _target(
         "system/resources.json",
         "translate --system system --input raw.source --output out",

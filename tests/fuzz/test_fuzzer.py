@@ -53,7 +53,7 @@ def ended(status=1, errors="itersel train: weights.h5: damaged\n", memory=0, tim
         (ended(-11), {"": b""}, RESEALED, "crash"),
         (ended(-9, timed_out=True), {"": b""}, RESEALED, "time"),
         (ended(0, "", MEMORY_LIMIT + 1), {"": b"", "out": b"1"}, CHANGED, "memory"),
-        (ended(errors="itersel mix: not enough memory; weights.h5\n"), {"": b""}, CHANGED, "memory"),
+        (ended(errors="itersel step mix: not enough memory; weights.h5\n"), {"": b""}, CHANGED, "memory"),
     ],
 )
 def test_verdicts(end, outputs, mode, outcome):

@@ -9,11 +9,11 @@ from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import LEARNERS
 from itersel.config.options import name_in
+from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, KBest
 from itersel.grammar import build
 from itersel.grammar.shard import Shard
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.train import TrainSettings
 from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.features import feature_keys
 

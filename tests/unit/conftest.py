@@ -46,7 +46,8 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...,
         capsys.readouterr()
         assert main([*map(str, arguments)]) == 1
         error = capsys.readouterr().err
-        assert error.startswith(f"itersel {arguments[0]}: ")
+        name = " ".join(map(str, arguments[: 2 if arguments[0] == "step" else 1]))
+        assert error.startswith(f"itersel {name}: ")
         assert error.count("\n") == 1
         for part in parts:
             assert str(part) in error

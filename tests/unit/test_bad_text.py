@@ -60,7 +60,8 @@ def test_bad_language_models(tmp_path, refused):
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
 def test_options_that_are_not_numbers(number, capsys):
-    assert main(["train", "--shard", "a", "--model", "b", "--output", "c", "--learning-rate", number]) == 2
+    files = ["--nbest", "a", "--references", "b", "--output", "c"]
+    assert main(["tune", "--tuner", "kbest-mira", *files, "--c", number]) == 2
     assert f"'{number}' is not a number" in capsys.readouterr().err
 
 

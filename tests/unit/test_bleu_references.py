@@ -129,7 +129,7 @@ def test_from_text_to_a_shard(tmp_path, refused):
         f"corpus prepare --split=train {raw}",
         f"corpus prepare --split=dev --target=%other {raw}",
         f"grammar index --alignment=%align --output=%index {train}",
-        f"shard --shards=1 --output=%shards {dev}",
+        f"step shard --output=%shards {dev}",
         f"grammar extract --index=%index --output=%shard.h5 {shard}",
     ):
         assert main(command(step)) == 0
@@ -141,7 +141,7 @@ def test_from_text_to_a_shard(tmp_path, refused):
         for n, source in enumerate(sources)
     } == {"ein haus": "one house a house", "der hund !": "the dog !", "das haus": "this house the house"}
     for step in (
-        f"shard --shards=1 --output=%no {dev} --target=%short.gz",
+        f"step shard --output=%no {dev} --target=%short.gz",
         f"grammar extract --index=%index --output=%no {shard} --references=%short.gz",
     ):
         refused(command(step), str(tmp_path / "short.gz"))

@@ -23,37 +23,42 @@ import itersel
 import itersel.cli.weights
 from itersel.atomic import atomic_path
 from itersel.cli import warm_up
-from itersel.cli.arguments import add_step
+from itersel.cli.arguments import add_command
 from itersel.cli.completion import SHELLS
-from itersel.cli.main import FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
+from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
 from itersel.compile.cache_folder import cache_folder
 from itersel.errors import InputError
 from itersel.sources import used_modules
 
+NAMES = [*([name] for name in COMMANDS if name != "step"), *(["step", name] for name in STEPS)]
 
-@pytest.mark.parametrize("step", STEPS)
-def test_help_explains_every_option(step, capsys):
+
+@pytest.mark.parametrize("words", NAMES, ids=" ".join)
+def test_help_explains_every_option(words, capsys):
+    module, _ = (STEPS if words[0] == "step" else COMMANDS)[words[-1]]
     parsers = [argparse.ArgumentParser()]
-    command = add_step(parsers[0], step, STEPS[step][0])
+    command = add_command(parsers[0], words[-1], module)
     for current in parsers:
         for action in current._actions:
             if isinstance(action, argparse._SubParsersAction):
                 parsers += action.choices.values()
             else:
                 assert action.help, f"{current.prog} {action.dest} has no help"
-    assert main([step, "--help"]) == 0
-    assert "usage: itersel " + step in capsys.readouterr().out
-    if STEPS[step][0] not in WITHOUT_KERNELS:
-        commands = [one for one in getattr(command, "SUBSTEPS", ()) if one.split()[0] == step] or [step]
-        assert any("kernels" in name for one in commands for name in used_modules(one))
+    assert main([*words, "--help"]) == 0
+    assert f"usage: itersel {' '.join(words)}" in capsys.readouterr().out
+    if module not in WITHOUT_KERNELS:
+        parts = [one for one in getattr(command, "PARTS", ()) if one.split()[0] == words[-1]]
+        assert any("kernels" in name for one in parts or [" ".join(words)] for name in used_modules(one))
 
 
-def test_main_help_lists_all_steps(capsys):
+def test_help_lists_all_commands(capsys):
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    people, _, workflow = out.partition("\ncommands:\n")[2].partition("\nsteps of the workflow:\n")
+    people, _, workflow = out.partition("\ncommands:\n")[2].partition("\ncommands of the workflow:\n")
     assert re.findall(r"(?m)^  (\S+)", people) == list(FOR_PEOPLE)
-    assert sorted([*re.findall(r"(?m)^  (\S+)", workflow), *FOR_PEOPLE]) == sorted(STEPS)
+    assert sorted([*re.findall(r"(?m)^  (\S+)", workflow), *FOR_PEOPLE]) == sorted(COMMANDS)
+    assert main(["step", "--help"]) == 0
+    assert re.findall(r"(?m)^    (\S+)", capsys.readouterr().out) == list(STEPS)
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"itersel {itersel.__version__}\n"
 
@@ -61,25 +66,26 @@ def test_main_help_lists_all_steps(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "the following arguments are required: STEP"),
+        ("", "the following arguments are required: COMMAND"),
+        ("step", "the following arguments are required: STEP"),
         ("bleu", "the following arguments are required: --reference, SYSTEM"),
         ("bleu --reference a b --no-such-option", "unrecognized arguments: --no-such-option"),
         ("translat", "invalid choice: 'translat' (did you mean 'translate'?)"),
         ("weights shwo", "invalid choice: 'shwo' (did you mean 'show'?)"),
-        ("shard --source a --target b --shards 2 --output c --seed -1", "'-1' is not a whole number from 0"),
+        ("step mixx", "invalid choice: 'mixx' (did you mean 'mix'?)"),
+        ("step mix --inputs a --previous b c --output d", "--previous takes one file, not 2"),
         ("compare --reference a --trials x b c", "'x' is not a whole number of 1 or more"),
         ("weights export w.h5 --output .", "'.' is not the name of a file"),
         ("weights export w.h5 --output new/", "'new/' is not the name of a file"),
-        ("tune --tuner pro --lists a --shards 1 --iteration 1 --output b --passes 3", "uments: --passes 3"),
+        ("tune --tuner pro --nbest a --output b --passes 3", "unrecognized arguments: --passes 3"),
+        ("tune --tuner pro --nbest a --output b --strength nan", "'nan' is not a number"),
+        ("tune --tuner kbest-mira --nbest a --output b --c 0", "'0' is not a number above 0"),
+        ("tune --tuner pro --nbest a --output b --bleu some", "invalid choice: 'some'"),
+        ("tune --tuner pro --nbest a --output b --interpolation 2", "at most 1"),
+        ("tune --tuner pro --nbest a --output b --strength -1", "of 0 or more"),
         ("decode --shard a --model b --weights c --k-best 1000000000", "'1000000000' is not a whole"),
-        ("train --shard a --model b --output c --learning-rate nan", "'nan' is not a number"),
-        ("train --shard a --model b --output c --learning-rate 0", "'0' is not a number above 0"),
         ("train --shard a --model b --output c --epoch 1_0", "'1_0' is not a whole number"),
-        ("train --shard a --model b --output c --pairs some", "invalid choice: 'some'"),
         ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not a language"),
-        ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --threshold inf", "'inf' is not"),
-        ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --minimum -1", "of 0 or more"),
-        ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --relative-threshold 2", "at most 1"),
         ("lm estimate --ord 3 --input a --output b", "the following arguments are required: --order"),
         ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", "'2/2' is not a fold of two"),
         ("lm estimate --order 3 --input a --leave-out b --fold 0/1 --output c", "'0/1' is not a fold of two"),
@@ -262,7 +268,7 @@ from itersel.compile import interpreted
 counted = []
 for name, function in interpreted._NAMES.items():
     interpreted._NAMES[name] = lambda *given, function=function: counted.append(given) or function(*given)
-warm_up.PREPARATION = "lm estimate --order 1 --input %target --output %arpa"
+warm_up.PREPARATION = ["lm estimate --order 1 --input %target --output %arpa"]
 warm_up._prepare_interpreted(Path(), main)
 print(Path("arpa").exists(), len(counted))
 """
@@ -363,7 +369,7 @@ def test_processes_of_a_warm_up(tmp_path):
 
 def test_a_failed_warm_up_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"could not be compiled: itersel lm: .*no such file"):
-        warm_up._run_steps("lm estimate --order 2 --input none --output %arpa", tmp_path, main)
+        warm_up._run_steps(["lm estimate --order 2 --input none --output %arpa"], tmp_path, main)
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +386,7 @@ def scripts(tmp_path_factory):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_accepts_the_script(scripts, shell):
     text = (scripts / shell).read_text()
-    assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
+    assert all(word in text for word in ("detokenize", "max-difference", "kbest-mira"))
     if not shutil.which(shell):
         missing(f"{shell} is not installed")
     subprocess.run([shell, "-n", str(scripts / shell)], check=True)
@@ -389,10 +395,10 @@ def test_the_shell_accepts_the_script(scripts, shell):
 COMPLETED = [
     ("det", ["detokenize"]),
     ("grammar ", ["export", "extract", "import", "index"]),
-    ("train --learner m", ["margin-perceptron", "mira"]),
-    # an option of one learner only
-    ("train --cand", ["--candidates"]),
+    ("step pat", ["patience"]),
     ("tune --tuner kb", ["kbest-mira"]),
+    # an option of one tuner only
+    ("tune --interp", ["--interpolation"]),
 ]
 
 

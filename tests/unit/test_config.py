@@ -15,7 +15,7 @@ from tests.configs import data as data_of
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
-from itersel.config.command_line import add_section_arguments, options, options_of, section_of
+from itersel.config.command_line import add_section_arguments, options, section_of
 from itersel.config.learners import LEARNERS, TUNERS, HeldOut
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
@@ -77,7 +77,7 @@ def test_advised_numbers_are_numbers(number):
 
 
 @pytest.mark.parametrize("kind", SECTIONS)
-def test_options_of_a_section_are_turned_back(kind):
+def test_options_make_a_section(kind):
     changed = {}
     for item in dataclasses.fields(kind):
         bounds, value = item.metadata, item.default
@@ -92,7 +92,8 @@ def test_options_of_a_section_are_turned_back(kind):
     for section in (kind(), kind(**changed)):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
-        words = shlex.split(options(**options_of(section)))
+        values = {item.name: getattr(section, item.name) for item in dataclasses.fields(kind)}
+        words = shlex.split(options(**{name: value for name, value in values.items() if value != ()}))
         assert section_of(kind, parser.parse_args(words)) == section
 
 

@@ -13,23 +13,26 @@ from hypothesis import strategies as st
 from tests.configs import FILES, LISTS, experiment
 
 import itersel
-from itersel.cli.main import main, make_parser
-from itersel.config.command_line import section_of
+from itersel.cli.main import main
 from itersel.config.defaults import with_forms
-from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, HeldOut, NoTuner, Online
-from itersel.config.mixing import EpochsMean, Mean, PathFollowing, Selection
+from itersel.config.learners import ALL_LEARNERS, HELD_OUT_TUNERS, LEARNERS, TUNERS, HeldOut, NoTuner, Online
+from itersel.config.mixing import MIXINGS, EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
-from itersel.config.reading import _read_section, read_config
+from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
-from itersel.config.tasks import RandomTasks, Resharding
-from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.sections import read_section
+from itersel.config.settings import read_settings
+from itersel.config.steps import MixSettings, TrainSettings
+from itersel.config.tasks import TASKS, RandomTasks, Resharding
+from itersel.config.values import Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
-from itersel.learn.train import TrainSettings
-from itersel.select.settings import MixSettings
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
+
+# Sections with several forms.
+CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": HELD_OUT_TUNERS}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +99,7 @@ def experiments(draw):
         if stated or draw(st.integers(0, 9)) == 0:
             settings[name] = {**settings.get(name, {}), **stated}
     held_out = draw(keys_of(HeldOut, most=1))
-    if stated := draw(keys_of(CHOICES["tuner"][named["held_out"]["tuner"]["name"]], most=1)):
+    if stated := draw(keys_of(HELD_OUT_TUNERS[named["held_out"]["tuner"]["name"]], most=1)):
         held_out["tuner"] = {**settings.get("held_out", {}).get("tuner", {}), **stated}
     if held_out:
         settings["held_out"] = {**settings.get("held_out", {}), **held_out}
@@ -252,7 +255,7 @@ def test_forms_of_the_experiments_of_a_grid():
     paths = {"name": ["selection", "path-following"], "threshold": 0.1, "norm": ["l1", "l2"]}
     with pytest.raises(InputError, match=r"mixing.epsilon' is missing"):
         read_config(experiment(mixing=paths))
-    assert PathFollowing in {CHOICES["mixing"][name] for name in paths["name"]}
+    assert PathFollowing in {MIXINGS[name] for name in paths["name"]}
 
 
 VALUES = st.one_of(
@@ -278,7 +281,7 @@ def test_python_refuses_what_a_config_refuses(name, data):
     near = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
     value = data.draw(VALUES | near | values_of(item, types_of(kind)[item.name]))
     try:
-        expected = _read_section(kind, {item.name: value}, name)
+        expected = read_section(kind, {item.name: value}, name)
     except InputError:
         with pytest.raises(InputError, match=f"^{item.name} is "):
             kind(**{item.name: tuple(value) if isinstance(value, list) else value})
@@ -295,24 +298,16 @@ def test_settings_from_python_have_the_bounds_of_a_config(wrong):
         wrong()
 
 
-def parsed(step, *options):
-    """Return the options of a command with nothing else given."""
-    arguments = [step, *options]
-    parser = make_parser(arguments)
-    return parser.parse_args(arguments)
-
-
 def test_the_learner_that_nobody_names():
     """It is the same in a config on train, of the command and of Python."""
-    options = parsed("train", "--shard", "x", "--output", "y")
-    of_command = section_of(LEARNERS[options.learner], options)
+    of_command = read_settings(TrainSettings, None).learner
     assert of_command == TrainSettings().learner == read_config(experiment()).experiments["a"].learner
 
 
 @with_plugin
 def test_learners_and_tuners_of_which_nothing_is_stated():
     """Those of a config are those of Python, on the corpus that they are for."""
-    for name, kind in CHOICES["learner"].items():
+    for name, kind in ALL_LEARNERS.items():
         corpus = "dev" if name in TUNERS else "train"
         found = read_config(experiment(tune_on=corpus, features="dense", learner={"name": name}))
         conditions = {item.name: item.metadata.get("on", {}) for item in dataclasses.fields(kind)}
@@ -321,16 +316,10 @@ def test_learners_and_tuners_of_which_nothing_is_stated():
         assert not changed or kind is Installed
 
 
-@pytest.mark.parametrize("name", CHOICES["mixing"])
+@pytest.mark.parametrize("name", MIXINGS)
 def test_limits_of_mixings(name):
-    """Those of the command and of Python are those of a config."""
+    """Those of the step are those of a config."""
     needed = {"threshold": 0.5, "epsilon": 2.0} if name == "path-following" else {}
-    mixing = read_config(experiment(mixing={"name": name, **needed})).experiments["a"].mixing
-    words = [word for key, value in needed.items() for word in (f"--{key}", str(value))]
-    numbers = ["--shards", "1", "--epoch", "1", "--inputs", "x", "--output", "y"]
-    options = parsed("mix", "--mixing", name, *words, *numbers)
-    options.keep = tuple(options.keep)
-    found = section_of(MixSettings, options)
-    assert found == MixSettings(name, 1, 1, **needed)
-    for item in dataclasses.fields(mixing):
-        assert getattr(found, item.name) == getattr(mixing, item.name)
+    mixing = {"name": name, **needed}
+    of_step = read_settings(MixSettings, json.dumps({"mixing": mixing})).mixing
+    assert of_step == read_config(experiment(mixing=mixing)).experiments["a"].mixing

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from tests.declared import redeclare
+from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import index_lines, write
 
@@ -170,7 +171,7 @@ def test_attempts_at_shards_that_overlap(tmp_path, lists):
     write(tmp_path / "text", *TEXT * 500)
     write(tmp_path / "lists", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT * 500)))
     given = ["--nbest", tmp_path / "lists"] if lists else ["--source", tmp_path / "text"]
-    command = ["shard", *given, "--target", tmp_path / "text", "--shards", 2]
+    command = ["step", "shard", *given, "--target", tmp_path / "text", *settings(cut={"shards": 2})]
     itersel(*command, "--output", tmp_path / "alone")
     status = []
     again = list(map(str, [*command, "--output", tmp_path / "both"]))
@@ -200,13 +201,14 @@ def cut(tmp_path):
     """Text in two shards, its index, and its lists in two shards."""
     index_lines(tmp_path, TEXT, TEXT, ["0-0 1-1"] * 4)
     write(tmp_path / "nbest", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT)))
-    files = ["--target", tmp_path / "target", "--shards", 2]
-    itersel("shard", "--source", tmp_path / "source", *files, "--output", tmp_path / "shards")
-    itersel("shard", "--nbest", tmp_path / "nbest", *files, "--output", tmp_path / "cut")
+    files = ["--target", tmp_path / "target", *settings(cut={"shards": 2})]
+    itersel("step", "shard", "--source", tmp_path / "source", *files, "--output", tmp_path / "shards")
+    itersel("step", "shard", "--nbest", tmp_path / "nbest", *files, "--output", tmp_path / "cut")
     write(tmp_path / "grammar", "[X] ||| haus ||| house ||| LM=1")
     return tmp_path
 
 
+LISTS = "step lists --folder cut --number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --references %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
@@ -217,10 +219,10 @@ READERS = {
     ),
     "shards/0.ids": (EXTRACT, "lm estimate --order 2 --input target --leave-out shards --fold 0/2"),
     "shards/1.ids": ("lm estimate --order 2 --input target --leave-out shards --fold 0/2",),
-    "cut/0.ids": ("lists --folder cut --number 0",),
-    "cut/0.lists.gz": ("lists --folder cut --number 0",),
-    "cut/0.target.gz": ("lists --folder cut --number 0",),
-    "cut/dense.txt": ("lists --folder cut --number 0",),
+    "cut/0.ids": (LISTS,),
+    "cut/0.lists.gz": (LISTS,),
+    "cut/0.target.gz": (LISTS,),
+    "cut/dense.txt": (LISTS,),
 }
 
 
@@ -250,7 +252,7 @@ def test_folders_of_an_older_version(cut, refused, monkeypatch):
     monkeypatch.chdir(cut)
     for folder in ("shards", "cut"):
         (cut / folder / DECLARATION).unlink()
-    refused(["lists", "--folder", "cut", "--number=0", "--output=out.h5"], "cut: ", DECLARATION)
+    refused(["step", "lists", "--folder", "cut", "--number=0", "--output=out.h5"], "cut: ", DECLARATION)
     fold = ["lm", "estimate", "--order=2", "--input=target", "--leave-out=shards", "--fold=0/2", "--output=x"]
     refused(fold, "shards: ", DECLARATION)
     shutil.move(cut / "shards", cut / "mine")

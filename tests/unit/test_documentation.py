@@ -11,9 +11,11 @@ import pytest
 import yaml
 
 from itersel.align import sampler
-from itersel.cli.completion import full_parser
-from itersel.cli.main import STEPS, make_parser
+from itersel.cli.main import COMMANDS, make_parser
 from itersel.config.learners import LEARNERS, TUNERS, Online
+from itersel.config.search import ForestSettings, ListSettings
+from itersel.config.settings import read_settings
+from itersel.config.steps import TuneSettings
 from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
@@ -30,6 +32,9 @@ from itersel.vectors import weights
 MODULES = {"Shards": shard_format, "Weights": weights, "k-best lists": generate, "Forests": forests}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
 MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
+
+# The settings in experiments/against-cdec.sh.
+KINDS = {"step kbest": ListSettings, "step forest": ForestSettings, "step tune": TuneSettings}
 
 
 def sections_of(page, heading="## "):
@@ -110,11 +115,11 @@ def site(root):
 
 def test_command_reference_has_every_option(site):
     sections = sections_of(site["commands"]["command_reference"](), "## itersel ")
-    assert list(sections) == list(STEPS)
-    parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
-    (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
-    for name, step in steps.choices.items():
-        waiting = [step]
+    assert list(sections) == list(COMMANDS)
+    parser = make_parser(is_full=True)
+    (commands,) = (action for action in parser._actions if action.nargs == "A...")
+    for name, command in commands.choices.items():
+        waiting = [command]
         while waiting:
             for action in waiting.pop()._actions:
                 shown = [*action.option_strings, f"`{action.metavar or action.dest}"][0]
@@ -122,9 +127,8 @@ def test_command_reference_has_every_option(site):
                     waiting += action.choices.values()
                 elif action.dest != "help":
                     assert shown in sections[name], (name, shown)
-    assert "### --learner mira" in sections["train"]
-    assert "**Learner perceptron**" not in sections["train"]  # it has a section like the others
     assert "### --tuner pro" in sections["tune"]
+    assert "### itersel step mix" in sections["step"]
     assert "### itersel grammar extract" in sections["grammar"]
 
 
@@ -168,15 +172,17 @@ def test_comparison_with_cdec(root, tmp_path):
     assert len((tmp_path / "the output/tuned.source").read_text().splitlines()) == 500
     calls = [line.split("\t")[:-1] for line in (tmp_path / "log").read_text().splitlines()]
     for call in calls:
-        make_parser(call).parse_args(call)
+        options = make_parser(call).parse_args(call)
+        if kind := KINDS.get(" ".join(call[:2])):
+            read_settings(kind, options.settings)
     runs = ("kbest-mira", "mert", "mert-model-alone", "mert-partly-wrong", "forest-mert")
     scored = product(runs, range(1, 7), ("tuned", "devtest", "test"))
     lines = [f"BLEU of the output/{run}/{split}.{i}.txt" for run, i, split in scored]
     assert done.stdout.splitlines() == lines
-    tuned = [call for call in calls if call[0] == "tune"]
+    tuned = [call for call in calls if call[:2] == ["step", "tune"]]
     starts = [call[call.index("--previous") + 1] for call in tuned if "--previous" in call]
     assert len(tuned) == 30
-    # the others begin with the weights that `itersel kbest` has by default
+    # the others begin with the weights that `itersel step kbest` has by default
     assert len(starts) == 27
     assert {"the output/model-alone", "the output/partly-wrong", "the output/mert/weights.5.h5"} <= {*starts}
 

@@ -16,6 +16,7 @@ Then the four from the grammar have scores 5, 2, 0 and -3, BLEU 1, 0.2 ^ (1/4), 
 
 import h5py
 import pytest
+from tests.steps import settings
 from tests.systems import itersel
 
 from itersel.grammar.sparse import COMPUTED_FEATURE
@@ -44,18 +45,7 @@ ARPA = (
     *(f"0\t{word}" for word in ("<unk>", "<s>", "</s>", *WORDS)),
     *("", "\\end\\"),
 )
-LEARNER = (
-    "--learner",
-    "perceptron",
-    "--k-best",
-    "4",
-    "--pairs",
-    "all",
-    "--update",
-    "sentence",
-    "--learning-rate",
-    "1",
-)
+LEARNER = {"name": "perceptron", "bleu": "papineni", "pairs": "all", "update": "sentence", "learning_rate": 1}
 DTRAIN = {"house_rule": 2.0, "little_rule": 3.0, "small_rule": -2.0, "shell_rule": -1.0}
 DTRAIN |= {"Glue": -4.0, "PassThrough": -5.0}
 # Means of two sentences as dtrain printed them: BLEU of the best translations, pairs, pairs ranked wrongly.
@@ -79,7 +69,7 @@ def train(folder, epoch):
     output = folder / f"{epoch}.h5"
     files = ("--shard", folder / "shard.h5", "--model", folder / "lm", "--output", output)
     start = ("--weights", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
-    itersel("train", *files, *start, "--epoch", epoch, "--bleu", "papineni", *LEARNER)
+    itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_weights(output).to_dict()
     with h5py.File(output) as stream:
         means = stream.attrs["mean_bleu"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2

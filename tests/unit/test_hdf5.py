@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.limited import limited
 from tests.mixing import write_shards
+from tests.steps import settings
 from tests.text_grammars import write
 
 from itersel.errors import InputError
@@ -58,14 +59,15 @@ def shards(tmp_path_factory):
 
 def mix(folder, shards, size, *options):
     """Select features, with files of at most `size` bytes."""
-    command = ["mix", "--inputs", shards, "--shards=3", "--mixing=selection", "--epoch=1", "--select=2"]
-    return limited(*command, "--output", folder / "v.h5", *options, file_size=size)
+    how = settings(mixing={"name": "selection", "select": 2}, shards=3)
+    files = ["--inputs", shards, "--output", folder / "v.h5"]
+    return limited("step", "mix", *files, *how, *options, file_size=size)
 
 
 @pytest.mark.parametrize("size", [100, 100_000, 4_400_000])
 def test_full_disk_matrix(tmp_path, shards, size):
     done = mix(tmp_path, shards, size, f"--matrix={tmp_path / 'W.h5'}")
-    assert (done.stderr, done.returncode) == (f"itersel mix: {tmp_path / 'W.h5'}: File too large\n", 1)
+    assert (done.stderr, done.returncode) == (f"itersel step mix: {tmp_path / 'W.h5'}: File too large\n", 1)
     assert os.listdir(tmp_path) == []
 
 
@@ -82,7 +84,7 @@ def test_full_disk_when_all_but_the_end_is_written(tmp_path, shards):
     assert sizes["v.h5"] < 100_000
     for name, options in (("W.h5", [matrix]), ("v.h5", [])):
         done = mix(tmp_path, shards, sizes[name] - 1, *options)
-        assert done.stderr == f"itersel mix: {tmp_path / name}: File too large\n"
+        assert done.stderr == f"itersel step mix: {tmp_path / name}: File too large\n"
         assert os.listdir(tmp_path) == []
 
 

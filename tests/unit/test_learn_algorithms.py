@@ -10,6 +10,7 @@ from tests.damage import put
 from tests.naive import learning, selection
 from tests.naive.learning import Hypothesis
 from tests.naive.strategies import features_of
+from tests.steps import settings
 from tests.systems import itersel as step
 from tests.text_grammars import write
 
@@ -96,26 +97,28 @@ def hypotheses(decoder, sentence, weights):
     return result
 
 
-def train_command(*models):
-    learner = ["--learner", "perceptron", "--bleu", "liang", "--learning-rate", RATE]
-    return ["train", "--k-best", K_BEST, *learner, "--model", *models]
+def train_command(*models, learner=None, **keys):
+    """Return the command that trains a perceptron with these keys, and with other settings."""
+    perceptron = {"name": "perceptron", "bleu": "liang", "learning_rate": RATE, **(learner or {})}
+    return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--model", *models]
 
 
 def chain(folder, algorithm, update):
     own, shards = algorithm in ("sgd", "mixsgd"), 1 if algorithm == "sgd" else SHARDS
+    mixing = {"name": ALGORITHMS[algorithm]} | ({"select": NUMBER} if algorithm == "itersel" else {})
     out = folder / algorithm
     out.mkdir()
     for epoch in range(1, EPOCHS + 1):
         for z in range(shards):
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
             start = ["--weights", begin] if epoch > 1 else []
-            files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5", "--shard-number", z]
-            step(*train_command(folder / "lm.bin"), *files, *start, "--update", update, "--epoch", epoch)
+            files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5"]
+            command = train_command(folder / "lm.bin", learner={"update": update})
+            step(*command, *files, *start, "--epoch", epoch, "--shard-number", z)
         files = write(out / "list", *(f"{out}/w{epoch}.{z}.h5" for z in range(shards)))
-        mix = ["--mixing", ALGORITHMS[algorithm], "--output", out / f"v{epoch}.h5"]
-        mix += ["--select", NUMBER] if algorithm == "itersel" else []
+        mix = [*settings(mixing=mixing, shards=shards), "--output", out / f"v{epoch}.h5"]
         mix += ["--previous", out / f"v{epoch - 1}.h5"] if own and epoch > 1 else []
-        step("mix", "--inputs", files, "--shards", shards, "--epoch", epoch, *mix)
+        step("step", "mix", "--inputs", files, "--epoch", epoch, *mix)
     return read_weights(out / f"v{EPOCHS}.h5").to_dict()
 
 
@@ -139,10 +142,11 @@ def test_commands_equal_the_pseudo_code(tmp_path, update):
 
 def test_provenance_and_bytes(tmp_path):
     make_corpus(tmp_path)
-    command = [*train_command(tmp_path / "lm.bin"), "--shard", tmp_path / "1.h5"]
-    command += ["--learner=margin-perceptron", "--features=dense", "--pairs=pro", "--bleu=chiang"]
+    learner = {"name": "margin-perceptron", "pairs": "pro", "bleu": "chiang"}
+    command = train_command(tmp_path / "lm.bin", learner=learner, features="dense", seed=3)
+    command += ["--shard", tmp_path / "1.h5", "--epoch", 4, "--shard-number", 1]
     for name in ("one.h5", "two.h5"):
-        step(*command, "--seed", 3, "--epoch", 4, "--shard-number", 1, "--output", tmp_path / name)
+        step(*command, "--output", tmp_path / name)
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
     with h5py.File(tmp_path / "one.h5") as stream:
         found = read_header(stream, FORMAT, tmp_path / "one.h5").attributes

@@ -15,6 +15,7 @@ from tests.naive import learning, strategies
 
 from itersel.bleu.sentence import VARIANTS, SentenceBleu
 from itersel.config.search import Search
+from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
@@ -24,7 +25,7 @@ from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmente
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.learners.mira import Mira
 from itersel.learn.state import Start
-from itersel.learn.train import TrainSettings, train_shard
+from itersel.learn.train import train_shard
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
@@ -200,8 +201,10 @@ def train(shard, model):
 
 
 @pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
-@pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
-@pytest.mark.parametrize("constraints", ["hope-fear", "all"])
+@pytest.mark.parametrize(
+    ("fear", "constraints"),
+    [("cost-augmented", "hope-fear"), ("prediction", "hope-fear"), ("cost-augmented", "all")],
+)
 def test_a_separable_problem_is_separated(shard, model, train, hope, fear, constraints):
     weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
     decoder = Decoder(shard, model)

@@ -7,17 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import oracle
+from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
+from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.state import Memory, Start, read_start, write_training
-from itersel.learn.train import Part, TrainSettings, train_parts, train_shard
+from itersel.learn.train import Part, train_parts, train_shard
 from itersel.vectors.weights import make_weights
 
 
@@ -91,9 +93,9 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
     learner = LEARNERS[name](**keys_of(name, **options, strength=0.01))
     one = separate = Start(make_weights(START))
     for epoch in (1, 2):
-        how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
-        expected = train_parts([load(list(chain(*parts)))], one, how, measure_loss=True)
-        found = train_parts([load(part) for part in parts], separate, how, measure_loss=True)
+        how = TrainSettings(k_best=15, learner=learner, epoch=epoch, measure_loss=True)
+        expected = train_parts([load(list(chain(*parts)))], one, how)
+        found = train_parts([load(part) for part in parts], separate, how)
         assert_same(found, expected)
         assert found.loss == expected.loss
         one = expected.state or Start(expected.weights)
@@ -108,7 +110,7 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
 def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
     """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
     corpus = sentences(9, 5)
-    options = {"regularization": regularization, "strength": 0.001, "schedule": schedule}
+    options = keys_of(name, regularization=regularization, strength=0.001, schedule=schedule)
     learner = LEARNERS[name](pairs="all", average=True, bleu="nakov", learning_rate=0.05, **options)
     first = train(corpus, learner)
     second = train(corpus, learner, first.state, epoch=2)
@@ -162,7 +164,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     expected = train(sentences(4), learner, result.state, epoch=2).weights.to_dict()
     assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
     files = ["--inputs", write(tmp_path / "list", f"{tmp_path / '0.h5'}"), "--output", tmp_path / "v.h5"]
-    itersel("mix", *files, "--matrix", tmp_path / "W.h5", "--shards", 1, "--epoch", 1, "--mixing", "mean")
+    itersel("step", "mix", *files, "--matrix", tmp_path / "W.h5", *settings(mixing={"name": "mean"}))
     mixed = read_start(tmp_path / "v.h5", 2)
     assert mixed.memory is None
     assert mixed.weights.to_dict() == result.weights.to_dict()

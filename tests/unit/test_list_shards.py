@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.declared import redeclare
 from tests.naive import oracle
+from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
@@ -42,21 +43,22 @@ def folder(tmp_path):
     return tmp_path
 
 
-def cut(folder, *options):
-    """Cut into shards; without options, into a single one that keeps the order of the sentences."""
+def cut(folder, *options, **how):
+    """Cut into shards; if it is not said how, into a single one that keeps the order of the sentences."""
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
-    itersel("shard", *files, *(options or ["--shards", 1, "--keep-order"]))
+    itersel("step", "shard", *files, *options, *settings(cut=how or {"name": "in-order"}))
 
 
-def import_shard(folder, number=0, *options):
+def import_shard(folder, number=0, **how):
     output = folder / f"{number}.h5"
-    itersel("lists", "--folder", folder / "cut", "--number", number, "--output", output, *options)
+    files = ["--folder", folder / "cut", "--number", number, "--output", output]
+    itersel("step", "lists", *files, *settings(**how))
     return output
 
 
 def test_cut(folder):
     """Into the shards that parallel text would be cut into; all have the same dense features."""
-    cut(folder, "--shards", 2, "--seed", 7)
+    cut(folder, shards=2, seed=7)
     ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
     assert ids == [part.tolist() for part in shard_lines(4, 2, 7)]
     every = [line for lines in LISTS for line in lines]
@@ -69,7 +71,8 @@ def test_cut(folder):
 
 
 def test_labels_choose_sentences(folder):
-    cut(folder, "--task", write(folder / "labels", "x", "y", "x", "z"), "--labels", "y=1", "x=1")
+    labels = ["--labels", write(folder / "labels", "x", "y", "x", "z")]
+    cut(folder, *labels, name="labelled", labels={"y": 1, "x": 1})
     assert read_lines(folder / "cut/0.ids") == ["1"]
     assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]
     assert read_lines(folder / "cut/0.lists.gz") == [LISTS[1][0]]
@@ -79,12 +82,12 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     def written():
         return {path.name: read_lines(path) for path in (folder / "cut").iterdir()}
 
-    cut(folder, "--shards", 2)
+    cut(folder, shards=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
     monkeypatch.setattr("itersel.nbest.sharding.WAITING", 1)
     monkeypatch.setattr("itersel.nbest.sharding.PARSED", 2)
-    cut(folder, "--shards", 2)
+    cut(folder, shards=2)
     assert written() == at_once
 
 
@@ -114,7 +117,7 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     cut(folder)
-    path = import_shard(folder, 0, "--language", "en", "--protect", r"No\?")
+    path = import_shard(folder, language="en", protected=[r"No\?"])
     shard = read_list_shard(path)
     words = ["it", "rains", ".", "a", "dog", "!", "x", "No?"]
     assert shard.vocabulary.take(shard.word).to_list() == words
@@ -129,8 +132,9 @@ def test_qualities_are_learned_from(folder):
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
     assert read_list_shard(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
-        pairs = ["--pairs", "all"] if hasattr(LEARNERS[learner], "pairs") else []
-        itersel("train", "--shard", folder / "0.h5", "--learner", learner, *pairs, "--output", folder / "w")
+        pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
+        how = settings(learner={"name": learner, **pairs})
+        itersel("train", "--shard", folder / "0.h5", *how, "--output", folder / "w")
         # 'a cat', of higher quality than 'the cat', has no sparse feature and less LM
         found = read_weights(folder / "w").to_dict()
         assert max(found["w_the"], found["LM"]) < 0
@@ -159,9 +163,9 @@ def write_lists(folder, corpus):
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
-    references = [f"--target={path}" for path in write_lists(folder, corpus)]
+    references = ["--target", *write_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
-    itersel("shard", *files, "--dense", *oracle.DENSE_NAMES, "--shards", 2)
+    itersel("step", "shard", *files, *settings(dense=oracle.DENSE_NAMES, cut={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
     if regularization != "none":
@@ -172,8 +176,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     for shard in range(2):
         weights = folder / "weights.h5"
         files = ["--shard", import_shard(folder, shard), "--weights", start, "--output", weights]
-        how = [f"--{key.replace('_', '-')}={value}" for key, value in chosen.items()]
-        itersel("train", *files, "--learner", name, "--k-best", 15, *how)
+        itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
         found = read_weights(weights).to_dict()
         assert close(found, eager(own, learner, exact=True).weights)
@@ -187,8 +190,8 @@ def test_tuners_read_lists_where_a_decoder_would_write_them(folder):
     write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 y=1" for n in range(4)))
     write(folder / "references", *[good] * 4)
     cut(folder)
-    read = ["kbest", "--shard", import_shard(folder), "--k-best", 1]
-    tune = ["tune", "--tuner", "kbest-mira", "--shards", 1, "--output", folder / "w"]
+    read = ["step", "kbest", "--shard", import_shard(folder), *settings(k_best=1)]
+    tune = ["step", "tune", *settings(tuner={"name": "kbest-mira"}), "--output", folder / "w"]
     files, before = [f"{folder}/k{iteration}.h5" for iteration in (1, 2)], write(folder / "before", "LM -1")
     itersel(*read, "--output", files[0])
     # the only translations are those with the most LM, and no weight can change that
@@ -245,32 +248,33 @@ def test_files_of_folders(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "message"),
+    ("change", "how", "message"),
     [
-        ({"lists/0.gz": "0 ||| a"}, "", "lists/0.gz:1: expected 'number ||| text"),
-        ({"lists/1.gz": "1 ||| a ||| LM= 1 2"}, "", "lists/1.gz:1: 'LM' has 2 values here, but 1"),
-        ({"lists/1.gz": "1 ||| a |||"}, "", "lists/0.gz: has no translation of sentence 3 (of 0 to 3)"),
+        ({"lists/0.gz": "0 ||| a"}, {}, "lists/0.gz:1: expected 'number ||| text"),
+        ({"lists/1.gz": "1 ||| a ||| LM= 1 2"}, {}, "lists/1.gz:1: 'LM' has 2 values here, but 1"),
+        ({"lists/1.gz": "1 ||| a |||"}, {}, "lists/0.gz: has no translation of sentence 3 (of 0 to 3)"),
         (
             {"references": "a"},
-            "",
+            {},
             "lists/0.gz: has translations of sentence 3, but the number of references is 1",
         ),
         (
             {f"lists/{number}.gz": f"{number} ||| a ||| {MANY}" for number in range(2)},
-            "",
+            {},
             "lists/0.gz: 65 features look dense, such as 'f64'",
         ),
-        ({}, "--dense x y", "lists/0.gz: has none of the dense features, such as 'x'"),
-        ({}, "--shards 5", "lists: has 4 sentences, too few for 5 shards"),
-        ({"quality": "1"}, "--quality quality", "quality: has 1 lines for 6 translations"),
+        ({}, {"dense": ["x", "y"]}, "lists/0.gz: has none of the dense features, such as 'x'"),
+        ({}, {"cut": {"shards": 5}}, "lists: has 4 sentences, too few for 5 shards"),
+        ({"quality": "1"}, {}, "quality: has 1 lines for 6 translations"),
     ],
 )
-def test_bad_lists(folder, refused, monkeypatch, change, options, message):
+def test_bad_lists(folder, refused, monkeypatch, change, how, message):
     monkeypatch.chdir(folder)
     for name, line in change.items():
         write(folder / name, line)
-    words = ["shard", "--nbest", "lists", "--target", "references", "--shards", "2", "--output", "out"]
-    refused([*words, *options.split()], message)
+    words = ["step", "shard", "--nbest", "lists", "--target", "references", "--output", "out"]
+    words += ["--quality", *(name for name in change if name == "quality")]
+    refused([*words, *settings(**{"cut": {"shards": 2}, **how})], message)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +284,12 @@ def test_bad_lists(folder, refused, monkeypatch, change, options, message):
         ("0.ids", "01223", "", "0.lists.gz: has translations of other sentences than the shard"),
         ("0.ids", "x1", "", "0.ids:1: 'x' is not the number of a sentence"),
         ("0.target.gz", "ab", "", "0.target.gz: has 2 lines for 4 sentences"),
-        ("0.ids", "0123", "--protect x", "--protect has no effect without --language"),
+        (
+            "0.ids",
+            "0123",
+            '--settings {"protected":["x"]}',
+            "key 'protected' has no effect without a language",
+        ),
         ("0.ids", "0123", "--number 1", "1.ids: no such file"),
     ],
 )
@@ -288,7 +297,7 @@ def test_bad_shards(folder, refused, name, lines, options, message):
     cut(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    words = ["lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
+    words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], message)
 
 
@@ -296,7 +305,7 @@ def test_what_needs_a_decoder(folder, refused):
     cut(folder)
     shard, weights = import_shard(folder), write(folder / "weights", "LM 1")
     refused(["decode", "--shard", shard, "--weights", weights, "--k-best=3"], "--k-best needs a decoder")
-    forest = ["--learner=mira", "--candidates=forest", "--output", folder / "w"]
+    forest = [*settings(learner={"name": "mira", "candidates": "forest"}), "--output", folder / "w"]
     refused(["train", "--shard", shard, *forest], "lists have no forest")
     refused(["decode", "--shard", weights, "--weights", weights], "another kind of file")
 

@@ -83,7 +83,7 @@ def test_conflicting_options(arguments, message, tmp_path, refused):
         (lambda _, folder: (folder / "4.ids").unlink(), MIXED),
         (lambda _, folder: (folder / "1.ids").unlink(), r"1\.ids: no such file"),
         (lambda _, folder: write_lines(folder / "1.ids", ["4", "-1"]), r"ids:2: '-1' is not a line number"),
-        (lambda _, folder: shutil.rmtree(folder), "shards: was not made by 'itersel shard'"),
+        (lambda _, folder: shutil.rmtree(folder), "shards: was not made by 'itersel step shard'"),
     ],
 )
 def test_a_folder_of_another_text(text, damage, message):

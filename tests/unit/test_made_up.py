@@ -11,10 +11,12 @@ from benchmarks.made_up_lists import make_lists
 from benchmarks.made_up_shards import make_shards
 from benchmarks.scale import grow, variants
 from tests.limited import limited
+from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
 from itersel.bleu.kernels import best_bleu
+from itersel.config.steps import TuneSettings
 from itersel.corpus.columns import read_alignment
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
@@ -46,13 +48,13 @@ def test_tuners_learn_from_them(tmp_path):
     before = read_weights(tmp_path / "before")
     start = pool.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
-    tuned = tune(KBestMira(passes=3), lists, output, shards=1, iteration=2, before=before)
+    tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, before=before)
     assert tuned.score > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
 
 
 def test_mix_accepts_shards(tmp_path):
     files = ["--inputs", make_shards(tmp_path, 6, 500), "--output", tmp_path / "v.h5"]
-    itersel("mix", *files, "--shards", 6, "--mixing", "selection", "--epoch", 1, "--select", 50)
+    itersel("step", "mix", *files, *settings(mixing={"name": "selection", "select": 50}, shards=6))
     assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
     shards = [read_weights(tmp_path / f"{z}.h5") for z in range(6)]
     for weights in shards:
@@ -85,7 +87,7 @@ def test_pro_does_not_depend_on_the_type_of_processor(tmp_path):
     files = ["--lists", make_lists(tmp_path, **SIZES), "--previous", tmp_path / "before"]
     output, found = tmp_path / "weights.h5", set()
     for core in ("Prescott", "Nehalem", "Sandybridge"):
-        step = ["tune", "--tuner=pro", "--iteration=2", "--shards=1", *files, "--output", output]
+        step = ["step", "tune", *settings(tuner={"name": "pro"}), "--iteration=2", *files, "--output", output]
         done = limited(*step, env={**os.environ, "OPENBLAS_CORETYPE": core})
         assert done.returncode == 0, done.stderr
         found.add(output.read_bytes())

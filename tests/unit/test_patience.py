@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mixing import FIGURE_2, rows_of, run, write_shards
 from tests.naive.learning import last_trained
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.epochs import next_progress
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
-PATH = ["--threshold", "6", "--epsilon", "2", "--minimum", "1"]
-SELECTION = ["--select", "2", "--keep", "x1"]
-MIXINGS = {"mean-of-epochs": [], "mean": [], "selection": SELECTION, "path-following": PATH}
+PATH = {"threshold": 6, "epsilon": 2, "minimum": 1}
+SELECTION = {"select": 2, "keep": ["x1"]}
+MIXINGS = {"mean-of-epochs": {}, "mean": {}, "selection": SELECTION, "path-following": PATH}
 NOTHING = ["--shard", "none", "--model", "none"]
 
 
@@ -32,14 +33,14 @@ def test_training_stops_as_by_a_plain_count(scores, patience):
     assert found == [epoch >= stop for epoch in range(1, len(scores) + 1)]
 
 
-def decide(folder, epoch, line, *more):
+def decide(folder, epoch, line):
     """Run the command after an epoch in which devtest was translated by this line."""
     (folder / "reference").write_text("a b c d e f\n")
     (folder / "translation").write_text(f"{line}\n")
     previous = ["--previous", str(folder / f"{epoch - 1}.json")] if epoch > 1 else []
-    files = ["--reference", str(folder / "reference"), "--translations", str(folder / "translation")]
-    words = [*files, "--patience", "1", *previous, "--output", str(folder / f"{epoch}.json"), *more]
-    return main(["report", "patience", *words])
+    files = ["--references", str(folder / "reference"), "--translations", str(folder / "translation")]
+    words = [*files, *settings(patience=1), *previous, "--output", str(folder / f"{epoch}.json")]
+    return main(["step", "patience", *words])
 
 
 @pytest.fixture
@@ -55,33 +56,36 @@ def decision(tmp_path):
 def test_no_decision(tmp_path, capsys):
     (tmp_path / "1.json").write_text("{}")
     assert decide(tmp_path, 2, "a") == 1
-    assert "1.json: is not a decision; make it with 'itersel report patience'" in capsys.readouterr().err
+    assert "1.json: is not a decision; make it with 'itersel step patience'" in capsys.readouterr().err
     assert not (tmp_path / "2.json").exists()
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
-    options = ["--mixing", mixing, *MIXINGS[mixing], "--matrix", str(tmp_path / "W.h5"), "--epoch"]
+    def mix(*options):
+        matrix = ["--matrix", str(tmp_path / "W.h5")]
+        return run(tmp_path, *matrix, "--epoch", *options, name=mixing, **MIXINGS[mixing])
+
     write_shards(tmp_path, rows_of(FIGURE_2[12]), loss=1.0)
-    assert run(tmp_path, *options, "1") == 0
+    assert mix("1") == 0
     (tmp_path / "v.h5").rename(tmp_path / "v1.h5")
     passed = ["2", "--passed-on", str(tmp_path / "v1.h5"), *decision]
     write_shards(tmp_path, rows_of(FIGURE_2[12]), 2, loss=1.0)
-    assert run(tmp_path, *options, *passed) == 1
+    assert mix(*passed) == 1
     assert "shard0.h5: was trained although training has stopped" in capsys.readouterr().err
     assert not (tmp_path / "v.h5").exists()
     # their weights are not read
     write_shards(tmp_path, [{"y": 5.0}] * 3, 2, stopped=1)
-    assert run(tmp_path, *options, "2", *decision) == 1
+    assert mix("2", *decision) == 1
     assert "give the mixed weights of the previous epoch with --passed-on" in capsys.readouterr().err
-    assert run(tmp_path, *options, *passed) == 0
+    assert mix(*passed) == 0
     before, after = (read_weights(tmp_path / name).to_dict() for name in ("v1.h5", "v.h5"))
     assert after == before != {}
     assert (has_stopped(tmp_path / "v1.h5"), has_stopped(tmp_path / "v.h5")) == (False, True)
     # the same in the matrix, whose columns have the weight in every shard
     matrix = {name: value for name, value in read_weights(tmp_path / "W.h5").to_dict().items() if value}
     assert matrix == after
-    assert run(tmp_path, *options, "2") == 1
+    assert mix("2") == 1
 
 
 def test_a_shard_is_passed_on(tmp_path, decision):
@@ -94,7 +98,7 @@ def test_a_shard_is_passed_on(tmp_path, decision):
     found = read_arrays(shard, FORMAT)[1]
     assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
     for command in ("kbest", "forest"):
-        assert main([command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0
+        assert main(["step", command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0
 
 
 def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):
@@ -102,7 +106,8 @@ def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys
     write_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
     text.write_text("a b\n\nc\n")
     (tmp_path / "list").write_text("none\n")
-    tune = ["tune", "--tuner", "mert", "--lists", str(tmp_path / "list"), "--shards", "1", "--iteration", "4"]
+    tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--lists", str(tmp_path / "list")]
+    tune += ["--iteration", "4"]
     decode = ["decode", *NOTHING, "--weights", "none"]
     for command, passed_on, name in ((tune, weights, "tuned.h5"), (decode, text, "decoded")):
         output = tmp_path / name

@@ -1,6 +1,6 @@
 """The plan of a run: files and options of jobs, from the config alone."""
 
-import argparse
+import json
 import re
 import shlex
 import subprocess
@@ -8,14 +8,25 @@ from types import SimpleNamespace
 
 import pytest
 
-from itersel.cli.arguments import add_step
-from itersel.cli.main import STEPS, make_parser
-from itersel.config import splits, values
+from itersel.cli.main import make_parser
+from itersel.config import splits
 from itersel.config.command_line import options
+from itersel.config.cutting import CutSettings, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS, TUNERS
-from itersel.config.mixing import MIXINGS, NORMS
 from itersel.config.reading import read_config
+from itersel.config.report_steps import (
+    ChooseSettings,
+    CorporaSettings,
+    ExplainSettings,
+    PatienceSettings,
+    ResourceSettings,
+    TableSettings,
+)
+from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.sections import plain
+from itersel.config.settings import as_json, read_settings
+from itersel.config.steps import ListedSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.tasks import files_of
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
@@ -35,6 +46,7 @@ DATA = {
 }
 SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
 NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
+POOLED = {"name": "pooled", "labels": ["b", "a"]}
 FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
 # Instead of the defaults for train.
@@ -94,51 +106,70 @@ LISTS = plan_of(
     },
     decoder={"jobs": 3},
 )
-READ = ["--shard", "x", "--model", "x"]
-SYSTEM = ["choose", "--weights", "x", "--translations", "x", "--output-weights", "x"]
 
 
-def commands():
-    """Return steps, the options that rules name, and those of the plan."""
-    texts, translated = LISTS.list_texts, job("patient", stage="epoch-3", split="test", shard=0)
-    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
-    found = [
+def option_strings():
+    """Return commands with options that the plan makes: those whose options people type, too."""
+    texts = LISTS.list_texts
+    place = job("selected", split="train", shards="4", shard=0)
+    index = ["extract", "--index", "x", "--settings", ALL.shards.grammar(place)]
+    return [
         *(("corpus", ["prepare"], plan.texts.prepare_options(job())) for plan in (ALL, HELP)),
         ("corpus", ["prepare"], ALL.texts.prepare_options(job(held_out="dev"))),
         ("corpus", ["libreoffice-help"], HELP.texts.help_options),
         ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job())),
         ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job(shards="4", fold=0, folds=2))),
-        ("grammar", ["extract", "--index", "x"], ALL.shards.extract_options(place)),
-        ("report", ["table"], ALL.tables.comparison_options),
-        ("report", ["patience", "--translations", "x"], ALL.tables.patience_options(job("patient", epoch=2))),
-        ("decode", [*READ, "--weights", "x"], ALL.tables.decode_options(translated)),
+        ("grammar", index, ALL.shards.extracted_text(place)),
         *(("corpus", ["references"], texts.text_options(split)) for split in texts.splits),
-        ("shard", [], texts.shard_options(place)),
-        ("lists", ["--folder", "x", "--number", "0"], texts.import_options),
-        ("train", READ[:2], LISTS.epochs.train_options(place)),
-        ("kbest", READ[:2], LISTS.lists.options(place)),
-        ("decode", [*READ[:2], "--weights", "x"], LISTS.tables.decode_options(place)),
-        ("report", ["table"], LISTS.tables.comparison_options),
-        ("report", SYSTEM, LISTS.tables.system_options(place)),
-        ("report", ["corpus"], LISTS.tables.corpus_options),
+    ]
+
+
+@pytest.mark.parametrize(("command", "required", "made"), option_strings())
+def test_commands_know_the_options(command, required, made):
+    arguments = [command, *required, *shlex.split(made)]
+    output = [] if "--output" in arguments else ["--output", "x"]
+    assert make_parser(arguments).parse_args([*arguments, *output]).output
+
+
+def settings_of_steps():
+    """Return the settings that the plan makes, with the class that the step reads them as."""
+    translated = job("patient", stage="epoch-3", split="test", shard=0)
+    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
+    found = [
+        (Grammar, ALL.shards.grammar(place)),
+        (TableSettings, ALL.tables.table_settings(job())),
+        (PatienceSettings, ALL.tables.patience_settings(job("patient", epoch=2))),
+        (Search, ALL.tables.decode_settings(translated)),
+        (CutSettings, LISTS.list_texts.cut_settings(place)),
+        (ListedSettings, LISTS.list_texts.list_settings(place)),
+        (TrainSettings, LISTS.epochs.train_settings(place)),
+        (ListSettings, LISTS.lists.settings(place)),
+        (Search, LISTS.tables.decode_settings(place)),
+        (TableSettings, LISTS.tables.table_settings(job())),
+        (ChooseSettings, LISTS.tables.choose_settings(place)),
+        (CorporaSettings, LISTS.tables.corpora_settings),
+        (CorporaSettings, ALL.tables.corpora_settings),
+        (ExplainSettings, ALL.explain_settings(job())),
     ]
     for name in EXPERIMENTS:
         place = job(name, epoch=2, shard=0)
-        found.append(("report", SYSTEM, ALL.tables.system_options(place)))
+        found.append((ChooseSettings, ALL.tables.choose_settings(place)))
+        found.append((ResourceSettings, ALL.tables.resource_settings(place)))
         if name not in ALL.epochs.batch:
-            found.append(("train", READ, ALL.epochs.train_options(place)))
-            found.append(("mix", ["--inputs", "x"], ALL.epochs.mix_options(place)))
+            found.append((TrainSettings, ALL.epochs.train_settings(place)))
+            found.append((MixSettings, ALL.epochs.mix_settings(place)))
         if name not in ALL.epochs.mixed:
-            found.append((ALL.lists.command(place), READ, ALL.lists.options(place)))
-            found.append(("tune", ["--lists", "x"], ALL.lists.tune_options(place)))
+            kind = ForestSettings if ALL.lists.step(place) == "forest" else ListSettings
+            found.append((kind, ALL.lists.settings(place)))
+            found.append((TuneSettings, ALL.lists.tune_settings(place)))
     return found
 
 
-@pytest.mark.parametrize(("step", "required", "made"), commands())
-def test_commands_know_the_options(step, required, made):
-    arguments = [step, *required, *shlex.split(made)]
-    output = [] if "--output" in arguments else ["--output", "x"]
-    assert make_parser(arguments).parse_args([*arguments, *output]).output
+@pytest.mark.parametrize(("kind", "made"), settings_of_steps())
+def test_steps_read_their_settings(kind, made):
+    """Every key that the plan states is one of the step, with the same value."""
+    read = plain(read_settings(kind, made))
+    assert made == as_json({key: read[key] for key in json.loads(made)})
 
 
 def test_lists_replace_grammars_and_models():
@@ -146,40 +177,26 @@ def test_lists_replace_grammars_and_models():
     place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert LISTS.epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (LISTS.epochs.training_models(place), LISTS.files.models, LISTS.tables.counted) == ([], [], {})
-    made = LISTS.epochs.train_options(place)
-    assert made.startswith("--epoch 1 --shard-number 2 --features all --k-best 100 --seed")
+    # nothing of a decoder
+    made = json.loads(LISTS.epochs.train_settings(place))
+    assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss"}
     assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     assert LISTS.lists.shard(place) == ["out/x/shards/dev/3/2.h5"]
     assert LISTS.lists.models(place) == LISTS.lists.models(job("tuned", epoch=1, shard=0)) == []
-    assert LISTS.lists.options(job("tuned", epoch=1, shard=0)).endswith("--features all --k-best 7")
-    assert LISTS.tables.decode_options(place) == "--features all"
+    assert json.loads(LISTS.lists.settings(job("tuned"))) == {"features": "all", "k_best": 7}
+    assert json.loads(LISTS.tables.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
-    assert texts.lists(place) == ["l's", "q", *references]
-    assert shlex.split(texts.shard_options(place)) == [
-        *("--nbest", "l's", "--target", references[0], "--target", references[1], "--quality", "q"),
-        *("--dense", "LM", "--dense", "TM_0", "--shards", "4", "--seed", "1"),
-    ]
-    assert texts.shard_options(job(split="devtest.new", shards="3")).endswith("--shards 3 --keep-order")
+    assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
+    cut = {"name": "shuffled", "shards": 4, "seed": 1}
+    assert json.loads(texts.cut_settings(place)) == {"cut": cut, "dense": ["LM", "TM_0"]}
+    in_order = json.loads(texts.cut_settings(job(split="devtest.new", shards="3")))["cut"]
+    assert in_order == {"name": "in-order", "shards": 3}
+    assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
     assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == files[:2]
     assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
-    assert texts.import_options == "--language en --protect 'a b'"
-
-
-@pytest.mark.parametrize(
-    ("step", "option", "choices"),
-    [
-        ("train", "learner", tuple(LEARNERS)),
-        ("mix", "mixing", tuple(MIXINGS)),
-        ("mix", "norm", NORMS),
-        ("bleu", "tokenize", values.TOKENIZATIONS),
-    ],
-)
-def test_choices_are_those_of_the_steps(step, option, choices):
-    parser = argparse.ArgumentParser()
-    add_step(parser, step, STEPS[step][0])
-    assert sorted(parser._option_string_actions[f"--{option}"].choices) == sorted(choices)  # type: ignore[arg-type]
+    assert json.loads(texts.list_settings(place)) == {"language": "en", "protected": ["a b"]}
 
 
 def test_values_that_begin_with_a_dash():
@@ -192,24 +209,32 @@ def test_values_that_begin_with_a_dash():
 def test_keys_of_an_experiment_win():
     """Its seed and the size of its lists."""
     for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
-        made = ALL.epochs.train_options(job(name, epoch=1, shard=0))
-        assert f"--k-best {k_best} --seed {seed} " in made
-    assert "--seed 9 --tuner pro" in ALL.lists.tune_options(job("pro", epoch=1))
+        made = json.loads(ALL.epochs.train_settings(job(name)))
+        assert (made["seed"], made["k_best"]) == (seed, k_best)
+    assert json.loads(ALL.lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
 
 
-def test_options_of_tuning():
+def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
-    for name, command, made in (
-        ("part", "forest", "--features all --pop-limit 200 --max-span 15 --density 50"),
-        ("forest-mert", "forest", "--features dense --pop-limit 200 --max-span 15 --density 50"),
-        ("mert", "kbest", "--features dense --pop-limit 200 --max-span 15 --k-best 100"),
+    search = {"pop_limit": 200, "max_span": 15}
+    for name, step, features, more in (
+        ("part", "forest", "all", {"density": 50}),
+        ("forest-mert", "forest", "dense", {"density": 50}),
+        ("mert", "kbest", "dense", {"templates": [], "k_best": 100}),
     ):
         place = job(name, epoch=1, shard=0)
-        assert ALL.lists.command(place) == command
-        assert f"--shard-number 0 {made}" in ALL.lists.options(place)
-        assert ("--sum-sparse" in ALL.lists.tune_options(place)) == (name == "part")
-    made = f"--previous {FOLDER}/mert/epoch-1/weights.h5 --shards 1 --iteration 2 --seed 9 --tuner mert "
-    assert ALL.lists.tune_options(job("mert", epoch=2)).startswith(f"{made}--directions 12 --restarts 5")
+        assert ALL.lists.step(place) == step
+        assert json.loads(ALL.lists.settings(place)) == {"features": features, **search, **more}
+        assert json.loads(ALL.lists.tune_settings(place))["sum_sparse"] == (name == "part")
+    second = job("mert", epoch=2)
+    tuner = {"name": "mert", "directions": 12, "restarts": 5}
+    assert json.loads(ALL.lists.tune_settings(second)) == {
+        **{"tuner": tuner, "shards": 1, "seed": 9, "sum_sparse": False}
+    }
+    assert (ALL.lists.iteration(second), ALL.lists.weights(second)) == (
+        2,
+        [f"{FOLDER}/mert/epoch-1/weights.h5"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -228,41 +253,41 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "held_out": step}
     plan = plan_of({"a": experiment}, decoder={"jobs": 3})
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
-    mixed, place = plan.epochs.mix_options(job(epoch=2)), job(epoch=2, shard=0)
-    assert mixed.endswith(f"--previous {first}/mixed.h5" if has_previous else "--epoch 2")
+    place = job(epoch=2, shard=0)
+    assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
     assert plan.lists.shard(place) == ["out/x/shards/dev/3/0.h5"]
-    assert plan.lists.options(place).startswith(f"--weights {second}/mixed.h5 --iteration 1 ")
-    assert plan.lists.tune_options(place) == (
-        f"--previous {second}/mixed.h5 --last {first}/mixed.h5 --sum-sparse "
-        "--shards 3 --iteration 1 --seed 1 --tuner line-search --directions WordPenalty,step"
-    )
-    assert "--last" not in plan.lists.tune_options(job(epoch=1))
+    assert (plan.lists.weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
+    assert plan.lists.weights_before(place) == [f"{first}/mixed.h5"]
+    tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
+    assert json.loads(plan.lists.tune_settings(place)) == {
+        **{"tuner": tuner, "shards": 3, "seed": 1, "sum_sparse": True}
+    }
+    assert plan.lists.weights_before(job(epoch=1)) == []
 
 
-def test_options_of_mixing():
+def test_settings_of_mixing():
     keep = ["dense", "RBT:,_it's"]
     kept = {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}}
     path = {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2}
     mean = {"algorithm": "mixsgd", "epochs": 2}
     plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
-
-    def made(name, epoch):
-        return plan.epochs.mix_options(job(name, epoch=epoch))
-
-    assert made("default", 2) == "--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2"
-    limit = "--relative-threshold 0.25 --norm l0"
-    assert made("kept", 1) == f"--mixing selection --shards 1 {limit} --keep {shlex.join(keep)} --epoch 1"
-    assert made("mean", 1) == "--mixing mean-of-epochs --shards 1 --epoch 1"
-    before = f"--epoch 2 --previous {FOLDER}/mean/epoch-1/weights.h5"
-    assert made("mean", 2) == f"--mixing mean-of-epochs --shards 1 {before}"
-    limits = "--threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
-    before = f"{FOLDER}/path/epoch-1/weights.h5"
-    assert made("path", 2) == f"--mixing path-following --shards 1 {limits} --epoch 2 --previous {before}"
-    assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [before]
-    for name in plan.config.experiments:
-        made_of_shard = plan.epochs.train_options(job(name, epoch=1, shard=0))
-        assert ("--measure-loss" in made_of_shard) == (name == "path")
+    unlimited = {"select": None, "threshold": None, "relative_threshold": None}
+    selection = {"name": "selection", **unlimited, "norm": "l2", "keep": []}
+    followed = {"name": "path-following", "threshold": 1.0, "epsilon": 5.0, "minimum": 0.01}
+    for name, mixing in (
+        ("default", {**selection, "select": 100_000}),
+        ("kept", {**selection, "relative_threshold": 0.25, "norm": "l0", "keep": keep}),
+        ("mean", {"name": "mean-of-epochs"}),
+        ("path", {**followed, "norm": "l2", "keep": []}),
+    ):
+        assert json.loads(plan.epochs.mix_settings(job(name))) == {"mixing": mixing, "shards": 1}
+        before = [f"{FOLDER}/{name}/epoch-1/weights.h5"] if name in ("mean", "path") else []
+        assert plan.epochs.of(job(name, epoch=2)).mixed_before == before
+        measured = json.loads(plan.epochs.train_settings(job(name)))["measure_loss"]
+        assert measured == (name == "path")
+    weights = f"{FOLDER}/path/epoch-1/weights.h5"
+    assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]
 
 
 def test_shard_of_an_epoch():
@@ -273,8 +298,6 @@ def test_shard_of_an_epoch():
     assert plan.epochs.training_models(place) == ["out/x/lm/5-shards/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
     assert plan.epochs.start_weights(place) == start
-    made = plan.epochs.train_options(place)
-    assert made.startswith(f"--weights {start[0]} --epoch 2 --shard-number 3 --features all")
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
     models = job(shards="5", folds=2, fold=1)
     assert plan.shards.fold_models(models) == [f"out/x/lm/5-shards/2-folds/{fold}.bin" for fold in (0, 1)]
@@ -310,7 +333,7 @@ def test_shards_that_go_on_alone():
     assert plan.shards.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
     assert plan.shards.further_texts(job(split="devtest")) == []
     for split in ("train", "dev", "devtest"):
-        made = plan.shards.extract_options(job(split=split, shards="2", shard=1))
+        made = plan.shards.extracted_text(job(split=split, shards="2", shard=1))
         assert ("--leave-one-out" in made) == (split == "train")
         assert ("/1.target.1.gz" in made) == (split == "dev")
 
@@ -325,7 +348,7 @@ def test_resharding_deals_each_file_once():
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
             models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert plan.shards.sharding_options(job(split="train", shards="6")) == "--shards 6 --seed 1"
+    assert plan.shards.cut(job(split="train", shards="6")) == Shuffled(6, seed=1)
 
 
 @pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
@@ -370,15 +393,11 @@ def test_an_epoch_passes_on_what_the_one_before_made():
             for passed, file in zip(passing, ("weights.h5", mixed, "devtest/0.txt"), strict=True):
                 files = [f"{third}/{file}"] if before else []
                 assert passed(place) == {"patience": before, "passed_on": files}
-            made = [plan.tables.decode_options(place)]
-            made += [] if name == "batch" else [plan.epochs.train_options(place)]
-            made += [] if name == "mixed" else [plan.lists.options(place), plan.lists.tune_options(place)]
-            assert all((f"--patience {third}/patience.json" in one) == bool(before) for one in made)
     best = job("mixed", stage="best", split="test", shard=0)
-    assert plan.epochs.passed_translation(best) == {}
-    made = plan.tables.patience_options(job("mixed", epoch=2))
-    assert made.startswith(f"--patience 2 --previous {FOLDER}/mixed/epoch-1/patience.json --tokenize 13a ")
-    assert "--previous" not in plan.tables.patience_options(job("mixed", epoch=1))
+    assert plan.epochs.passed_translation(best) == {"patience": [], "passed_on": []}
+    assert json.loads(plan.tables.patience_settings(job("mixed")))["patience"] == 2
+    before = [[], [f"{FOLDER}/mixed/epoch-1/patience.json"]]
+    assert [plan.epochs.of(job("mixed", epoch=epoch)).decision_before for epoch in (1, 2)] == before
 
 
 def test_experiments_that_start_from_others():
@@ -412,24 +431,35 @@ def test_repeats():
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
-    assert "--seed 7 " in plan.epochs.train_options(third)
-    assert plan.shards.sharding_options(job(split="train", shards="2-seed-7")) == "--shards 2 --seed 7"
-    assert plan.shards.sharding_options(job(split="devtest", shards="1")) == "--shards 1 --keep-order"
-    assert "--name a --repeat 3 " in plan.tables.system_options(third)
+    assert json.loads(plan.epochs.train_settings(third))["seed"] == 7
+    assert plan.shards.cut(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
+    assert plan.shards.cut(job(split="devtest", shards="1")) == InOrder(1)
+    described = json.loads(plan.tables.choose_settings(third))
+    assert (described["name"], described["repeat"]) == ("a", 3)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "files", "shards", "folds", "made"),
+    ("tasks", "files", "shards", "folds", "cut"),
     [
-        ({"name": "random"}, 4, 4, 4, "--shards 4 --seed 1"),
-        ({"shards": 3}, 24, 3, 10, "--shards 24 --seed 1"),
-        ({"name": "pooled", "labels": ["b", "a"]}, 10, 1, 10, "--shards 10 --size one --pool a b"),
-        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, "--shards 3 --size all --pool a"),
-        (NATURAL, 3, 3, 3, "--others drop --minimum 1 --labels a=2 b=1"),
-        ({**NATURAL, "others": "join", "minimum": 5}, 4, 4, 4, "--others join --minimum 5 --labels a=2 b=1"),
+        ({"name": "random"}, 4, 4, 4, Shuffled(4)),
+        ({"shards": 3}, 24, 3, 10, Shuffled(24)),
+        (
+            {"name": "pooled", "labels": ["b", "a"]},
+            10,
+            1,
+            10,
+            Pooled(labels=("a", "b"), shards=10, size="one"),
+        ),
+        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
+        (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),
+        (
+            {**NATURAL, "others": "join", "minimum": 5},
+            *(4, 4, 4),
+            Labelled(labels={"a": 2, "b": 1}, others="join", minimum=5),
+        ),
     ],
 )
-def test_tasks(tasks, files, shards, folds, made):
+def test_tasks(tasks, files, shards, folds, cut):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
@@ -441,11 +471,11 @@ def test_tasks(tasks, files, shards, folds, made):
     for wildcard in (name, f"{name}-seed-7"):
         assert re.fullmatch(SHARDS_PATTERN, wildcard)
     place = job(split="train", shards=name)
-    assert plan.shards.sharding_options(place).endswith(made)
+    assert plan.shards.cut(place) == cut
     assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
-    assert f"--shards {shards} " in plan.tables.system_options(job())
+    assert json.loads(plan.tables.choose_settings(job()))["shards"] == shards
     # if sentences are dropped, the shards do not have all rules of train
     is_whole = kind in ("random", "resharding") or "others" in tasks
     assert plan.tables.counted.get("train") == (name if is_whole else None)
@@ -469,14 +499,16 @@ def test_independent_tasks():
     # the same file as in the shards of the natural tasks
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
     assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
-    scored = "--task out/x/corpus/train.task.gz --scored out/x/corpus/devtest.task.gz --seed 1 --others drop"
-    shards = plan.shards.name(plan.config.experiments["all"])
-    assert plan.shards.sharding_options(job(split="train", shards=shards)).startswith(scored)
-    chosen = plan.tables.system_options(job("own.task-b.repeat-2"))
-    assert "--name own.task-b --repeat 2 " in chosen
-    assert "--tasks independent --shards 1 " in chosen
-    assert chosen.endswith("--labels out/x/corpus/devtest.task.gz --task b")
-    assert re.findall(rf"--system (\S+) {FOLDER}/(\S+)", plan.tables.task_options(job(split="test"))) == [
+    cut = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
+    assert plan.shards.labels(cut) == ["out/x/corpus/train.task.gz"]
+    assert plan.shards.scored_labels(cut) == ["out/x/corpus/devtest.task.gz"]
+    of_b = job("own.task-b.repeat-2")
+    assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
+    chosen = json.loads(plan.tables.choose_settings(of_b))
+    described = {"name": "own.task-b", "repeat": 2, "tasks": "independent", "shards": 1, "task": "b"}
+    assert described.items() <= chosen.items()
+    systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
+    assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [
         ("all", "all/best/test.txt"),
         *((name.partition(".")[0], f"{name}/tasks/test.txt") for name in ("own", "own.repeat-2", "next")),
     ]
@@ -538,12 +570,14 @@ def test_texts_of_the_help():
     news = plan.texts.prepare_options(job(held_out="test.news"))
     assert news.startswith("--split test.news --preparation out/x/corpus/preparation.json ")
     assert "--source x.de --target x.en --target y.en --output" in news
+    made = json.loads(plan.tables.table_settings(job()))["test_sets"]
     for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
-        assert f"--test-set {name} out/x/corpus/{split}.target.gz" in plan.tables.comparison_options
-    statistics = "out/x/corpus/statistics.json out/x/corpus/test.news.statistics.json"
-    assert statistics in plan.tables.corpus_options
-    assert "--collection out/x/corpus/help/statistics.json" in plan.tables.corpus_options
-    assert "--rules test.sbasic out/x/report/rules.test.sbasic.json" in plan.tables.corpus_options
+        assert made[name]["references"][0] == f"out/x/corpus/{split}.target.gz"
+    statistics = ["out/x/corpus/statistics.json", "out/x/corpus/test.news.statistics.json"]
+    assert plan.texts.statistics == statistics
+    assert plan.texts.collection == ["out/x/corpus/help/statistics.json"]
+    rules = json.loads(plan.tables.corpora_settings)["rules"]
+    assert rules["test.sbasic"] == "out/x/report/rules.test.sbasic.json"
 
 
 def test_preparation_options():

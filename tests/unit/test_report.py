@@ -5,7 +5,8 @@ import math
 
 import pytest
 from tests.scored import make_system as system
-from tests.scored import p_values, table_command
+from tests.scored import p_values, table_command, write_test_set
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -19,7 +20,7 @@ from itersel.report.table import cells, text_table, tsv_table
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
 BAD = [line.replace("d", "x") for line in REFERENCES]
-EXTRACTION = {"max-span": 10, "max-symbols": 4, "max-nonterminals": 1, "min-gap": 2, "max-samples": 50}
+EXTRACTION = {"max_span": 10, "max_symbols": 4, "max_nonterminals": 1, "min_gap": 2, "max_samples": 50}
 OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}
 OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
@@ -117,16 +118,16 @@ def test_table_of_one_system():
 
 
 def test_command_table(tmp_path, refused):
-    arguments = table_command(tmp_path / "test", [system("a"), system("b")], [GOOD, BAD], REFERENCES)
-    arguments += ["--trials", "50", "--output"]
-    outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
-    assert main([*arguments, *outputs]) == 0
+    files = write_test_set(tmp_path / "test", [system("a"), system("b")], [GOOD, BAD], REFERENCES)
+    outputs = [tmp_path / f"table{suffix}" for suffix in (".json", ".txt", ".tsv")]
+    command = table_command({"test": files}, *outputs, trials=50)
+    assert main(command) == 0
     assert len(json.loads((tmp_path / "table.json").read_text())["test_sets"][0]["systems"]) == 2
     assert (tmp_path / "table.txt").read_text().startswith("system  experiment")
     assert (tmp_path / "table.tsv").read_text().startswith("test_set\tsystem\texperiment\t")
-    refused([*arguments, str(tmp_path / "table.pdf")], ".txt, .tsv, .json")
+    refused(table_command({"test": files}, tmp_path / "table.pdf"), ".txt, .tsv, .json")
     (tmp_path / "test/1.json").write_text("{}")
-    refused([*arguments, *outputs], "1.json: is not the description of a system")
+    refused(command, "1.json: is not the description of a system")
 
 
 @pytest.mark.parametrize(
@@ -140,28 +141,34 @@ def test_command_table(tmp_path, refused):
 )
 def test_systems_with_the_same_name_are_not_merged(tmp_path, refused, change, message):
     systems = [system("same"), system("same", **change)]
-    arguments = table_command(tmp_path / "test", systems, [GOOD, BAD], REFERENCES)
-    refused([*arguments, "--output", str(tmp_path / "table.txt")], message)
+    files = write_test_set(tmp_path / "test", systems, [GOOD, BAD], REFERENCES)
+    refused(table_command({"test": files}, tmp_path / "table.txt"), message)
 
 
 @pytest.mark.parametrize(
-    ("names", "systems", "message"),
+    ("systems", "changes", "message"),
     [
-        (("a", "a"), ("one", "one"), "two test sets are named 'a'"),
-        (("a", "b"), ("one", "two"), "'a' and 'b' have different systems"),
-        (("a", "b"), ("one",), "2 --test-set, 1 --systems and 1 --translations"),
-        ((), ("one",), "test set 'news' has no reference"),
+        ({"a": "one", "b": "two"}, {}, "'a' and 'b' have different systems"),
+        ({"a": "one"}, {"translations": []}, "1 systems, but 0 translations; give one of each"),
+        ({"news": "one"}, {"references": []}, "test set 'news' has no reference"),
+        ({"a/b": "one"}, {}, "key 'test_sets.a/b': the name of a test set may contain"),
+        ({"pooled": "one"}, {}, "key 'test_sets.pooled': the name of a test set may contain"),
+        ({}, {}, "key 'test_sets' must contain test sets by name"),
     ],
 )
-def test_inconsistent_test_sets(tmp_path, text_file, refused, names, systems, message):
-    reference, translation = text_file("ref", REFERENCES), text_file("t", GOOD)
-    arguments = ["report", "table", "--output", str(tmp_path / "table.txt")]
-    for words in [[name, reference] for name in names] or [["news"]]:
-        arguments += ["--test-set", *words]
-    for name in systems:
+def test_inconsistent_test_sets(tmp_path, text_file, refused, systems, changes, message):
+    files = {"references": [text_file("ref", REFERENCES)], "translations": [text_file("t", GOOD)]}
+    test_sets = {}
+    for test_set, name in systems.items():
         write_system(tmp_path / f"{name}.json", system(name))
-        arguments += ["--systems", str(tmp_path / f"{name}.json"), "--translations", translation]
-    refused(arguments, message)
+        test_sets[test_set] = {**files, "systems": [str(tmp_path / f"{name}.json")], **changes}
+    refused(table_command(test_sets, tmp_path / "table.txt"), message)
+
+
+def test_test_sets_have_different_names():
+    one = Translations("a", [system("one")], [GOOD], [REFERENCES])
+    with pytest.raises(InputError, match="two test sets are named 'a'"):
+        compare([one, one], trials=10)
 
 
 @pytest.fixture
@@ -171,9 +178,9 @@ def resources(tmp_path):
     path.parent.mkdir(parents=True)
     for name in FILES:
         (run / name).touch()
-    options = {name: run / name for name in FILES} | {"pop-limit": 30, "features": "dense"} | EXTRACTION
-    arguments = [f"--{name}={value}" for name, value in options.items()]
-    assert main(["report", "resources", *arguments, f"--output={path}"]) == 0
+    files = [f"--{name}={run / name}" for name in FILES]
+    how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
+    assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path
 
 

@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 from tests.scored import sacrebleu, write_detokenizer
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.epochs import choose_epoch
@@ -21,10 +22,10 @@ def numbered(name):
 def joining(tmp_path, text_file):
     """Return a function that returns the command which joins translations of tasks."""
 
-    def command(labels, tasks, *translations):
-        paths = [text_file(f"model{place}", lines) for place, lines in enumerate(translations)]
-        arguments = ["--labels", text_file("labels", labels), "--tasks", *tasks, "--translations", *paths]
-        return ["report", "join", *arguments, "--output", str(tmp_path / "joined")]
+    def command(labels, translations):
+        files = {task: text_file(f"model-{task}", lines) for task, lines in translations.items()}
+        arguments = ["--labels", text_file("labels", labels), *settings(translations=files)]
+        return ["step", "join", *arguments, "--output", str(tmp_path / "joined")]
 
     return command
 
@@ -39,7 +40,7 @@ def joining(tmp_path, text_file):
     ],
 )
 def test_join(tmp_path, joining, tasks, expected):
-    assert main(joining(LABELS, tasks, *map(numbered, tasks))) == 0
+    assert main(joining(LABELS, {task: numbered(task) for task in tasks})) == 0
     assert (tmp_path / "joined").read_text() == "".join(f"{line}\n" for line in expected)
 
 
@@ -47,22 +48,29 @@ def test_packed_labels(tmp_path, text_file):
     labels = tmp_path / "labels.gz"
     labels.write_bytes(gzip.compress("\n".join(f"{label} " for label in LABELS).encode()))
     output = tmp_path / "joined.gz"
-    arguments = ["--labels", str(labels), "--tasks", "calc", "--translations", text_file("t", numbered("c"))]
-    assert main(["report", "join", *arguments, "--output", str(output)]) == 0
+    files = settings(translations={"calc": text_file("t", numbered("c"))})
+    assert main(["step", "join", "--labels", str(labels), *files, "--output", str(output)]) == 0
     assert gzip.decompress(output.read_bytes()) == b"\nc 1\n\nc 3\n\n\n"
 
 
 @pytest.mark.parametrize(
-    ("labels", "tasks", "translations", "message"),
+    ("labels", "translations", "message"),
     [
-        (LABELS, ["base", "calc"], [numbered("b")], "2 tasks, but 1 translations; give one"),
-        (LABELS, ["base"], [numbered("b")[:5]], "labels:6: has no partner: 6 lines, but 5 in "),
-        (LABELS, ["base", "base"], [numbered("b")] * 2, "task 'base' is named twice"),
-        (["base", "a\tx", "calc"], ["base"], [numbered("b")[:3]], "labels:2: 'a\\tx' is not a task label"),
+        (LABELS, {}, "key 'translations' must contain 'label: file' lines"),
+        (LABELS, {"base": numbered("b")[:5]}, "labels:6: has no partner: 6 lines, but 5 in "),
+        (LABELS, {"a b": numbered("b")}, "key 'translations.a b'"),
+        (["base", "a\tx", "calc"], {"base": numbered("b")[:3]}, "labels:2: 'a\\tx' is not a task label"),
     ],
 )
-def test_join_errors(joining, refused, labels, tasks, translations, message):
-    refused(joining(labels, tasks, *translations), message)
+def test_join_errors(joining, refused, labels, translations, message):
+    refused(joining(labels, translations), message)
+
+
+def test_a_task_that_is_named_twice(joining, refused):
+    """JSON may have a key twice, but which of the two files is meant?"""
+    *words, given, output, path = joining(LABELS, {"base": numbered("b")})
+    twice = given.replace('"base":', '"base": "x", "base":')
+    refused([*words, twice, output, path], "--settings: key 'base' is there twice")
 
 
 def test_choose_epoch():
@@ -78,26 +86,32 @@ EPOCHS = [
     ["a b c d e f", "g h q j k l", "m q o p q", "r s q u v w", "x y z a b c", "d e f g h"],
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
-EXPERIMENT = ["--name=x", "--learner=mira", "--mixing=none", "--tune-on=dev", "--features=all", "--shards=1"]
+EXPERIMENT = {"name": "x", "learner": "mira", "mixing": "none", "tune_on": "dev", "features": "all"}
+EXPERIMENT |= {"tasks": "random", "shards": 1}
 
 
 @pytest.fixture
 def choosing(tmp_path, text_file):
+    """Return a function that returns the command which chooses an epoch, with more options and keys."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
-    arguments = ["--reference", text_file("ref", REFERENCES), "--weights", *weights, "--translations"]
+    arguments = ["--references", text_file("ref", REFERENCES), "--weights", *weights, "--translations"]
     arguments += [text_file(f"t{epoch}", lines) for epoch, lines in enumerate(EPOCHS, 1)]
     arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
-    return ["report", "choose", *EXPERIMENT, *arguments]
+
+    def command(*options, **keys):
+        return ["step", "choose", *arguments, *settings(**EXPERIMENT, **keys), *options]
+
+    return command
 
 
 @pytest.fixture
 def choose(tmp_path, choosing):
-    """Return a function that chooses an epoch with additional options, and returns the system."""
+    """Return a function that chooses an epoch with more options and keys, and returns the system."""
 
-    def run(*options):
-        assert main([*choosing, *options]) == 0
+    def run(*options, **keys):
+        assert main(choosing(*options, **keys)) == 0
         return read_system(tmp_path / "system.json")
 
     return run
@@ -107,7 +121,7 @@ def choose(tmp_path, choosing):
     ("task", "lines", "epoch"), [(None, range(6), 2), ("base", (0, 4, 5), 3), ("calc", (1, 3), 1)]
 )
 def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choose, task, lines, epoch):
-    system = choose(*(["--labels", text_file("labels", LABELS), "--task", task] if task else []))
+    system = choose("--labels", *([text_file("labels", LABELS)] if task else []), task=task)
     references = [REFERENCES[line] for line in lines]
     expected = [sacrebleu([text[line] for line in lines], references) for text in EPOCHS]
     assert system.devtest_bleu == system.devtest_scores == pytest.approx(expected)
@@ -119,9 +133,9 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
 
 def test_choose_with_several_references(text_file, choose):
     """A sentence without a line in one of them has one reference fewer."""
-    others = text_file("others", ["", *OTHERS[1:]])
-    options = ["--labels", text_file("labels", LABELS), "--task", "calc", "--reference", others]
-    system = choose(*options)
+    references = [text_file("ref", REFERENCES), text_file("others", ["", *OTHERS[1:]])]
+    labels = ["--labels", text_file("labels", LABELS)]
+    system = choose(*labels, "--references", *references, task="calc")
     of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
     expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
     assert system.devtest_bleu == pytest.approx(expected)
@@ -134,23 +148,23 @@ def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused)
     raw = [line.capitalize() + "." for line in EPOCHS[2]]
     given = ["--raw-references", text_file("raw", raw), *write_detokenizer(tmp_path, raw)]
     for by in ("ter", "chrf-lowercased"):
-        system = choose("--by", by, *given)
+        system = choose(*given, choose_by=by)
         assert (system.chosen_by, system.epoch) == (by, 3)
         assert len(set(system.devtest_scores)) == 3
         assert system.devtest_bleu[1] == max(system.devtest_bleu)
-    message = "--by ter needs --raw-references, --preparation and --recaser"
-    refused([*choosing, "--by", "ter", *given[:2]], message)
+    message = "choose_by: ter needs --raw-references, --preparation and --recaser"
+    refused(choosing(*given[:2], choose_by="ter"), message)
 
 
 @pytest.mark.parametrize(
-    ("options", "labels", "message"),
+    ("option", "task", "labels", "message"),
     [
-        (["--labels"], LABELS, "--labels and --task need each other"),
-        (["--task"], LABELS, "--labels and --task need each other"),
-        (["--weights"], LABELS, "3 translations, but 1 weights"),
-        (["--task", "base", "--labels"], ["calc"] * 6, "labels: no sentence has the label 'base'; the most "),
-        (["--task", "base", "--labels"], ["base"] * 5, "labels: has 5 lines, "),
+        ("--labels", None, LABELS, "--labels and the key 'task' need each other"),
+        ("--weights", "base", LABELS, "3 translations, but 1 weights"),
+        ("--references", "base", REFERENCES, "--labels and the key 'task' need each other"),
+        ("--labels", "base", ["calc"] * 6, "labels: no sentence has the label 'base'; the most "),
+        ("--labels", "base", ["base"] * 5, "labels: has 5 lines, "),
     ],
 )
-def test_choose_errors(text_file, refused, choosing, options, labels, message):
-    refused([*choosing, *options, text_file("labels", labels)], message)
+def test_choose_errors(text_file, refused, choosing, option, task, labels, message):
+    refused(choosing(option, text_file("labels", labels), task=task), message)

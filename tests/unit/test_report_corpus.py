@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.grammar.build import Rule, make_shard
@@ -21,7 +22,7 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
     names = io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode())
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(names))
     rules = str(tmp_path / "rules.json")
-    assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
+    assert main(["step", "rules", "--shards", "-", "--output", rules]) == 0
     assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
     further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
     splits = {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)}
@@ -29,8 +30,8 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
     counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
     collection = text_file("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
     preparation = text_file("statistics.json", [json.dumps(document)])
-    arguments = ["report", "corpus", "--preparation", preparation, "--collection", collection]
-    arguments += ["--rules", "train", rules, "--output"]
+    arguments = ["step", "corpora", "--preparation", preparation, "--collection", collection]
+    arguments += [*settings(rules={"train": rules}), "--output"]
     outputs = [str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json")]
     assert main([*arguments, *outputs]) == 0
     rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
@@ -60,7 +61,7 @@ def test_left_out_of_wrong_kinds(text_file, tmp_path, refused, collection, monol
     document = {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual}
     files = {"statistics.json": document, "collection.json": collection}
     paths = [text_file(name, [json.dumps(content)]) for name, content in files.items()]
-    arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
+    arguments = ["step", "corpora", "--preparation", paths[0], "--collection", paths[1]]
     said = f"{paths[collection is not COUNTS]}: is not a statistics file"
     refused([*arguments, "--output", tmp_path / "corpus.txt"], said)
 
@@ -73,12 +74,12 @@ def split(sentences, source, target, **dropped):
 def test_command_corpus_errors(tmp_path, text_file, refused):
     preparation = text_file("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
     output = str(tmp_path / "x.txt")
-    arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
+    arguments = ["step", "corpora", "--preparation", preparation, "--output", output]
     broken = text_file("rules.json", ["[]"])
     refused([*arguments, "--collection", broken], "is not a statistics file of itersel corpus")
-    refused([*arguments, "--rules", "test", broken], "no statistics of test")
+    refused([*arguments, *settings(rules={"test": broken})], "no statistics of test")
     for content in ([], *({"rules": rules} for rules in (-1, 10**300, 1.5, "3", None, True))):
         broken = text_file("rules.json", [json.dumps(content)])
-        refused([*arguments, "--rules", "dev", broken], "rules.json: is not a count of rules")
-    rules = ["report", "rules", "--shards", text_file("list", [broken]), "--output", output]
+        refused([*arguments, *settings(rules={"dev": broken})], "rules.json: is not a count of rules")
+    rules = ["step", "rules", "--shards", text_file("list", [broken]), "--output", output]
     refused(rules, "rules.json: damaged or truncated HDF5 file")

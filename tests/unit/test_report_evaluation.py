@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tests.scored import make_system, table_command, write_detokenizer
+from tests.scored import make_system, table_command, write_detokenizer, write_test_set
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -100,25 +100,27 @@ def test_pooled():
 
 
 def test_command(tmp_path, refused):
-    arguments = table_command(tmp_path / "test", [make_system("a")], [tokenised(GOOD)], tokenised(RAW))
-    arguments += ["--trials", "10", "--output", str(tmp_path / "table.txt")]
-    counts = ["--counts", str(tmp_path / "a.h5")]
-    write_counts(counts[1], counted(GOOD, [RAW]))
-    assert main([*arguments, *counts]) == 0
+    files = write_test_set(tmp_path / "test", [make_system("a")], [tokenised(GOOD)], tokenised(RAW))
+    counts = str(tmp_path / "a.h5")
+
+    def command(*counts):
+        return table_command({"test": {**files, "counts": counts}}, tmp_path / "table.txt", trials=10)
+
+    write_counts(counts, counted(GOOD, [RAW]))
+    assert main(command(counts)) == 0
     assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
-    refused([*arguments, *counts, *counts], "2 --counts for 1 test sets")
-    refused([*arguments, *counts, counts[1]], "1 systems, but 2 counts")
-    write_counts(counts[1], counted(BAD, [RAW]))
-    refused([*arguments, *counts], "a.h5: was not counted from the translations in")
-    write_counts(counts[1], counted(GOOD, [RAW, BAD]))
-    refused([*arguments, *counts], "a.h5: was counted with 2 references, but the test set has 1")
+    refused(command(counts, counts), "1 systems, but 2 counts")
+    write_counts(counts, counted(BAD, [RAW]))
+    refused(command(counts), "a.h5: was not counted from the translations in")
+    write_counts(counts, counted(GOOD, [RAW, BAD]))
+    refused(command(counts), "a.h5: was counted with 2 references, but the test set has 1")
 
 
 @pytest.fixture
 def outputs(tmp_path):
-    """Return the words of `itersel report table` that add the output of another system."""
+    """Return a function that returns the command which makes a table with outputs of other systems."""
     systems = [make_system("a"), make_system("b")]
-    arguments = table_command(tmp_path, systems, [tokenised(GOOD), tokenised(RAW)], tokenised(RAW))
+    files = write_test_set(tmp_path, systems, [tokenised(GOOD), tokenised(RAW)], tokenised(RAW))
     counts = [str(tmp_path / f"{name}.h5") for name in "abc"]
     for path, text in zip(counts, (GOOD, RAW), strict=False):
         write_counts(path, counted(text, [RAW]))
@@ -128,14 +130,19 @@ def outputs(tmp_path):
     assert main([*count_bad, "--references", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
     assert read_lines(tmp_path / "plain") == BAD
     preparation, _ = write_detokenizer(tmp_path, RAW)
-    arguments += ["--trials", "100", preparation]
-    return [*arguments, "--output", str(tmp_path / "table.json"), str(tmp_path / "table.txt")]
+
+    def command(outputs):
+        counted = [*counts[:2], *counts[2:] * len(outputs)]
+        test_set = {**files, "counts": counted, "outputs": outputs}
+        written = tmp_path / "table.json", tmp_path / "table.txt"
+        return [*table_command({"test": test_set}, *written, trials=100), preparation]
+
+    return command
 
 
 def test_output_of_another_system(tmp_path, outputs):
     """It has the scores and p-values that an experiment with the same text would have."""
-    counts = [str(tmp_path / f"{name}.h5") for name in "abc"]
-    assert main([*outputs, "--counts", *counts, "--outputs", f"online={tmp_path / 'bad.gz'}"]) == 0
+    assert main(outputs({"online": str(tmp_path / "bad.gz")})) == 0
     systems = [make_system("a"), make_system("b"), make_system("online")]
     (found,) = json.loads((tmp_path / "table.json").read_text())["test_sets"]
     (expected,) = json.loads(json.dumps(as_text(systems, [GOOD, RAW, BAD])))["test_sets"]
@@ -151,18 +158,19 @@ def test_output_of_another_system(tmp_path, outputs):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["a=bad.gz"], "--outputs: 'a' is the name of an experiment; choose another"),
-        (["c=bad.gz", "c=raw"], "--outputs: 'c' is given twice"),
-        (["a\tb=bad.gz"], "--outputs: 'a\\tb' has control characters"),
-        (["c=short"], "short: has 1 lines, but the reference"),
-        (["c=none"], "none: no such file"),
-        (["c=raw"], "c.h5: was not counted from the translations in raw"),
+        ({"a": "bad.gz"}, "outputs: 'a' is the name of an experiment; choose another"),
+        ({"": "bad.gz"}, "the name of a system must be text"),
+        ({"a\tb": "bad.gz"}, "outputs: 'a\\tb' has control characters"),
+        ({"c": "short"}, "short: has 1 lines, but the reference"),
+        ({"c": "none"}, "none: no such file"),
+        ({"c": "raw"}, "c.h5: was not counted from the translations in raw"),
+        ({}, "outputs and --preparation need each other"),
     ],
 )
 def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, given, message):
     monkeypatch.chdir(tmp_path)
     write_lines("short", ["a"])
-    refused([*outputs, "--counts", "a.h5", "b.h5", *["c.h5"] * len(given), "--outputs", *given], message)
+    refused(outputs(given), message)
 
 
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
@@ -177,11 +185,11 @@ def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
 )
 def test_inconsistent_counts(tmp_path, refused, references, tokenizer, why):
     systems, text = [make_system("a"), make_system("b")], tokenised(GOOD)
-    arguments = table_command(tmp_path / "test", systems, [text, text], tokenised(RAW))
-    counts = [tmp_path / name for name in ("a.h5", "b.h5")]
+    files = write_test_set(tmp_path / "test", systems, [text, text], tokenised(RAW))
+    counts = [str(tmp_path / name) for name in ("a.h5", "b.h5")]
     write_counts(counts[0], counted(GOOD, [RAW]))
     write_counts(counts[1], counted(GOOD, references, tokenizer))
-    said = refused([*arguments, "--counts", *counts, "--output", tmp_path / "table.txt"])
+    said = refused(table_command({"test": {**files, "counts": counts}}, tmp_path / "table.txt"))
     assert re.search(rf"b\.h5: was counted with {why}.*, unlike .*a\.h5", said)
 
 

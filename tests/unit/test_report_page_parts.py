@@ -63,8 +63,8 @@ def test_tables_for_papers_escape_names(tmp_path):
     ("name", "content", "message"),
     [
         *(("table", content, "") for content in TABLES),
-        *(("corpus", content, "itersel report corpus") for content in PARTS),
-        *(("derivations", content, "itersel explain") for content in PARTS),
+        *(("corpus", content, "itersel step corpora") for content in PARTS),
+        *(("derivations", content, "itersel step explain") for content in PARTS),
     ],
 )
 def test_damaged_parts(tmp_path, refused, name, content, message):

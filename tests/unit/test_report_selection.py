@@ -10,8 +10,9 @@ from tests.mixing import write_shards
 from tests.naive.selection import Vector, column_norm
 
 from itersel.cli.main import main
+from itersel.config.mixing import PathFollowing, Selection
+from itersel.config.steps import MixSettings
 from itersel.select.mix import mix
-from itersel.select.settings import MixSettings
 from itersel.vectors.weights import make_weights, write_weights
 
 GROUP = {"WordPenalty": "dense", "R:X:a:b": "R", "R:X:c:d": "R", "RBT:a_b": "RBT", "RBS:a_X": "RBS"}
@@ -33,7 +34,7 @@ def write_epochs(folder: Path, epochs: list[list[Vector]]) -> list[str]:
     for epoch, shards in enumerate(epochs, 1):
         own = folder / f"epoch-{epoch}"
         own.mkdir(parents=True)
-        settings = MixSettings("selection", epoch, len(shards), select=SELECT)
+        settings = MixSettings(Selection(select=SELECT), len(shards), epoch)
         mix(write_shards(own, shards, epoch), own / "v.h5", settings, matrix=own / "selection.h5")
         paths.append(str(own / "selection.h5"))
     return paths
@@ -68,7 +69,7 @@ def report(tmp_path, capsys):
 
     def run(*paths):
         outputs = {suffix: tmp_path / f"selection.{suffix}" for suffix in ("txt", "tsv", "json")}
-        status = main(["report", "selection", "--matrices", *paths, "--output", *map(str, outputs.values())])
+        status = main(["step", "selection", "--matrices", *paths, "--output", *map(str, outputs.values())])
         assert {path.exists() for path in outputs.values()} == {status == 0}
         if status:
             return capsys.readouterr().err
@@ -96,11 +97,11 @@ def test_all_epochs_and_groups(tmp_path, report):
 
 def test_path(tmp_path, report):
     """The second epoch has the same loss, which ends the path."""
-    limits, previous, matrices = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}, None, []
+    path, previous, matrices = PathFollowing(threshold=2.5, epsilon=1.0, minimum=0.1), None, []
     for epoch in (1, 2):
         paths = write_shards(tmp_path, EPOCHS[0], epoch, loss=1.5)
         output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in ("v", "selection"))
-        mix(paths, output, MixSettings("path-following", epoch, 3, **limits), previous, matrix)
+        mix(paths, output, MixSettings(path, 3, epoch), previous, matrix)
         previous, matrices = output, [*matrices, str(matrix)]
     rows, [row, *_], text = report(*matrices)
     names = ("selected", "threshold", "loss_before", "ended")
@@ -115,7 +116,7 @@ def test_files_that_are_not_epochs_of_one_run(tmp_path, report):
     assert f"{second}: is from epoch 2, expected epoch 1; name" in report(second, first)
     other = tmp_path / "other.h5"
     shards = write_shards(tmp_path, EPOCHS[1], 2)
-    mix(shards, tmp_path / "v.h5", MixSettings("selection", 2, 3, threshold=0.5), matrix=other)
+    mix(shards, tmp_path / "v.h5", MixSettings(Selection(threshold=0.5), 3, 2), matrix=other)
     fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
     for path, key in ((other, "select"), (fewer, "shards")):
         assert f"{path}: differs in '{key}' from {first}; name the epochs of one" in report(first, str(path))

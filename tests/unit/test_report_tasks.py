@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from tests.scored import p_values, sacrebleu
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu
@@ -198,18 +199,23 @@ def test_several_references():
 
 
 @pytest.fixture
-def arguments(text_file):
-    """Return the arguments for a table of two systems, without task labels and output."""
-    files = ["--labels", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
-    systems = ["--system", "bad", text_file("bad", BAD), "--system", "good", text_file("good", GOOD)]
-    return ["report", "tasks", *files, *systems, "--trials", "50"]
+def command(text_file):
+    """Return a function that returns the command for a table of two systems, and more, by task."""
+    files = ["--labels", text_file("labels", LABELS), "--references", text_file("ref", REFERENCES)]
+    texts = [("bad", text_file("bad", BAD)), ("good", text_file("good", GOOD))]
+
+    def words(tasks, outputs, systems=(), references=(), **keys):
+        described = [{"name": name, "translation": path} for name, path in [*texts, *systems]]
+        how = settings(tasks=tasks, systems=described, **{"trials": 50, **keys})
+        return ["step", "tasks", *files, *references, *how, "--output", *map(str, outputs)]
+
+    return words
 
 
-def test_command_tasks(tmp_path, text_file, arguments):
-    outputs = [str(tmp_path / f"tasks{suffix}") for suffix in (".json", ".txt", ".tsv")]
-    more = ["--reference", text_file("others", OTHERS), "--system", "bad", text_file("second", LIKE_GOOD)]
-    more += ["--seed", "3", "--tokenize", "none", "--tasks", *TASKS, "--output", *outputs]
-    assert main([*arguments, *more]) == 0
+def test_command_tasks(tmp_path, text_file, command):
+    outputs = [tmp_path / f"tasks{suffix}" for suffix in (".json", ".txt", ".tsv")]
+    more = {"references": [text_file("others", OTHERS)], "systems": [("bad", text_file("second", LIKE_GOOD))]}
+    assert main(command(TASKS, outputs, seed=3, tokenize="none", **more)) == 0
     texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
     expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, tokenize="none", trials=50, seed=3)
     assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(expected))
@@ -218,16 +224,16 @@ def test_command_tasks(tmp_path, text_file, arguments):
     assert "|tok:none|" in text_table(expected)[-1]
 
 
-def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
-    outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".json")]
-    assert main([*arguments, "--tasks", "calc", "impress", "math", "other", "--output", *outputs]) == 0
+def test_tasks_without_sentences_have_no_row(tmp_path, command):
+    outputs = [tmp_path / f"tasks{form}" for form in (".txt", ".json")]
+    assert main(command(["calc", "impress", "math", "other"], outputs)) == 0
     assert "No sentence of the test set has the label impress, other." in (tmp_path / "tasks.txt").read_text()
     document = json.loads((tmp_path / "tasks.json").read_text())
     assert [row["name"] for row in document["tasks"]] == ["calc", "math"]
     assert document["missing"] == ["impress", "other"]
     assert document["pooled"]["sentences"] == LABELS.count("calc") + LABELS.count("math")
     # a test set of another domain with different labels: one line, but no failure
-    assert main([*arguments, "--tasks", "impress", "other", "--output", *outputs]) == 0
+    assert main(command(["impress", "other"], outputs)) == 0
     text = "No sentence of the test set has the label impress, other.\n"
     assert (tmp_path / "tasks.txt").read_text() == text
     document = json.loads((tmp_path / "tasks.json").read_text())
@@ -235,17 +241,18 @@ def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "options", "message"),
+    ("name", "lines", "changes", "message"),
     [
-        ("labels", LABELS, ["--tasks", "calc", "base", "calc"], "task 'calc' is named twice"),
-        ("labels", LABELS[:80], [], "labels: has 80 lines, "),
-        ("labels", ["calc", "", *LABELS[2:]], [], "labels:2: '' is not a task label; give one word per line"),
-        ("bad", BAD[:4], [], "bad: has 4 lines, but the reference "),
-        ("bad", BAD, ["--system", "bad", "{bad}"], "bad: given 2 times as 'bad'; give each run of a system"),
-        ("bad", BAD, ["--output", "tasks.pdf"], "tasks.pdf: the name must end in .txt, .tsv, .json"),
+        ("labels", LABELS, {"tasks": ["calc", "base", "calc"]}, "task 'calc' is named twice"),
+        ("labels", LABELS[:80], {}, "labels: has 80 lines, "),
+        ("labels", ["calc", "", *LABELS[2:]], {}, "labels:2: '' is not a task label; give one word per line"),
+        ("bad", BAD[:4], {}, "bad: has 4 lines, but the reference "),
+        ("bad", BAD, {"twice": "bad"}, "bad: given 2 times as 'bad'; give each run of a system"),
+        ("bad", BAD, {"outputs": ["tasks.pdf"]}, "tasks.pdf: the name must end in .txt, .tsv, .json"),
     ],
 )
-def test_errors(tmp_path, text_file, refused, arguments, name, lines, options, message):
+def test_errors(tmp_path, text_file, refused, command, name, lines, changes, message):
     path = text_file(name, lines)
-    options = [word.format(bad=path) for word in options]
-    refused([*arguments, "--tasks", "calc", "--output", tmp_path / "tasks.txt", *options], message)
+    given = {"tasks": ["calc"], "outputs": [tmp_path / "tasks.txt"], **changes}
+    given["systems"] = [(twice, path)] if (twice := given.pop("twice", None)) else []
+    refused(command(**given), message)

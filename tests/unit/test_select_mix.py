@@ -9,6 +9,7 @@ import math
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -20,9 +21,10 @@ from tests.damage import changed, put, replaced, set_attributes, unsealed
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive.selection import column_norm
 
+from itersel.config.mixing import Mean, Selection
+from itersel.config.steps import MixSettings
 from itersel.select.mix import mix
 from itersel.select.selection import NORMS
-from itersel.select.settings import MixSettings
 from itersel.storage.hdf5 import read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
@@ -37,17 +39,14 @@ GROUPS = {
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
-MEAN = ("--mixing", "mean", "--epoch", "1")
 change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
-PATH_NEEDS = "needs --threshold and --epsilon, may have --minimum, nothing else"
-ABOVE = ["--threshold", "1", "--epsilon", "1", "--minimum", "2"]
+PATH = {"name": "path-following", "threshold": 1}
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
 def test_figure_2(tmp_path: Path, total: int) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[total]))
-    options = ["--mixing", "selection", "--epoch", "1", "--select", "2", "--matrix", str(tmp_path / "W.h5")]
-    assert run(tmp_path, *options) == 0
+    assert run(tmp_path, "--matrix", str(tmp_path / "W.h5"), name="selection", select=2) == 0
     with h5py.File(tmp_path / "W.h5") as stream:
         assert stream["norm"][:].sum() == total
         parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
@@ -73,7 +72,7 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
 )
 def test_selection_equals_plain_python(tmp_path_factory, shards, norm, limit, keep):
     folder = tmp_path_factory.mktemp("mix")
-    how = MixSettings("selection", 1, len(shards), norm=norm, keep=tuple(keep), **dict([limit]))
+    how = MixSettings(Selection(norm=norm, keep=tuple(keep), **dict([limit])), len(shards))
     mix(write_shards(folder, shards), folder / "v.h5", how, matrix=folder / "W.h5")
     columns = {name: [shard.get(name, 0.0) for shard in shards] for name in MIXED}
     norms = {name: column_norm(column, norm) for name, column in columns.items() if any(column)}
@@ -104,7 +103,7 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
     random = np.random.default_rng(4)
     shards = [{f"f{i}": float(random.integers(1, 4)) for i in random.choice(200, 80)} for _ in range(4)]
     paths = write_shards(tmp_path, shards)
-    how = MixSettings("selection", 1, 4, select=9)
+    how = MixSettings(Selection(select=9), 4)
     mix(paths, tmp_path / "v.h5", how, matrix=tmp_path / "W.h5")
     monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", 11)
     mix(paths, tmp_path / "v2.h5", how, matrix=tmp_path / "W2.h5")
@@ -124,23 +123,22 @@ def test_weighted_sum() -> None:
 
 def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
-    options = ["--mixing", "selection", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
-    assert run(tmp_path, *options) == 0
+    assert run(tmp_path, "--epoch", "3", name="selection", threshold=5.5, norm="l1") == 0
     found = read_arrays(tmp_path / "v.h5", FORMAT)[1]
     expected = {"mixing": "selection", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
     expected |= {"features": 2, "selected": 2, "settings": "the same", "kind": "mixed-weights"}
     assert {name: found[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("mixing", [["mean"], ["selection", "--select", "3"]], ids=str)
-def test_shards_without_weights(tmp_path: Path, mixing: list[str]) -> None:
+@pytest.mark.parametrize("mixing", [{"name": "mean"}, {"name": "selection", "select": 3}], ids=str)
+def test_shards_without_weights(tmp_path: Path, mixing: dict[str, Any]) -> None:
     write_shards(tmp_path, [{}, {}])
-    assert run(tmp_path, "--epoch", "1", "--matrix", str(tmp_path / "W.h5"), "--mixing", *mixing) == 0
+    assert run(tmp_path, "--epoch", "1", "--matrix", str(tmp_path / "W.h5"), **mixing) == 0
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
 
 
 def test_same_bytes_whatever_the_time_and_the_order_of_the_list(tmp_path: Path) -> None:
-    how = MixSettings("mean", 1, 3)
+    how = MixSettings(Mean(), 3)
     for name, order in (("1", (0, 1, 2)), ("2", (2, 0, 1))):
         # 1e12 + 0.00008 + 0.00009 depends on the order
         paths = write_shards(tmp_path, [{"a": 1e12}, {"a": 0.00008}, {"a": 0.00009}])
@@ -163,7 +161,8 @@ def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
         replace(source, target)
 
     monkeypatch.setattr("itersel.storage.files.os.replace", failing)
-    refused(command(tmp_path, *MEAN, "--matrix", str(tmp_path / "W.h5")), "No space left on device")
+    matrix = ["--matrix", str(tmp_path / "W.h5")]
+    refused(command(tmp_path, *matrix, name="mean"), "No space left on device")
 
 
 @changed
@@ -215,14 +214,14 @@ def test_bad_shard(tmp_path, refused, damage, said):
     paths = write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
     damage(Path(paths[1]))
     matrix = ["--matrix", str(tmp_path / "W.h5")]
-    refused(command(tmp_path, *MEAN, *matrix, paths=paths), paths[1], said)
+    refused(command(tmp_path, *matrix, paths=paths, name="mean"), paths[1], said)
 
 
 def test_identically_damaged_shards(tmp_path, refused):
     """Names of the same length, far past the end of the file, are not compared."""
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
         put("features/name_offset", 1, 10**12)(Path(path))
-    refused(command(tmp_path, *MEAN), "damaged: array 'features/name_offset' does not rise")
+    refused(command(tmp_path, name="mean"), "damaged: array 'features/name_offset' does not rise")
 
 
 def test_lists_of_shards(tmp_path, refused):
@@ -230,37 +229,38 @@ def test_lists_of_shards(tmp_path, refused):
     again, text = f"{tmp_path}/./shard0.h5", str(tmp_path / "w.txt")
     write_weights(text, read_weights(zero))
     no_settings = "w.txt: is a text file, which does not record its settings; train with an --output"
-    for paths, options, said in (
-        ([zero, one, zero], ["--shards", "4"], "3 weights files for 4 shards"),
-        ([zero, one, zero], [], f"{zero}: contains shard 0, as does {zero}; give each shard once"),
-        ([zero, one, again], [], f"{again}: contains shard 0, as does {zero}"),
-        ([zero, "", one], [], f"{tmp_path / 'list'}:2: empty line"),
-        ([zero, one, text], [], no_settings),
+    for paths, shards, said in (
+        ([zero, one, zero], 4, "3 weights files for 4 shards"),
+        ([zero, one, zero], 3, f"{zero}: contains shard 0, as does {zero}; give each shard once"),
+        ([zero, one, again], 3, f"{again}: contains shard 0, as does {zero}"),
+        ([zero, "", one], 3, f"{tmp_path / 'list'}:2: empty line"),
+        ([zero, one, text], 3, no_settings),
     ):
-        refused(command(tmp_path, *MEAN, *options, paths=paths), said)
+        refused(command(tmp_path, paths=paths, shards=shards, name="mean"), said)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("mixing", "options", "message"),
     [
-        (["selection", "--epoch", "1", "--epsilon", "1"], "takes one of --select, --threshold and --relat"),
-        (["mean", "--epoch", "1", "--select", "3"], "selects nothing; drop --select"),
-        (["mean", "--epoch", "1", "--keep", "dense"], "selects nothing; drop --keep"),
-        (["none", "--epoch", "1"], "is for one shard, not 3"),
-        (["mean-of-epochs", "--epoch", "2"], "--previous"),
-        (["mean-of-epochs", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),
-        (["mean", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
-        (["path-following", "--epoch", "1", "--threshold", "1"], PATH_NEEDS),
-        (["path-following", "--epoch", "1", "--select", "3", "--epsilon", "1", "--minimum", "0"], PATH_NEEDS),
-        (["path-following", "--epoch", "1", *ABOVE], "--minimum is above --threshold"),
-        (["mean", "--epoch", "1", "--matrix", "W.txt"], "W.txt: is not a name for an HDF5 file; choose one"),
-        (["mean", "--epoch", "1", "--matrix", "./v.h5"], "is the name of both the weights and the matrix"),
+        ({"name": "selection", "epsilon": 1}, "", "mixing.epsilon' does not apply to mixing selection"),
+        ({"select": 3, "threshold": 1}, "", "mixing.threshold' cannot be combined with 'select'"),
+        ({"name": "mean", "select": 3}, "", "mixing.select' does not apply to mixing mean"),
+        ({"name": "mean", "keep": ["dense"]}, "", "mixing.keep' does not apply to mixing mean"),
+        ({"name": "none"}, "", "key 'shards' is 3, but mixing none is for one shard"),
+        ({"name": "mean-of-epochs"}, "--epoch 2", "--previous"),
+        ({"name": "mean-of-epochs"}, "--epoch 1 --previous v.h5", "drop --previous"),
+        ({"name": "mean"}, "--epoch 2 --previous v.h5", "drop --previous"),
+        (PATH, "", "mixing.epsilon' is missing"),
+        ({**PATH, "epsilon": 1, "select": 3}, "", "mixing.select' does not apply to mixing path-following"),
+        ({**PATH, "epsilon": 1, "minimum": 2}, "", "mixing.minimum' is 2.0, must be at most the threshold"),
+        ({"name": "mean"}, "--matrix W.txt", "W.txt: is not a name for an HDF5 file; choose one"),
+        ({"name": "mean"}, "--matrix ./v.h5", "is the name of both the weights and the matrix"),
     ],
 )
-def test_conflicting_options(tmp_path, refused, monkeypatch, options, message):
+def test_conflicting_settings(tmp_path, refused, monkeypatch, mixing, options, message):
     monkeypatch.chdir(tmp_path)
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    refused(command(tmp_path, "--mixing", *options), message)
+    refused(command(tmp_path, *options.split(), **mixing), message)
 
 
 PREVIOUS = [
@@ -283,11 +283,11 @@ PREVIOUS = [
 @pytest.mark.parametrize(("damage", "said"), PREVIOUS)
 def test_bad_previous(tmp_path, refused, damage, said):
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--mixing", "mean-of-epochs", "--epoch", "1") == 0
+    assert run(tmp_path, "--epoch", "1", name="mean-of-epochs") == 0
     previous = (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
     damage(previous)
     if (tmp_path / "v.txt").exists():
         previous = tmp_path / "v.txt"
-    options = ["--mixing", "mean-of-epochs", "--epoch", "2", "--previous", str(previous)]
-    refused(command(tmp_path, *options), f"itersel mix: {previous}: ", said)
+    options = ["--epoch", "2", "--previous", str(previous)]
+    refused(command(tmp_path, *options, name="mean-of-epochs"), f"itersel step mix: {previous}: ", said)

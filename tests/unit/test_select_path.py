@@ -1,7 +1,7 @@
 """Path following compared with the pseudo-code, epoch by epoch as in the workflow, and its end."""
 
 import functools
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,21 +13,20 @@ from tests.naive.learning import PAIRS, Bleu
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS
+from itersel.config.settings import as_json
+from itersel.config.steps import TrainSettings
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
-from itersel.learn.state import Start
-from itersel.learn.train import TrainSettings, train_shard
+from itersel.learn.state import Start, provenance
+from itersel.learn.train import train_shard
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
-# model scores, of which some are equal but for rounding. Means here and in `itersel mix` round differently.
-HOW = TrainSettings(learner=MarginPerceptron(learning_rate=2.0**-7, bleu="liang"))
-# defaults of `itersel train`, except for the options of HOW
-USED = {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}
-SETTINGS = json.dumps(USED, sort_keys=True)
-PATH = ["--mixing", "path-following"]
-LIMITS = ("--threshold", "--epsilon", "--minimum")
+# model scores, of which some are equal but for rounding. Means here and in the step round differently.
+LEARNER = MarginPerceptron(learning_rate=2.0**-7, bleu="liang")
+HOW = TrainSettings(learner=LEARNER, measure_loss=True)
+LIMITS = ("threshold", "epsilon", "minimum")
 # threshold of the first epoch, minimum
 FIRST, LAST = 0.35, 0.02
 EPOCHS = 7
@@ -55,16 +54,15 @@ def random_corpus(seed):
 
 def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
-    options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
-    options += ["--bleu", "liang", "--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
+    place = ["--settings", as_json(HOW), "--epoch", str(epoch), "--shard-number", str(shard)]
     files = ["--shard", "none", "--model", "none", "--weights", str(folder / "v.h5")]
-    assert main(["train", *files, *options, "--output", str(folder / f"shard{shard}.h5")]) == 0
+    assert main(["train", *files, *place, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 
 def follow(folder, corpus, path):
     """Train and mix epoch by epoch, as the workflow does; return the attributes of each v."""
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
-    limits = [word for name, value in zip(LIMITS, path, strict=True) for word in (name, str(value))]
+    mixing = {"name": "path-following", **dict(zip(LIMITS, path, strict=True))}
     found, previous = [], []
     for epoch in range(1, EPOCHS + 1):
         for z, (sentences, shard) in enumerate(zip(corpus, shards, strict=True)):
@@ -73,11 +71,11 @@ def follow(folder, corpus, path):
                 continue
             start = None if epoch == 1 else Start(read_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
-            result = train_shard(shard, [decoder], start, HOW, measure_loss=True)
-            place = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
+            result = train_shard(shard, [decoder], start, HOW)
+            place = provenance(replace(HOW, epoch=epoch, shard=z))
             write_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
-        assert run(folder, *PATH, *limits, "--epoch", str(epoch), *previous, *matrix) == 0
+        assert run(folder, "--epoch", str(epoch), *previous, *matrix, **mixing) == 0
         previous = ["--previous", str(folder / "v.h5")]
         weights = read_weights(folder / "v.h5").to_dict()
         found.append({**attributes(folder / "v.h5"), "weights": weights})
@@ -120,12 +118,11 @@ def shards(tmp_path):
     return write
 
 
-def mixing(folder, epoch, *more, **limits):
+def mixing(folder, epoch, *more, **changes):
     """Return the command that mixes an epoch, without an output of the epoch before."""
     previous = ["--previous", str((folder / "v.h5").rename(folder / "previous.h5"))] if epoch > 1 else []
-    limits = {"threshold": "6", "epsilon": "2", "minimum": "1"} | limits
-    words = [word for name, value in limits.items() for word in (f"--{name}", value)]
-    return command(folder, *PATH, *words, "--epoch", str(epoch), *previous, *more)
+    path = {"name": "path-following", "threshold": 6, "epsilon": 2, "minimum": 1} | changes
+    return command(folder, "--epoch", str(epoch), *previous, *more, **path)
 
 
 def test_figure_2(shards):
@@ -149,7 +146,7 @@ def test_figure_2(shards):
 @pytest.mark.parametrize(
     ("losses", "stopped", "message"),
     [
-        ((1.0, None, 1.0), 0, "shard1.h5: has no loss; train the shard with --measure-loss"),
+        ((1.0, None, 1.0), 0, "shard1.h5: has no loss; train the shard with measure_loss: true"),
         ((1.0, 1.0, 1.0), 1, "shard0.h5: was passed on untrained although training has not stopped"),
         ((1.0, 1.0, -1.0), 0, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
@@ -169,13 +166,13 @@ def test_shard_that_was_trained_after_the_end(shards, refused):
 
 @pytest.mark.parametrize(
     ("changed", "value"),
-    [("threshold", "7"), ("epsilon", "3"), ("minimum", "2"), ("norm", "l0"), ("keep", "dense")],
+    [("threshold", 7), ("epsilon", 3), ("minimum", 2), ("norm", "l0"), ("keep", ["dense"])],
 )
 def test_another_path(shards, refused, changed, value):
     folder = shards(1, (10.0, 20.0, 30.0))
     assert main(mixing(folder, 1)) == 0
     shards(2, (1.0, 1.0, 1.0))
-    message = f"previous.h5: was mixed with a different --{changed}; mix that epoch again"
+    message = f"previous.h5: was mixed with another {changed}; mix that epoch again"
     refused(mixing(folder, 2, **{changed: value}), message)
 
 
@@ -183,8 +180,8 @@ def test_threshold_that_nothing_exceeds(shards, refused):
     """Without weights, the next epoch would not learn anything either."""
     folder = shards(1, (10.0, 20.0, 30.0))
     message = "no feature has a norm above 7; the largest is 7: choose a smaller"
-    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold="7"), message)
-    assert main(mixing(folder, 1, "--keep", "x1", threshold="7")) == 0
+    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold=7), message)
+    assert main(mixing(folder, 1, keep=["x1"], threshold=7)) == 0
 
 
 @pytest.mark.parametrize("name", ["lambda", "loss"])
@@ -209,7 +206,7 @@ def test_losses_of_two_epochs_are_of_the_same_pairs(name):
     start = Start(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
     losses = set()
     for epoch in (1, 2, 3):
-        how = TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch)
+        how = TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch, measure_loss=True)
         decoder = oracle.OracleDecoder(sentences, shard)
-        losses.add(train_shard(shard, [decoder], start, how, measure_loss=True).loss)
+        losses.add(train_shard(shard, [decoder], start, how).loss)
     assert len(losses) == 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.corpus import sharding
@@ -39,14 +40,22 @@ def corpus(tmp_path):
     return tmp_path
 
 
-def command(folder, *options):
+def labelled(**labels):
+    return {"name": "labelled", "labels": labels}
+
+
+def pooled(*labels, shards=1):
+    return {"name": "pooled", "labels": labels, "shards": shards}
+
+
+def command(folder, *options, **cut):
     files = [f"--{side}={folder / side}.gz" for side in ("source", "target")]
-    return ["shard", *files, *options, f"--output={folder / 'out'}"]
+    return ["step", "shard", *files, *options, *settings(cut=cut), f"--output={folder / 'out'}"]
 
 
-def shards(folder, *options):
+def shards(folder, *options, **cut):
     """Make shards; return the line numbers of each, and of the lines that are in none."""
-    assert main(command(folder, *options)) == 0
+    assert main(command(folder, *options, **cut)) == 0
     out = folder / "out"
     numbers = []
     for shard in range(len(list(out.glob("[0-9]*.ids")))):
@@ -57,12 +66,12 @@ def shards(folder, *options):
     return numbers, rest
 
 
-@pytest.mark.parametrize("order", [["--seed=3"], ["--keep-order"], []])
+@pytest.mark.parametrize("order", [{"name": "shuffled", "seed": 3}, {"name": "in-order"}, {}])
 def test_files(corpus, order):
-    parts, rest = shards(corpus, "--shards=3", *order)
+    parts, rest = shards(corpus, shards=3, **order)
     ids = [*chain(*parts)]
     assert (len(parts), sorted(ids), rest) == (3, list(range(11)), None)
-    assert (ids == list(range(11))) == (order == ["--keep-order"])
+    assert (ids == list(range(11))) == (order == {"name": "in-order"})
 
 
 @given(
@@ -92,57 +101,68 @@ def test_natural_tasks(labels, counts, has_others, seed):
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
 
 
-def tasks(folder, *options):
-    return shards(folder, f"--task={folder / 'task'}", *options, "--seed=3")
+def tasks(folder, *options, **cut):
+    return shards(folder, f"--labels={folder / 'task'}", *options, seed=3, **cut)
 
 
 def test_files_of_natural_tasks(corpus):
-    numbers, rest = tasks(corpus, "--labels", "y=1", "x=2")
+    numbers, rest = tasks(corpus, **labelled(y=1, x=2))
     assert sorted(numbers[0]) == [1, 5, 8]
     assert sorted(numbers[1] + numbers[2]) == [0, 2, 4, 6, 7, 9]
     assert rest == [3, 10]
     shutil.rmtree(corpus / "out")
-    numbers, rest = tasks(corpus, "--labels", "y=1", "--others=join")
+    numbers, rest = tasks(corpus, others="join", **labelled(y=1))
     assert ([*map(len, numbers)], rest) == ([3, 8], None)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("cut", "options", "message"),
     [
-        ("--labels q=1", f"task: {NO_Q} labels are 'x' (6), 'y' (3)"),
-        ("--labels x=2 y=4", "task: task 'y' has 3 sentences, too few for 4 shards"),
-        ("--labels x=2 z=1 --minimum=3", "task: task 'z' has 2 sentences, too few for a minimum of 3"),
-        ("--labels x=1 y=1 z=1 --others=join", "every sentence has one of the labels that are named"),
-        ("--labels x=1 x=2", "task 'x' is named twice"),
-        ("--labels x=1 --keep-order", "--labels excludes --keep-order"),
-        ("--shards=2", "--task needs --labels or --pool"),
-        ("--shards=2 --minimum=2", "--others, --minimum and --scored need --labels"),
-        ("--shards=2 --size=one", "--size needs --pool"),
-        ("--pool x", "--pool needs --shards"),
-        ("--labels x=1 --shards=2", "--labels excludes --shards: it gives the number"),
-        ("--pool x y x --shards=2", "task 'x' is named twice"),
-        ("--pool x --shards=2 --keep-order", "--pool excludes --keep-order"),
-        ("--pool x q --shards=2", f"task: {NO_Q}"),
-        ("--pool x z --shards=5 --size=one", "task: the pool of the tasks has 4 sentences, too few for 5"),
-        ("--labels x=1 y=1 --scored=devtest", f"devtest: {NO_Y} labels"),
-        ("--labels x=1 --task=devtest", "devtest: has 3 lines, "),
+        (labelled(q=1), "", f"task: {NO_Q} labels are 'x' (6), 'y' (3)"),
+        (labelled(x=2, y=4), "", "task: task 'y' has 3 sentences, too few for 4 shards"),
+        (
+            {**labelled(x=2, z=1), "minimum": 3},
+            "",
+            "task: task 'z' has 2 sentences, too few for a minimum of 3",
+        ),
+        (
+            {**labelled(x=1, y=1, z=1), "others": "join"},
+            "",
+            "every sentence has one of the labels that are named",
+        ),
+        ({"shards": 2}, "", "--labels is needed to cut by label, and only then"),
+        (labelled(x=1), "--labels", "--labels is needed to cut by label, and only then"),
+        ({"shards": 2, "minimum": 2}, "", "cut.minimum' does not apply to cut shuffled, only to labelled"),
+        ({"shards": 2, "size": "one"}, "", "cut.size' does not apply to cut shuffled, only to pooled"),
+        (pooled("x", shards=2), "--scored=devtest", "--scored is only for shards of labels"),
+        ({"name": "pooled"}, "", "cut.labels' is missing"),
+        ({**labelled(x=1), "shards": 2}, "", "cut.shards' does not apply to cut labelled"),
+        (pooled("x", "y", "x", shards=2), "", "task 'x' is named twice"),
+        (pooled("x", "q", shards=2), "", f"task: {NO_Q}"),
+        (
+            {**pooled("x", "z", shards=5), "size": "one"},
+            "",
+            "task: the pool of the tasks has 4 sentences, too few for 5",
+        ),
+        (labelled(x=1, y=1), "--scored=devtest", f"devtest: {NO_Y} labels"),
+        (labelled(x=1), "--labels=devtest", "devtest: has 3 lines, "),
     ],
 )
-def test_bad_tasks(corpus, refused, monkeypatch, options, message):
+def test_bad_tasks(corpus, refused, monkeypatch, cut, options, message):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--task=task", *options.split()), message)
+    refused(command(corpus, "--labels=task", *options.split(), **cut), message)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    numbers, _ = tasks(corpus, "--labels", "x=1", "z=1", f"--scored={corpus / 'devtest'}")
+    numbers, _ = tasks(corpus, f"--scored={corpus / 'devtest'}", **labelled(x=1, z=1))
     assert len(numbers) == 2
 
 
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
-    numbers, rest = tasks(corpus, "--shards=3", "--pool", "z", "x")
+    numbers, rest = tasks(corpus, **pooled("z", "x", shards=3))
     [order] = sharding.shard_lines(len(TASKS), 1, 3)
     assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
     assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
@@ -150,7 +170,7 @@ def test_pool_of_all_sentences(corpus):
 
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
-    [numbers], rest = tasks(corpus, "--shards=1", "--pool", "x", "y", "z", "--size=one")
+    [numbers], rest = tasks(corpus, size="one", **pooled("x", "y", "z"))
     [order] = sharding.shard_lines(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
@@ -233,15 +253,14 @@ def test_what_was_written_is_on_disk_before_it_appears(corpus, monkeypatch):
 
 
 def test_folder_that_is_there(corpus, refused):
-    shards(corpus, "--shards=3")
-    refused(command(corpus, "--shards=3"), "out: exists, and is not an empty folder")
+    shards(corpus, shards=3)
+    refused(command(corpus, shards=3), "out: exists, and is not an empty folder")
 
 
 def test_bad_input(corpus, refused):
-    message = "--labels needs --task, the file with the label of each line"
-    refused(command(corpus, "--labels", "x=1"), message)
-    refused(command(corpus, "--shards=12"), "source.gz: has 11 sentences, too few for 12 ", "decoder.jobs")
+    refused(command(corpus, **labelled(x=1)), "--labels is needed to cut by label")
+    refused(command(corpus, shards=12), "source.gz: has 11 sentences, too few for 12 ", "decoder.jobs")
     write_lines(corpus / "target.gz", ["x"])
     message = "source.gz:2: has no partner: 11 lines, but 1 in ", "target.gz; the files"
-    refused(command(corpus, "--shards=2"), *message)
-    assert main(command(corpus, "--shards=0")) == 2
+    refused(command(corpus, shards=2), *message)
+    refused(command(corpus, shards=0), "config key 'cut.shards' is 0, must be at least 1")

@@ -14,20 +14,21 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
     ("command", "used", "unused"),
     [
         ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text"}),
-        ("mix", {"vectors.weights"}, {"decode.output"}),
-        ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract"}),
-        ("forest", {"cli.decode", "tune.forests"}, {"learn.train"}),
+        ("step mix", {"vectors.weights"}, {"decode.output"}),
+        ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
+        ("step shard", {"corpus.sharding"}, {"config.data", "config.tasks"}),
+        ("step forest", {"cli.decode", "tune.forests"}, {"learn.train"}),
         ("corpus prepare", {"corpus.columns", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("grammar extract", {"grammar.shard"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),
-        ("report resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
-        ("report choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
-        ("report table", {"report.comparison", "report.table"}, {"report.tasks", "report.corpus"}),
-        ("report tasks", {"report.tasks", "corpus.columns"}, {"report.table", "vectors.weights"}),
-        ("report join", {"corpus.columns"}, {"report.tasks", "evaluate.metrics"}),
+        ("step resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
+        ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
+        ("step table", {"report.comparison", "report.table"}, {"report.tasks", "config.values"}),
+        ("step tasks", {"report.tasks", "corpus.columns"}, {"report.table", "vectors.weights"}),
+        ("step join", {"corpus.columns"}, {"report.tasks", "evaluate.metrics"}),
     ],
 )  # fmt: skip
 def test_modules(command, used, unused):
@@ -45,15 +46,17 @@ def test_all_modules_loaded_by_a_run_are_included(tmp_path):
     code = """
 import sys
 from itersel.cli.main import main
-assert main(["shard", "--source", "text", "--target", "text", "--shards", "2", "--output", "out"]) == 0
+assert main(["step", "shard", "--source", "text", "--target", "text", "--output", "out"]) == 0
 assert main(["lm", "estimate", "--order", "2", "--input", "text", "--output", "arpa"]) == 0
 files = {name: module.__file__ for name, module in sys.modules.items() if name.startswith("itersel.")}
 print("\\n".join(name for name, path in files.items() if not path.endswith("__init__.py")))
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
-    found = {*used_modules("shard"), *used_modules("lm estimate")}
+    found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    assert loaded - found - WITHOUT_INFLUENCE == of_main
+    # what declares the keys about text uses it
+    of_config = {"itersel.corpus.corpora"}
+    assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def copied(tmp_path, monkeypatch):
     """Return a copy of the package whose code is digested instead."""
 
     def forget():
-        for cached in (sources._imports_of, sources._exists, sources._modules_of_steps, step_digest):
+        for cached in (sources._imports_of, sources._exists, sources._tables, step_digest):
             cached.cache_clear()
 
     shutil.copytree(sources.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
@@ -75,13 +78,13 @@ def copied(tmp_path, monkeypatch):
     ("module", "using"),
     [
         ("learn/learners/mira", {"train"}),
-        ("tune/tuners/pro", {"tune"}),
+        ("tune/tuners/pro", {"tune", "step tune"}),
         ("grammar/templates/lex_kernels", {"train", "grammar extract"}),
     ],
 )
 def test_edits_of_what_tables_name_in_text(copied, module, using):
     """A built-in learner, tuner or template counts for the steps that use it, and for no other."""
-    steps = {"train", "tune", "grammar extract", "mix"}
+    steps = {"train", "tune", "step tune", "grammar extract", "step mix"}
     before = {one: step_digest(one) for one in steps}
     with (copied / f"{module}.py").open("a") as stream:
         stream.write("# edited\n")
@@ -100,8 +103,9 @@ def test_rules_name_their_steps(root):
     for path in sorted((root / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^\s*rule[ :]", path.read_text())[1:]:
             command = re.search(r"itersel ([a-z]+(?: [a-z]+(?:-[a-z]+)*)?)", rule)
-            if "itersel {params.command}" in rule:
-                assert "step_digest(LISTS.command(wildcards))" in rule
+            if "itersel step {params.step}" in rule:
+                assert 'step_digest(f"step {LISTS.step(wildcards)}")' in rule
+                continue
             if command is None:
                 continue
             steps += 1

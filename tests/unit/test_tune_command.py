@@ -1,4 +1,4 @@
-"""`itersel kbest` and `itersel tune`: files, merging, provenance, bad input."""
+"""`itersel step kbest` and `itersel step tune`: files, merging, provenance, bad input."""
 
 import itertools
 import json
@@ -10,6 +10,7 @@ from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_comman
 
 from itersel.cli.main import main
 from itersel.config.learners import TUNERS
+from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 from itersel.storage.hdf5 import read_arrays
 from itersel.tune.accumulate import FileLists, find_files
@@ -22,6 +23,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 
 NOT_DENSE = "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue"
+SUMMED = {"sum_sparse": True}
 
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
@@ -38,14 +40,14 @@ def test_same_bytes_for_any_order_of_files(tmp_path, tuner):
 def test_seed_decides(tmp_path, tuner):
     paths = write_run(tmp_path)
     values = []
-    for seed in ("1", "2"):
-        assert main(tune_command(tmp_path, paths, "--seed", seed, tuner=tuner)) == 0
+    for seed in (1, 2):
+        assert main(tune_command(tmp_path, paths, tuner=tuner, more={"seed": seed})) == 0
         values.append(read_weights(tmp_path / "out.h5").to_dict())
     assert values[0] != values[1]
 
 
 def test_provenance(tmp_path):
-    assert main(tune_command(tmp_path, write_run(tmp_path), "--passes", "3", tuner="kbest-mira")) == 0
+    assert main(tune_command(tmp_path, write_run(tmp_path), tuner="kbest-mira", passes=3)) == 0
     found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
     settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
     assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
@@ -58,8 +60,8 @@ def test_weights_of_features_that_are_not_in_the_lists(tmp_path):
     paths = write_run(tmp_path)
     (tmp_path / "before").write_text("elsewhere 2\nGlue 0.5\n")
     previous = ["--previous", str(tmp_path / "before")]
-    for tuner, more, expected in (("kbest-mira", [], 2.0), ("pro", ["--interpolation", "0.25"], 1.5)):
-        assert main(tune_command(tmp_path, paths, *previous, *more, tuner=tuner)) == 0
+    for tuner, keys, expected in (("kbest-mira", {}, 2.0), ("pro", {"interpolation": 0.25}, 1.5)):
+        assert main(tune_command(tmp_path, paths, *previous, tuner=tuner, **keys)) == 0
         assert read_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
 
 
@@ -74,52 +76,55 @@ def test_a_set_of_one_sentence(tmp_path):
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
     path = write_good_and_bad(tmp_path, *(dict(zip(DENSE_NAMES, each, strict=True)) for each in values))
     for name in LIST_TUNERS:
-        tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
+        tune(TuneSettings(TUNERS[name]()), [path], tmp_path / "out.h5")
         weights = read_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
 
 
 @pytest.mark.parametrize(
-    ("tuner", "iteration", "options", "said"),
+    ("tuner", "iteration", "options", "keys", "said"),
     [
-        ("mert", 2, [], "MERT tunes only dense features, but the lists have sparse ones"),
-        ("kbest-mira", 2, ["--previous", "nan"], "the weight of 'Glue'"),
-        ("kbest-mira", 2, ["--previous", "inf"], "the weight of 'Glue'"),
-        ("kbest-mira", 2, ["--previous", "1e300"], "the weight of 'Glue'"),
-        ("line-search", 1, ["--sum-sparse"], "--sum-sparse needs --previous"),
-        ("mert", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
-        ("line-search", 2, ["--last", "1"], "--last has no effect"),
-        ("line-search", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
-        ("line-search", 2, ["--sum-sparse", "--directions", "Words"], NOT_DENSE),
+        ("mert", 2, [], {}, "MERT tunes only dense features, but the lists have sparse ones"),
+        ("kbest-mira", 2, ["--previous", "nan"], {}, "the weight of 'Glue'"),
+        ("kbest-mira", 2, ["--previous", "inf"], {}, "the weight of 'Glue'"),
+        ("kbest-mira", 2, ["--previous", "1e300"], {}, "the weight of 'Glue'"),
+        ("line-search", 1, [], {"more": SUMMED}, "sum_sparse needs --previous"),
+        ("mert", 2, ["--last", "1"], {"more": SUMMED}, "--last has no effect"),
+        ("line-search", 2, ["--last", "1"], {}, "--last has no effect"),
+        ("line-search", 2, ["--last", "1"], {"more": SUMMED}, "--last has no effect"),
+        ("line-search", 2, [], {"more": SUMMED, "directions": ["Words"]}, NOT_DENSE),
+        ("none", 2, [], {}, "key 'tuner.name' is none; choose a tuner"),
     ],
 )
-def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, said):
+def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, keys, said):
     monkeypatch.chdir(tmp_path)
     for value in ("nan", "inf", "1e300", "1"):
         (tmp_path / value).write_text(f"Glue {value}\n")
-    refused(tune_command(tmp_path, write_run(tmp_path), *options, tuner=tuner, iteration=iteration), said)
+    how = {"tuner": tuner, "iteration": iteration, **keys}
+    refused(tune_command(tmp_path, write_run(tmp_path), *options, **how), said)
 
 
 def test_overflow_of_a_tuner(tmp_path):
     """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
     path = write_good_and_bad(tmp_path, *(dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14)))
-    with pytest.raises(InputError, match=r"^the weight of '\w+' from --tuner kbest-mira is beyond 1e\+12; "):
-        tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
+    with pytest.raises(InputError, match=r"^the weight of '\w+' from tuner kbest-mira is beyond 1e\+12; "):
+        tune(TuneSettings(KBestMira(c=1e300)), [path], tmp_path / "out.h5")
     assert not (tmp_path / "out.h5").exists()
 
 
 @pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
 def test_later_iterations_need_the_previous_weights(tmp_path, tuner):
+    settings = TuneSettings(TUNERS[tuner](), shards=2, iteration=2)
     with pytest.raises(InputError, match="iteration 2 needs --previous"):
-        tune(TUNERS[tuner](), write_run(tmp_path), tmp_path / "out.h5", shards=2, iteration=2)
+        tune(settings, write_run(tmp_path), tmp_path / "out.h5")
 
 
 def test_sparse_weights_are_not_dropped(tmp_path):
     paths = write_run(tmp_path, shards=1, iterations=1, sparse=False)
     before = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
     with pytest.raises(InputError, match="the start weights have a sparse feature, 'RuleShape:x'"):
-        tune(Mert(), paths, tmp_path / "out.h5", shards=1, iteration=1, before=before)
+        tune(TuneSettings(Mert()), paths, tmp_path / "out.h5", before=before)
 
 
 def test_no_weights_have_a_bleu(tmp_path):
@@ -130,7 +135,7 @@ def test_no_weights_have_a_bleu(tmp_path):
         every.append(Translation((6, 5, 4, fours), 6, features))
     path = write_file(tmp_path / "a.h5", [Sentence((6,), every)])
     with pytest.raises(InputError, match="BLEU is 0 for all weights tried"):
-        tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)
+        tune(TuneSettings(Mert()), [path], tmp_path / "out.h5")
     assert not (tmp_path / "out.h5").exists()
 
 
@@ -139,7 +144,8 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     sentences, how = random_sentences(1), Pro(interpolation=0.25)
     path = write_file(tmp_path / "a.h5", sentences)
     before = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
-    found = tune(how, [path], tmp_path / "out.h5", shards=1, iteration=1, before=make_weights(before), seed=3)
+    settings = TuneSettings(how, seed=3)
+    found = tune(settings, [path], tmp_path / "out.h5", before=make_weights(before))
     lists = FileLists(find_files([path], 1, range(1, 2)))
     pool = lists.pool()
     pairs = sample_pairs(pool, how, (3, 1))

@@ -16,6 +16,7 @@ from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 
 from itersel.config.learners import TUNERS
 from itersel.config.search import ListSettings
+from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import FileLists, ListFile, find_files
@@ -126,7 +127,7 @@ def test_empty_tuning_set(tmp_path):
     for name in LIST_TUNERS:
         for path, said in (nothing, "contains no sentences"), (without, "BLEU is 0 for all weights.* 4-gram"):
             with pytest.raises(InputError, match=said):
-                tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
+                tune(TuneSettings(TUNERS[name]()), [path], tmp_path / "out.h5")
 
 
 def test_forests_without_the_feature_of_the_language_model(tmp_path):
@@ -140,4 +141,4 @@ def test_a_feature_that_is_dense_and_sparse(tmp_path):
     path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
     set_attributes(dense_names=json.dumps(["LanguageModel", "Other", "Glue"]))(path)
     with pytest.raises(InputError, match="'Other' is both a dense and a sparse feature"):
-        tune(KBestMira(), [path], tmp_path / "out.h5", shards=1, iteration=1)
+        tune(TuneSettings(KBestMira()), [path], tmp_path / "out.h5")

@@ -17,6 +17,7 @@ from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
 from itersel.config.search import ForestSettings, Search
+from itersel.config.steps import TuneSettings
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
@@ -229,8 +230,8 @@ def test_command(decodable, tmp_path, capsys):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = [f"--shard-number={shard}", f"--iteration={iteration}"]
             before = f"--weights={tmp_path / 'before'}"
-            assert write_decoded("forest", decodable, paths[-1], *place, before) == 0
-    assert write_decoded("forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
+            assert write_decoded("step forest", decodable, paths[-1], *place, before) == 0
+    assert write_decoded("step forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
     assert "iteration 2 needs --weights, the weights of the previous iteration" in capsys.readouterr().err
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
@@ -239,13 +240,13 @@ def test_command(decodable, tmp_path, capsys):
     assert len(contents) == 1
     assert read_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
-    assert "is not a k-best lists file; make one with 'itersel kbest'" in capsys.readouterr().err
-    assert write_decoded("forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
+    assert "is not a k-best lists file; make one with 'itersel step kbest'" in capsys.readouterr().err
+    assert write_decoded("step forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err
 
 
 def test_forest_without_words(decodable, tmp_path):
-    assert write_decoded("forest", decodable, tmp_path / "1.h5") == 0
+    assert write_decoded("step forest", decodable, tmp_path / "1.h5") == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
     matches, *lengths = ForestSearch([[forests]], 10).candidates(np.ones(12), np.zeros(12)).statistics
@@ -267,10 +268,10 @@ def test_forest_without_words(decodable, tmp_path):
 )
 def test_bad_forests(decodable, tmp_path, name, row, value, said):
     path = tmp_path / "1.h5"
-    assert write_decoded("forest", decodable, path) == 0
+    assert write_decoded("step forest", decodable, path) == 0
     put(name, row, value)(path)
     with pytest.raises(InputError, match=said):
-        tune(ForestMert(), [path], tmp_path / "w.h5", shards=1, iteration=1)
+        tune(TuneSettings(ForestMert()), [path], tmp_path / "w.h5")
     assert not (tmp_path / "w.h5").exists()
 
 
@@ -284,4 +285,4 @@ def test_empty_tuning_set(decodable, tmp_path):
         decoder = Decoder(shard, model, Search("dense"))
         generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings())
         with pytest.raises(InputError, match=said):
-            tune(ForestMert(), [tmp_path / "1.h5"], tmp_path / "w.h5", shards=1, iteration=1)
+            tune(TuneSettings(ForestMert()), [tmp_path / "1.h5"], tmp_path / "w.h5")

@@ -1,4 +1,4 @@
-"""`itersel kbest`, and tuning from lists to weights to translations."""
+"""`itersel step kbest`, and tuning from lists to weights to translations."""
 
 import json
 
@@ -7,6 +7,7 @@ import pytest
 from sacrebleu.metrics import BLEU
 from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
+from tests.steps import settings
 from tests.tuning import further_references, make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
@@ -51,39 +52,40 @@ def decodable(tmp_path_factory):
 
 def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     """Only features of the given templates get a weight; features of others do not occur at all."""
-    assert write_decoded("kbest", decodable, tmp_path / "1.h5", "--templates", "RBT,Shape") == 0
+    given = settings(templates=["RBT", "Shape"])
+    assert write_decoded("step kbest", decodable, tmp_path / "1.h5", *given) == 0
     arrays, _ = read_arrays(tmp_path / "1.h5", FORMAT)
     names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).to_list()
     assert {name[:4] for name in names} == {"RBT:", "Shap"}
     output, weights = tmp_path / "weights.h5", tmp_path / "start"
     weights.write_text("LanguageModel 1\nWordPenalty -1\n")
-    train = ["--weights", str(weights), "--templates"]
-    assert write_decoded("train", decodable, output, *train, "RBT") == 0
+    start = ["--weights", str(weights)]
+    assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT"])) == 0
     learned = [name for name in read_weights(output).to_dict() if ":" in name or name.startswith("Shape")]
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
-    assert write_decoded("train", decodable, output, *train, "RBT,Lex") == 1
+    assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT", "Lex"])) == 1
     said = "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape"
     assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])
 def test_decode_tune_decode(decodable, tmp_path, features):
-    lists = tmp_path / "1.h5"
-    assert write_decoded("kbest", decodable, lists, "--features", features) == 0
+    lists, given = tmp_path / "1.h5", settings(features=features)
+    assert write_decoded("step kbest", decodable, lists, *given) == 0
     arrays, found = read_arrays(lists, FORMAT)
     assert found["iteration"] == 1
-    settings = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": []}
-    assert json.loads(found["settings"]) == settings
+    used = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": []}
+    assert json.loads(found["settings"]) == used
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4
     first = lists.read_bytes()
-    assert write_decoded("kbest", decodable, lists, "--features", features) == 0
+    assert write_decoded("step kbest", decodable, lists, *given) == 0
     assert lists.read_bytes() == first
     tuner = "mert" if features == "dense" else "kbest-mira"
     assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
     weights = ["--weights", str(tmp_path / "out.h5")]
-    assert write_decoded("kbest", decodable, tmp_path / "2.h5", "--features", features, *weights) == 0
+    assert write_decoded("step kbest", decodable, tmp_path / "2.h5", *given, *weights) == 0
     assert write_decoded("decode", decodable, tmp_path / "out", *weights) == 0
     translations = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
     references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
@@ -99,9 +101,9 @@ def test_decode_tune_decode(decodable, tmp_path, features):
 @pytest.mark.parametrize("tuner", ["mert", "pro", "kbest-mira", "forest-mert"])
 def test_several_references(decodable, tmp_path, tuner):
     """BLEU of the tuned weights equals sacrebleu's score of their translations."""
-    step = "forest" if tuner == "forest-mert" else "kbest"
+    step = "step forest" if tuner == "forest-mert" else "step kbest"
     lists, weights, output = (tmp_path / name for name in ("1.h5", "out.h5", "out"))
-    dense = ["--features", "dense"]
+    dense = settings(features="dense")
     assert write_decoded(step, decodable, lists, *dense, shard="several.h5") == 0
     assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
     dense += ["--weights", str(weights)]

@@ -11,6 +11,7 @@ from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
 from itersel.config.learners import TUNERS
+from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.task import Task
@@ -34,7 +35,7 @@ def tuned(folder, how, sentences, before, last=None):
     """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences)
     weights = {"before": make_weights(before), "last": None if last is None else make_weights(last)}
-    found = tune(how, [path], folder / "out.h5", shards=1, iteration=1, is_summed=True, **weights)
+    found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
     return read_weights(folder / "out.h5").to_dict(), found.score / 100
 
 

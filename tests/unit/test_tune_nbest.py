@@ -240,9 +240,6 @@ def test_command(files, monkeypatch, capsys, refused):
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
     refused([*command, "--quality=ter", "--tokenize=13a"], "--tokenize has no effect with --quality ter")
-    own = ["tune", "--tuner", "mert", "--lists", "x", "--shards", "1", "--iteration", "1", "--output", "o"]
-    for option in (["--quality", "ter"], ["--tokenize", "13a"], ["--lowercase"]):
-        refused([*own, *option], f"{option[0]} cannot be combined with --lists")
 
 
 def test_mert_refuses_many_features(tmp_path):
@@ -264,16 +261,3 @@ def test_command_for_moses(files, capsys):
     written = (files / "w.ini").read_text().splitlines()
     assert [line.partition("=")[0] for line in written[:2]] == ["[weight]", "good"]
     assert "UnknownWordPenalty0= 1.0" in written
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--nbest=x", "--lists=y"], "--lists cannot be combined with --nbest"),
-        (["--lists=x", "--references=y"], "--references cannot be combined with --lists"),
-        ([], "missing: --lists, --shards, --iteration (or --nbest)"),
-        (["--lists=x"], "missing: --shards, --iteration"),
-    ],
-)
-def test_bad_options(tmp_path, refused, options, message):
-    refused(["tune", "--tuner=mert", *options, f"--output={tmp_path / 'out'}"], message)

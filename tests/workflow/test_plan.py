@@ -54,10 +54,10 @@ def test_scores_of_text(jobs):
     assert len(jobs["write_references"]) == 1
     (table,) = jobs["compare_systems"]
     folder = "results/tiny/evaluation/test"
-    assert f"--counts {folder}/counts/dev-dense.h5 {folder}/counts/" in table
+    assert f'"counts": ["{folder}/counts/dev-dense.h5", "{folder}/counts/' in table
     assert all(f"--references {folder}/reference.0.txt --tokenizer intl" in job for job in jobs["detokenize"])
     for job in jobs["choose_epoch"]:
-        assert "--by ter --tokenizer intl" in job
+        assert '"choose_by": "ter", "tokenizer": "intl"' in job
         assert "--raw-references results/tiny/corpus/devtest.raw.gz" in job
         assert "--recaser results/tiny/corpus/recaser.json" in job
         assert "results/tiny/corpus/recaser.json" in job.partition("output:")[0]
@@ -142,7 +142,8 @@ def test_given_files(make_project):
     [job] = jobs["prepare_held_out_target_1"]
     assert "--target dev.target --target dev.other" in job
     for job in jobs["shard_corpus"]:
-        assert (" --target results/tiny/corpus/dev.target.1.gz " in job) == ("shards/dev/" in job)
+        targets = "--target results/tiny/corpus/dev.target.gz results/tiny/corpus/dev.target.1.gz "
+        assert (targets in job) == ("shards/dev/" in job)
 
 
 def test_downloads(make_project):

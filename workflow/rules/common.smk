@@ -79,7 +79,6 @@ EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
 # Without a decoder, there is no language model, and nothing with which a system could translate new text.
 LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(CONFIG)
-MODEL = "" if HAS_LISTS else " --model {input.model:q}"
 TRANSLATING = [] if HAS_LISTS else list(CONFIG.experiments)
 
 RESULTS = FILES.results

@@ -21,12 +21,12 @@ rule decode_shard:
     resources:
         **TEXT.request_to_decode(minutes=120),
     params:
-        options=TABLES.decode_options,
+        settings=TABLES.decode_settings,
         code=step_digest("decode"),
     shell:
-        "itersel decode --shard {input.shard:q}"
-        + MODEL
-        + " --weights {input.weights:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
+        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 # The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double

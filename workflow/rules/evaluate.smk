@@ -7,12 +7,11 @@
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
 #        report/{table.{tex,md},derivations.json,index.html}; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json}
 #        and, for independent tasks, experiments/{independent}/tasks/{split}.txt
-import shlex
 
-from itersel.limits import TOKENIZED_BLEU
-
-# Computing tokenised BLEU takes no time; other scores may take long.
-SCORES_LOCALLY = CONFIG.evaluation.choose_by == TOKENIZED_BLEU
+# Computing tokenised BLEU takes no time; other scores, which need detokenised text, may take long.
+SCORES_LOCALLY = not TABLES.scores_text
+PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [FILES.preparation]
+RECASER_OF_TEXT = [] if SCORES_LOCALLY else [FILES.recaser]
 
 SYSTEMS = len(CONFIG.experiments) + len(TABLES.outputs)
 
@@ -24,7 +23,9 @@ rule check_patience:
         translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
         previous=lambda wildcards: EPOCHS.of(wildcards).decision_before,
         labels=TABLES.scored_labels,
-        as_text=TABLES.scored_as_text,
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
     log:
@@ -35,11 +36,13 @@ rule check_patience:
     resources:
         **TEXT.request(2000, 120),
     params:
-        options=TABLES.patience_options,
-        code=step_digest("report patience"),
+        settings=TABLES.patience_settings,
+        code=step_digest("step patience"),
     shell:
-        "itersel report patience {params.options} --translations {input.translations:q}"
-        " --output {output:q} &> {log:q}"
+        "itersel step patience --settings {params.settings:q} --references {input.references:q}"
+        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --translations {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
 
 
 # The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the
@@ -51,7 +54,9 @@ rule choose_epoch:
         translations=EPOCHS.of_all("devtest.txt"),
         weights=EPOCHS.of_all("weights.h5"),
         labels=TABLES.scored_labels,
-        as_text=TABLES.scored_as_text,
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -63,11 +68,13 @@ rule choose_epoch:
     resources:
         **TEXT.request(2000, 120),
     params:
-        options=TABLES.system_options,
-        code=step_digest("report choose"),
+        settings=TABLES.choose_settings,
+        code=step_digest("step choose"),
     shell:
-        "itersel report choose {params.options} --translations {input.translations:q}"
-        " --weights {input.weights:q}"
+        "itersel step choose --settings {params.settings:q} --references {input.references:q}"
+        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --translations {input.translations:q} --weights {input.weights:q}"
         " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
 
 
@@ -77,7 +84,10 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         references=TABLES.devtest_references,
         translations=EPOCHS.of_all("devtest.{test_set}.txt"),
         weights=EPOCHS.of_all("weights.h5"),
-        as_text=TABLES.scored_as_text,
+        labels=[],
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
@@ -102,12 +112,12 @@ rule describe_resources:
     conda:
         "../../envs/itersel.yaml"
     params:
-        options=TABLES.resource_options,
-        code=step_digest("report resources"),
+        settings=TABLES.resource_settings,
+        code=step_digest("step resources"),
     shell:
-        "itersel report resources --model {input.model:q} --index {input.index:q}"
-        " --preparation {input.preparation:q} --recaser {input.recaser:q} {params.options}"
-        " --output {output:q} &> {log:q}"
+        "itersel step resources --model {input.model:q} --index {input.index:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule describe_selection:
@@ -128,9 +138,9 @@ rule describe_selection:
     resources:
         **TEXT.request(8000, 60),
     params:
-        code=step_digest("report selection"),
+        code=step_digest("step selection"),
     shell:
-        "itersel report selection --matrices {input:q} --output {output:q} &> {log:q}"
+        "itersel step selection --matrices {input:q} --output {output:q} &> {log:q}"
 
 
 rule compare_systems:
@@ -158,11 +168,12 @@ rule compare_systems:
     resources:
         **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
-        names=TABLES.compared,
-        options=TABLES.comparison_options,
-        code=step_digest("report table"),
+        settings=TABLES.table_settings,
+        code=step_digest("step table"),
     shell:
-        "itersel report table {params.options} --output {output:q} &> {log:q}"
+        # not an argument: Linux limits each to 128 KB
+        "(printf %s {params.settings:q} | itersel step table --settings - --preparation {input.preparation:q}"
+        " --output {output:q}) &> {log:q}"
 
 
 # For independent tasks: the translation of each sentence with the weights of its task.
@@ -181,11 +192,10 @@ rule join_tasks:
     conda:
         "../../envs/itersel.yaml"
     params:
-        tasks=lambda wildcards: shlex.join(TABLES.independent[wildcards.independent]),
-        code=step_digest("report join"),
+        settings=TABLES.join_settings,
+        code=step_digest("step join"),
     shell:
-        "itersel report join --labels {input.labels:q} --tasks {params.tasks}"
-        " --translations {input.translations:q} --output {output:q} &> {log:q}"
+        "itersel step join --labels {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule compare_tasks:
@@ -207,11 +217,11 @@ rule compare_tasks:
     resources:
         **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
-        tasks=shlex.join(TABLES.task_labels),
-        options=TABLES.task_options,
-        code=step_digest("report tasks"),
+        settings=TABLES.task_settings,
+        code=step_digest("step tasks"),
     shell:
-        "itersel report tasks {params.options} --tasks {params.tasks} --output {output:q} &> {log:q}"
+        "(printf %s {params.settings:q} | itersel step tasks --settings - --labels {input.labels:q}"
+        " --references {input.references:q} --output {output:q}) &> {log:q}"
 
 
 rule count_rules:
@@ -230,9 +240,9 @@ rule count_rules:
         **TEXT.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input),
-        code=step_digest("report rules"),
+        code=step_digest("step rules"),
     shell:
-        "(seq {params.shards} | itersel report rules --shards - --output {output:q}) &> {log:q}"
+        "(seq {params.shards} | itersel step rules --shards - --output {output:q}) &> {log:q}"
 
 
 rule describe_corpus:
@@ -255,10 +265,11 @@ rule describe_corpus:
     conda:
         "../../envs/itersel.yaml"
     params:
-        options=TABLES.corpus_options,
-        code=step_digest("report corpus"),
+        settings=lambda wildcards: TABLES.corpora_settings,
+        code=step_digest("step corpora"),
     shell:
-        "itersel report corpus {params.options} --output {output:q} &> {log:q}"
+        "itersel step corpora --settings {params.settings:q} --preparation {input.statistics:q}"
+        " --collection {input.collection:q} --output {output:q} &> {log:q}"
 
 
 rule write_paper_tables:
@@ -295,10 +306,12 @@ rule explain_translations:
         **TEXT.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input.shards),
-        options=PLAN.explain_options(),
-        code=step_digest("explain"),
+        results=RESULTS,
+        settings=PLAN.explain_settings,
+        code=step_digest("step explain"),
     shell:
-        "(seq {params.shards} | itersel explain --shards - --model {input.model:q} {params.options}"
+        "(seq {params.shards} | itersel step explain --shards - --model {input.model:q}"
+        " --results={params.results:q} --settings {params.settings:q}"
         " --output {output:q}) &> {log:q}"
 
 

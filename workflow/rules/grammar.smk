@@ -36,7 +36,8 @@ rule shard_corpus:
         source=FILES.text("{split}", "source"),
         target=FILES.text("{split}", "target"),
         further=SHARDS.further_texts,
-        task=SHARDS.labels,
+        labels=SHARDS.labels,
+        scored=SHARDS.scored_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
     log:
@@ -46,11 +47,12 @@ rule shard_corpus:
     resources:
         **TEXT.request(500, 30, train=(30, 0.2)),
     params:
-        options=SHARDS.sharding_options,
-        code=step_digest("shard"),
+        settings=SHARDS.cut_settings,
+        code=step_digest("step shard"),
     shell:
-        "itersel shard --source {input.source:q} --target {input.target:q}"
-        " {params.options} --output {output:q} &> {log:q}"
+        "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
+        " --labels {input.labels:q} --scored {input.scored:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule extract_shard:
@@ -69,7 +71,9 @@ rule extract_shard:
     resources:
         **TEXT.request_to_extract(),
     params:
-        options=SHARDS.extract_options,
+        text=SHARDS.extracted_text,
+        settings=SHARDS.grammar,
         code=step_digest("grammar extract"),
     shell:
-        "itersel grammar extract --index {input.index:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel grammar extract --index {input.index:q} {params.text}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

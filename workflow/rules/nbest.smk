@@ -33,7 +33,11 @@ for list_split in LIST_TEXTS.splits:
 rule shard_lists:
     """cut the lists of {split} into shards"""
     input:
-        LIST_TEXTS.lists,
+        lists=LIST_TEXTS.lists,
+        references=LIST_TEXTS.references,
+        quality=LIST_TEXTS.quality,
+        labels=SHARDS.labels,
+        scored=SHARDS.scored_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
     log:
@@ -43,10 +47,12 @@ rule shard_lists:
     resources:
         **TEXT.request(1500, 240),
     params:
-        options=LIST_TEXTS.shard_options,
-        code=step_digest("shard"),
+        settings=LIST_TEXTS.cut_settings,
+        code=step_digest("step shard"),
     shell:
-        "itersel shard {params.options} --output {output:q} &> {log:q}"
+        "itersel step shard --nbest {input.lists:q} --target {input.references:q} --quality {input.quality:q}"
+        " --labels {input.labels:q} --scored {input.scored:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule import_lists:
@@ -64,7 +70,8 @@ rule import_lists:
     resources:
         **TEXT.request(500, 60, lists=9),
     params:
-        options=LIST_TEXTS.import_options,
-        code=step_digest("lists"),
+        settings=LIST_TEXTS.list_settings,
+        code=step_digest("step lists"),
     shell:
-        "itersel lists --folder {input:q} --number {wildcards.shard} {params.options} --output {output:q} &> {log:q}"
+        "itersel step lists --folder {input:q} --number {wildcards.shard}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

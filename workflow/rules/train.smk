@@ -30,12 +30,13 @@ rule train_shard:
         array=EPOCHS.array_name,
         jobs_per_task=EPOCHS.shards_per_job,
     params:
-        options=EPOCHS.train_options,
+        settings=EPOCHS.train_settings,
         code=step_digest("train"),
     shell:
-        "itersel train --shard {input.shard:q}"
-        + MODEL
-        + " {params.options} --threads {threads} --output {output:q} &> {log:q}"
+        "itersel train --shard {input.shard:q} --model {input.model:q} --weights {input.start:q}"
+        " --patience {input.patience:q} --settings {params.settings:q}"
+        " --epoch {wildcards.epoch} --shard-number {wildcards.shard} --threads {threads}"
+        " --output {output:q} &> {log:q}"
 
 
 rule mix:
@@ -59,10 +60,12 @@ rule mix:
         **TEXT.request(8000, 60),
         array=EPOCHS.array_name,
     params:
-        options=EPOCHS.mix_options,
-        code=step_digest("mix"),
+        settings=EPOCHS.mix_settings,
+        code=step_digest("step mix"),
     shell:
-        "itersel mix --inputs {input.shards:q} {params.options}"
+        "itersel step mix --inputs {input.shards:q} --previous {input.previous:q}"
+        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --settings {params.settings:q} --epoch {wildcards.epoch}"
         " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"
 
 

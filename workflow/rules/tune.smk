@@ -31,13 +31,14 @@ rule write_lists:
         array=EPOCHS.array_name,
         jobs_per_task=LISTS.per_job,
     params:
-        command=LISTS.command,
-        options=LISTS.options,
-        code=lambda wildcards: step_digest(LISTS.command(wildcards)),
+        step=LISTS.step,
+        settings=LISTS.settings,
+        iteration=LISTS.iteration,
+        code=lambda wildcards: step_digest(f"step {LISTS.step(wildcards)}"),
     shell:
-        "itersel {params.command} --shard {input.shard:q}"
-        + MODEL
-        + " {params.options} --output {output:q} &> {log:q}"
+        "itersel step {params.step} --shard {input.shard:q} --model {input.model:q}"
+        " --weights {input.weights:q} --patience {input.patience:q} --settings {params.settings:q}"
+        " --iteration {params.iteration} --shard-number {wildcards.shard} --output {output:q} &> {log:q}"
 
 
 rule tune:
@@ -62,10 +63,13 @@ rule tune:
         **TEXT.request(2000, 120, tuned=4500),
         array=EPOCHS.array_name,
     params:
-        options=LISTS.tune_options,
-        code=step_digest("tune"),
+        settings=LISTS.tune_settings,
+        iteration=LISTS.iteration,
+        code=step_digest("step tune"),
     shell:
-        "itersel tune --lists {input.lists:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel step tune --lists {input.lists:q} --previous {input.weights:q} --last {input.last:q}"
+        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
 
 
 use rule write_lists as write_lists_again with:

@@ -6,21 +6,16 @@ import argparse
 import importlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar, cast
 
-from itersel.config.command_line import refuse, whole
+from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.errors import suggest
-from itersel.limits import (
-    LANGUAGE_PATTERN,
-    MAX_PROCESSES,
-    SPLITS,
-    TEXT_SCORES,
-    TOKENIZED_BLEU,
-    TOKENIZERS,
-    is_test_set_name,
-)
+from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name
+
+T = TypeVar("T")
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,24 +34,38 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def add_step(step: argparse.ArgumentParser, name: str, module: str) -> ModuleType:
-    """Add the options of a step, and what runs it; returns its module in `itersel.cli`.
+def add_command(
+    parser: argparse.ArgumentParser,
+    name: str,
+    module: str,
+    arguments: Sequence[str] = (),
+    is_full: bool = False,
+) -> ModuleType:
+    """Add the options of a command, and what runs it; returns its module in `itersel.cli`.
 
-    The step `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module's `SUBSTEPS` name parts
-    of the step, such as ``report page``, with a line of help, these have such functions instead:
-    ``_add_page`` and ``_page``.
+    The command `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module's `PARTS` name parts
+    of the command, such as ``report page``, with a line of help, these have such functions instead:
+    ``_add_page`` and ``_page``. Of the options that depend on the value of another one, which the module's
+    `CHOSEN` names, those for the given `arguments` are added, or all if it `is_full`.
     """
     command = importlib.import_module(f"itersel.cli.{module}")
-    parsers = {name: step}
-    listed, prefix = getattr(command, "SUBSTEPS", {}).items(), f"{name} "
-    substeps = {one.removeprefix(prefix): summary for one, summary in listed if one.startswith(prefix)}
-    if substeps:
-        steps = step.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-        parsers = {one: steps.add_parser(one, help=summary) for one, summary in substeps.items()}
-    for one, parser in parsers.items():
+    parsers = {name: parser}
+    listed, prefix = getattr(command, "PARTS", {}).items(), f"{name} "
+    parts = {one.removeprefix(prefix): summary for one, summary in listed if one.startswith(prefix)}
+    if parts:
+        added = parser.add_subparsers(dest="part", metavar="PART", required=True)
+        parsers = {one: added.add_parser(one, help=summary) for one, summary in parts.items()}
+    for one, its_parser in parsers.items():
         function = one.replace("-", "_")
-        getattr(command, f"_add_{function}")(parser)
-        parser.set_defaults(run=getattr(command, f"_{function}", None))
+        getattr(command, f"_add_{function}")(its_parser)
+        its_parser.set_defaults(run=getattr(command, f"_{function}", None))
+    option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
+    if is_full:
+        # they share options
+        parser.conflict_handler = "resolve"
+    for words in ([f"--{option}", choice] for choice in choices) if is_full else [arguments]:
+        if option:
+            add_chosen_section(parser, words, option, choices)
     return command
 
 
@@ -76,11 +85,76 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
 def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
     decision = (
-        f"output of 'itersel report patience' after the previous epoch: if training has stopped, {otherwise}"
+        f"output of 'itersel step patience' after the previous epoch: if training has stopped, {otherwise}"
     )
-    add_options(parser, {"--patience FILE": decision})
+    add_optional_files(parser, {"--patience FILE": decision})
     if passed_on:
-        add_options(parser, {"--passed-on FILE": passed_on})
+        add_optional_files(parser, {"--passed-on FILE": passed_on})
+
+
+class OptionalFile(argparse.Action):
+    """Takes no file or one: the workflow also states the option in jobs that have no such file."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the file, or None."""
+        if len(values) > 1:
+            parser.error(f"{option_string} takes one file, not {len(values)}")
+        setattr(namespace, self.dest, values[0] if values else None)
+
+
+def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+    """Add options for files that not every job has."""
+    add_options(parser, options, nargs="*", action=OptionalFile)
+
+
+def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:
+    """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key."""
+    keys = ", ".join(item.name for item in fields(kind) if item.name not in PLACE)
+    given = "YAML or JSON file with some of these keys, as in a config; or JSON itself (- for standard input)"
+    add_options(parser, {"--settings FILE": f"{given}: {keys}"})
+    if with_options:
+        before = len(parser._actions)
+        add_section_arguments(parser, kind)
+        for action in parser._actions[before:]:
+            # `section_of` takes what is not stated from the settings
+            action.default = argparse.SUPPRESS
+
+
+# Keys of settings that say where in a run a job belongs, and their options.
+PLACE = {"epoch": "epoch", "iteration": "iteration", "shard": "shard_number"}
+
+
+def read_placed(kind: type[T], options: argparse.Namespace) -> T:
+    """Return the settings of a step, with the place that its options give."""
+    from itersel.config.settings import read_settings
+
+    settings: Any = read_settings(kind, options.settings)
+    known = {item.name for item in fields(settings)}
+    place = {key: getattr(options, name, None) for key, name in PLACE.items() if key in known}
+    return cast(T, replace(settings, **{key: value for key, value in place.items() if value is not None}))
+
+
+def add_epoch(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the number of the epoch."""
+    epoch = "number of the epoch: recorded, part of the seed of pairs, position in schedules (default: 1)"
+    add_options(parser, {"--epoch T": epoch}, type=positive)
+
+
+def add_iteration(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the number of the iteration."""
+    add_options(parser, {"--iteration T": "number of the iteration, from 1 (default: 1)"}, type=positive)
+
+
+def add_shard_number(parser: argparse._ActionsContainer) -> None:
+    """Add the option for the number of the shard."""
+    number = "number of the shard, from 0: recorded, and part of the seed of pairs (default: 0)"
+    add_options(parser, {"--shard-number Z": number}, type=not_negative)
 
 
 positive = whole(1)
@@ -161,22 +235,6 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
     """Add the option of steps that compute BLEU of detokenised text."""
     tokenizer = "sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)"
     add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
-
-
-def add_devtest_scoring(parser: argparse.ArgumentParser) -> None:
-    """Add the options of how translations of devtest are scored."""
-    add_scoring(parser)
-    by = "score by which the epoch is chosen (default: %(default)s); all others need the next three options"
-    add_options(parser, {"--by": by}, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default=TOKENIZED_BLEU)
-    add_options(parser, {"--raw-references FILE": "original references, before preparation"}, nargs="+")
-    files = {
-        "--preparation FILE": "preparation.json of the training corpus",
-        "--recaser FILE": "recaser.json of the training corpus",
-        "--labels FILE": "task label of each line of devtest",
-        "--task LABEL": "score only the lines with this label",
-    }
-    add_options(parser, files)
-    add_tokenizer(parser)
 
 
 def add_randomization(parser: argparse.ArgumentParser) -> None:

@@ -1,19 +1,15 @@
-"""``itersel --print-completion SHELL``: what a shell needs to complete steps, options and file names."""
+"""``itersel --print-completion SHELL``: what a shell needs to complete commands, options and file names."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from typing import Any
-
-from itersel.cli.arguments import add_step
-from itersel.config.command_line import add_chosen_section
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 class PrintCompletion(argparse.Action):
-    """Print the completion script for a shell, and exit."""
+    """Print the completion script for a shell, and exit; `const` returns the parser with all options."""
 
     def __call__(
         self,
@@ -25,28 +21,20 @@ class PrintCompletion(argparse.Action):
         """Print it."""
         import shtab
 
-        print(shtab.complete(full_parser(parser, self.const), shell=values))
+        print(shtab.complete(_with_files(self.const()), shell=values))
         parser.exit()
 
 
-def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Give the steps of a parser, which have none, all options of all learners and tuners; returns it."""
+def _with_files(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Let all options that take text complete the names of files; returns the parser."""
     import shtab
 
-    (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for name, step in steps.choices.items():
-        # learners share options
-        step.conflict_handler = "resolve"
-        command = add_step(step, name, modules[name])
-        option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
-        for choice in choices:
-            add_chosen_section(step, [f"--{option}", choice], option, choices)
-        parsers = [step]
-        for one in parsers:
-            for action in one._actions:
-                if isinstance(action, argparse._SubParsersAction):
-                    parsers += action.choices.values()
-                elif action.choices is None and action.nargs != 0:
-                    # which of them are files, argparse does not know
-                    action.complete = shtab.FILE
+    parsers = [parser]
+    for one in parsers:
+        for action in one._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parsers += action.choices.values()
+            elif action.choices is None and action.nargs != 0:
+                # which of them are files, argparse does not know
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
     return parser

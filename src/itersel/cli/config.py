@@ -11,7 +11,7 @@ from itersel.errors import located
 from itersel.project import SCHEMA
 from itersel.storage.files import write_lines
 
-SUBSTEPS = {
+PARTS = {
     "config check": "check a config file",
     "config template": "print a config file that explains every key",
     "config show": "print the value of every key that the jobs of a run use",

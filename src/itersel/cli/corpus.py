@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
-SUBSTEPS = {
+PARTS = {
     "corpus libreoffice-help": "fetch the LibreOffice Help in two languages",
     "corpus fetch": "fetch a corpus with mtdata, or a test set with sacrebleu",
     "corpus prepare": "tokenise, lowercase, split and filter parallel text",

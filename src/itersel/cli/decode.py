@@ -1,4 +1,4 @@
-"""Shards: ``itersel decode``, ``kbest``, ``forest`` and ``explain`` decode them, ``lists`` makes some."""
+"""``itersel decode``, and the steps that decode shards or make them of lists."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from itersel.cli.arguments import (
+    add_iteration,
+    add_optional_files,
     add_options,
     add_output,
     add_patience,
+    add_settings,
+    add_shard_number,
     add_text_output,
-    language,
     not_negative,
-    positive,
+    read_placed,
 )
-from itersel.config.command_line import add_section_arguments, section_of, whole
+from itersel.config.command_line import section_of, whole
+from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import ForestSettings, ListSettings, Search
+from itersel.config.settings import read_settings
+from itersel.config.steps import ListedSettings
 from itersel.errors import InputError, located
 from itersel.limits import MAX_K_BEST
 
@@ -30,10 +36,10 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
         "--weights": "weights: .h5, or text 'name value'",
     }
     add_options(parser, files, required=True)
-    add_options(parser, MODEL)
+    add_optional_files(parser, MODEL)
     k_best = "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation a line"
     add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
-    add_section_arguments(parser, Search)
+    add_settings(parser, Search, with_options=True)
     add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
     add_text_output(parser)
 
@@ -62,7 +68,7 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
     from itersel.vectors.weights import read_weights
 
     weights = read_weights(options.weights)
-    search = section_of(Search, options)
+    search = section_of(Search, options, read_settings(Search, options.settings))
     if options.model is None:
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
@@ -102,39 +108,39 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
 def _forest(options: argparse.Namespace) -> None:
     from itersel.tune.forests import generate_forests
 
+    if options.model is None:
+        raise InputError("forests need a decoder; name its language model with --model")
     _generate(options, ForestSettings, generate_forests)
 
 
-def _add_decoding(parser: argparse.ArgumentParser, output: str, section: type) -> None:
-    files = parser.add_argument_group("files")
+def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
     inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
-    add_options(files, inputs, required=True)
-    add_options(files, MODEL, required=section is ForestSettings)
+    add_options(parser, inputs, required=True)
+    add_optional_files(parser, MODEL)
     weights = "weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)"
-    add_options(files, {"--weights FILE": weights})
-    add_patience(files, "write a file without lists")
-    add_output(files, output)
-    place = parser.add_argument_group("position in the run, recorded in the file")
-    add_options(place, {"--iteration T": "number of the iteration (default: 1)"}, type=positive, default=1)
-    number = {"--shard-number Z": "number of the shard, from 0 (default: 0)"}
-    add_options(place, number, type=not_negative, default=0)
-    add_section_arguments(parser.add_argument_group("decoding"), section)
+    add_optional_files(parser, {"--weights FILE": weights})
+    add_patience(parser, "write a file without lists")
+    add_settings(parser, kind)
+    add_iteration(parser)
+    add_shard_number(parser)
+    add_output(parser, output)
 
 
-def _generate(options: argparse.Namespace, section: type, generate: Callable[..., Any]) -> None:
+def _generate(options: argparse.Namespace, kind: type[Search], generate: Callable[..., Any]) -> None:
     from itersel.decode.lists import open_sentences
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.tune.generate import read_start, write_no_lists
 
+    place = options.iteration or 1, options.shard_number or 0
     if training_has_stopped(options.patience):
-        write_no_lists(options.output, options.iteration, options.shard_number)
+        write_no_lists(options.output, *place)
         return
-    settings = section_of(section, options)
+    settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
-    weights = read_start(options.weights, options.iteration, decoder.dense_names)
-    generate(options.output, shard, decoder, weights, settings, options.iteration, options.shard_number)
+    weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
+    generate(options.output, shard, decoder, weights, settings, *place)
 
 
 def _add_explain(parser: argparse.ArgumentParser) -> None:
@@ -148,8 +154,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "--model": "compiled language model",
     }
     add_options(parser, files, required=True)
-    add_options(parser, {"--sentences N": "number of sentences (default: 30)"}, type=positive, default=30)
-    add_section_arguments(parser, Search, ("pop_limit", "max_span"))
+    add_settings(parser, ExplainSettings)
     add_output(parser, "derivations (JSON)", "--output")
 
 
@@ -159,23 +164,21 @@ def _explain(options: argparse.Namespace) -> None:
     from itersel.report.page.derivations import explain
     from itersel.storage.files import read_names, write_lines
 
-    search = Search(pop_limit=options.pop_limit, max_span=options.max_span)
+    settings = read_settings(ExplainSettings, options.settings)
+    search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
     shards = read_names(options.shards)
-    found = explain(Path(options.results), shards, options.model, search, options.sentences)
+    found = explain(Path(options.results), shards, options.model, search, settings.sentences)
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel shard --nbest' "
-        "has cut. Equal translations of a sentence count once."
+        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel step shard "
+        "--nbest' has cut. Equal translations of a sentence count once."
     )
-    add_options(parser, {"--folder DIR": "output of 'itersel shard --nbest'"}, required=True)
+    add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
-    tokenize = "tokenise and lowercase for BLEU by the rules of this language (default: words as they are)"
-    add_options(parser, {"--language CODE": tokenize}, type=language)
-    protect = "regular expression of text that is one token; may be repeated"
-    add_options(parser, {"--protect REGEX": protect}, action="append", default=[])
+    add_settings(parser, ListedSettings)
     add_output(parser, "shard of lists, .h5")
 
 
@@ -183,9 +186,8 @@ def _lists(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import Preparation
     from itersel.decode.lists import import_lists, write_list_shard
 
-    if options.protect and options.language is None:
-        raise InputError("--protect has no effect without --language; remove it")
+    settings = read_settings(ListedSettings, options.settings)
     words: Callable[[Sequence[str]], Sequence[str]] = list
-    if options.language is not None:
-        words = Preparation("", options.language, protected=tuple(options.protect)).target
+    if settings.language is not None:
+        words = Preparation("", settings.language, protected=settings.protected).target
     write_list_shard(options.output, import_lists(options.folder, options.number, words))

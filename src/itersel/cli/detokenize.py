@@ -12,7 +12,7 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
         "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
-        "edits of each sentence, from which 'itersel report table' computes the scores; then, without "
+        "edits of each sentence, from which 'itersel step table' computes the scores; then, without "
         "--preparation and --recaser, the input may be the text of another system, which stays as it is."
     )
     files = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output
+from itersel.cli.arguments import add_options, add_output, add_settings
 from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.search import Grammar
+from itersel.config.settings import read_settings
 
-SUBSTEPS = {
+PARTS = {
     "grammar index": "index a word-aligned corpus for extraction",
     "grammar extract": "extract grammars for sentences into a shard",
     "grammar export": "write the grammars of a shard in cdec's format",
@@ -37,7 +38,7 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
-    add_section_arguments(parser, Grammar)
+    add_settings(parser, Grammar, with_options=True)
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +82,7 @@ def _extract(options: argparse.Namespace) -> None:
     from itersel.grammar.extract import extract_shard
 
     files = options.index, options.input, options.output, options.leave_one_out, options.references
-    extract_shard(*files, section_of(Grammar, options))
+    extract_shard(*files, section_of(Grammar, options, read_settings(Grammar, options.settings)))
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 # how the names of compiled models end
 COMPILED = ".bin"
 
-SUBSTEPS = {
+PARTS = {
     "lm estimate": "estimate a model from text",
     "lm compile": "compile an ARPA file for scoring and decoding",
     "lm score": "print the log10 probability and unknown words of each line",
@@ -32,8 +32,8 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
-        "--leave-out SHARDS": "folder that 'itersel shard' made from the first text; its shards F, F + N, "
-        "... are left out, with all copies of their lines",
+        "--leave-out SHARDS": "folder that 'itersel step shard' made from the first text; its shards F, "
+        "F + N, ... are left out, with all copies of their lines",
     }
     add_options(parser, further)
     add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)

@@ -1,4 +1,4 @@
-"""``itersel STEP``: find and run the step; known errors become one line and exit status 1."""
+"""``itersel COMMAND``: find and run the command; known errors become one line and exit status 1."""
 
 from __future__ import annotations
 
@@ -20,40 +20,55 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
-# step: (module of itersel.cli, one line of help); see `add_step`. Only the module of the requested step is
-# imported, so that `itersel bleu` does not wait for numba.
-STEPS = {
+# command: (module of itersel.cli, one line of help); see `add_command`. Only the module of the requested
+# command is imported, so that `itersel bleu` does not wait for numba.
+COMMANDS = {
     "init": ("run", "write a project that uses the installed workflow"),
     "run": ("run", "run the workflow; all arguments are Snakemake's"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "translate": ("translate", "translate raw text with a trained system"),
     "bundle": ("translate", "write a trained system to one file that translates elsewhere"),
-    "report": ("report", "choose the best epochs and make tables of experiments"),
+    "report": ("report", "write tables and pages of finished and unfinished runs"),
     "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
-    "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
+    "tune": ("tune", "tune weights on the n-best lists of any decoder: MERT, PRO, k-best MIRA"),
     "rescore": ("tune", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
-    # run by the workflow, seldom by hand
+    # of the workflow, too
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
     "grammar": ("grammar", "index a corpus; extract, import and export grammars"),
-    "shard": ("shard", "shuffle a corpus and cut it into balanced shards"),
-    "lists": ("decode", "make a shard to learn from of n-best lists of another decoder"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
+    "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
+    "bleu": ("bleu", "compute BLEU of one or more systems"),
+    "warm-up": ("warm_up", "compile all kernels into the cache"),
+    "step": ("", "run a step that only the workflow runs; 'itersel step --help' lists them"),
+}
+# The same for `itersel step`.
+STEPS = {
+    "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
+    "lists": ("decode", "make a shard to learn from of n-best lists of another decoder"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
-    "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
-    "bleu": ("bleu", "compute BLEU of one or more systems"),
+    "tune": ("tune_lists", "tune on the lists or forests of all shards and iterations so far"),
     "explain": ("decode", "show how two systems translated the sentences on which they differ most"),
-    "warm-up": ("warm_up", "compile all kernels into the cache"),
+    "choose": ("choose", "choose the best epoch of an experiment on devtest"),
+    "patience": ("choose", "decide whether training stops, by the scores on devtest"),
+    "resources": ("choose", "record what a system needs to translate text"),
+    "table": ("tables", "make a table of systems: scores and significant differences"),
+    "tasks": ("tables", "make a table of systems by task of the test sentences"),
+    "join": ("tables", "join translations by models for single tasks"),
+    "selection": ("tables", "make a table of what was selected in each epoch"),
+    "rules": ("tables", "count the rules in the grammars of some shards"),
+    "corpora": ("tables", "make a table of the corpora: sentences, words, rules"),
 }
-FOR_PEOPLE = list(STEPS)[: list(STEPS).index("corpus")]
+FOR_PEOPLE = list(COMMANDS)[: list(COMMANDS).index("corpus")]
 # Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
 WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
+WITHOUT_KERNELS |= {"choose", "tables"}
 
 # Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -69,15 +84,16 @@ def program() -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one step; returns the exit status: 0, 1 (known error), 2 (usage) or 130 (Ctrl-C)."""
+    """Run one command; returns the exit status: 0, 1 (known error), 2 (usage) or 130 (Ctrl-C)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    name = " ".join(arguments[: 2 if arguments[:1] == ["step"] else 1])
     with clean_end():
         try:
             return _run(arguments)
         except (KeyboardInterrupt, Exception) as error:
             if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
-                return _known(arguments[0], error)
-            _fail(" ".join(arguments[:1]), "interrupted")
+                return _known(name, error)
+            _fail(name, "interrupted")
             return INTERRUPTED
 
 
@@ -97,7 +113,8 @@ def _run(arguments: list[str]) -> int:
     # translate may wait for input for hours
     sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-    if STEPS[arguments[0]][0] not in WITHOUT_KERNELS:
+    module, _ = STEPS[arguments[1]] if arguments[0] == "step" else COMMANDS[arguments[0]]
+    if module not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
         from itersel.compile.numba_versions import is_plain
 
@@ -109,39 +126,40 @@ def _run(arguments: list[str]) -> int:
         # before any thread starts, because it forks
         warm_up_once(main)
         compilation = announced_compilation()
-    with sign(arguments[0]), compilation:
+    with sign(arguments[arguments[0] == "step"]), compilation:
         options.run(options)
     return 0
 
 
-def make_parser(arguments: Sequence[str] = ()) -> Parser:
-    """Return the parser; only the step that the arguments begin with has its options."""
+def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
+    """Return the parser; only the command that the arguments begin with has options, unless it `is_full`."""
     # after `check_code`: modules that are being edited may not be importable
     from itersel import __version__
-    from itersel.cli.arguments import Parser, add_options, add_step
+    from itersel.cli.arguments import Parser, add_command, add_options
     from itersel.cli.completion import SHELLS, PrintCompletion
-    from itersel.config.command_line import add_chosen_section
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
-    parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
+    parser.set_defaults(main=main)  # for `warm-up`, which runs the other commands
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
-    modules = {name: module for name, (module, _) in STEPS.items()}
     script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
-    shells = {"--print-completion SHELL": script}
-    add_options(parser, shells, action=PrintCompletion, const=modules, choices=SHELLS)
-    steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
+    shells = {"action": PrintCompletion, "choices": SHELLS, "const": lambda: make_parser(is_full=True)}
+    add_options(parser, {"--print-completion SHELL": script}, **shells)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     # listed in two groups instead
-    parser._positionals._group_actions.remove(steps)
-    people, workflow = map(parser.add_argument_group, ("commands", "steps of the workflow"))
-    for name, (module, summary) in STEPS.items():
-        step = steps.add_parser(name, help=summary, description=summary)
+    parser._positionals._group_actions.remove(commands)
+    people, workflow = map(parser.add_argument_group, ("commands", "commands of the workflow"))
+    for name, (module, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
         group = people if name in FOR_PEOPLE else workflow
-        group._group_actions.append(steps._choices_actions[-1])
-        if arguments[:1] == [name]:
-            command = add_step(step, name, module)
-            # options that depend on the values of others
-            if chosen := getattr(command, "CHOSEN", {}).get(name):
-                add_chosen_section(step, arguments[1:], *chosen)
+        group._group_actions.append(commands._choices_actions[-1])
+        if name == "step":
+            steps = command.add_subparsers(dest="step", metavar="STEP", required=True)
+            for one, (its_module, its_summary) in STEPS.items():
+                step = steps.add_parser(one, help=its_summary, description=its_summary)
+                if is_full or list(arguments[:2]) == ["step", one]:
+                    add_command(step, one, its_module, arguments[2:], is_full)
+        elif is_full or arguments[:1] == [name]:
+            add_command(command, name, module, arguments[1:], is_full)
     return parser
 
 

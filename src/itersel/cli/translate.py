@@ -9,7 +9,7 @@ from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_
 from itersel.config.command_line import whole
 from itersel.limits import MAX_K_BEST
 
-SUBSTEPS = {"export cdec": "write a folder that cdec runs as it is"}
+PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 
 
 def _add_translate(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import fcntl
 import io
+import json
 import multiprocessing
 import os
 import pickle
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -34,26 +35,28 @@ FILES = {
     "ids": "0|1|2|3",
     **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
 }
+_EXTRACT = "grammar extract --index %index --input %source --references %target"
 # From text to shards and a language model.
-PREPARATION = """\
-align --source %source --target %target --direction forward --output %links
-lm estimate --order 3 --input %target --output %arpa
-lm compile --input %arpa --output %lm
-lm score --model %lm --input %target --output %scores
-grammar index --source %source --target %target --alignment %alignment --output %index
-grammar extract --index %index --input %source --references %target --output %plain.h5
-grammar extract --index %index --input %source --references %target --leave-one-out %ids --output %loo.h5
-"""
-# Then all learners train, and all tuners tune: see `learning`.
-_TRAIN = "train --shard %loo.h5 --model %lm --k-best 10 --output %shard.h5"
-_DECODING = """\
-mix --inputs %shard.list --shards 1 --epoch 1 --mixing selection --select 10 --matrix %W.h5 --output %v.h5
-decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --output %translations
-forest --shard %loo.h5 --model %lm --output %forests.h5
-kbest --shard %loo.h5 --model %lm --features dense --k-best 10 --output %dense.h5
-kbest --shard %loo.h5 --model %lm --features all --k-best 10 --output %all.h5
-"""
-_TUNE = "tune --shards 1 --iteration 1 --output %tuned.h5"
+PREPARATION = (
+    "align --source %source --target %target --direction forward --output %links",
+    "lm estimate --order 3 --input %target --output %arpa",
+    "lm compile --input %arpa --output %lm",
+    "lm score --model %lm --input %target --output %scores",
+    "grammar index --source %source --target %target --alignment %alignment --output %index",
+    f"{_EXTRACT} --output %plain.h5",
+    f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",
+)
+# Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
+_TRAIN = "train --shard %loo.h5 --model %lm --output %shard.h5"
+_LISTS = "step kbest --shard %loo.h5 --model %lm"
+_DECODING = (
+    'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
+    "decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --output %translations",
+    "step forest --shard %loo.h5 --model %lm --output %forests.h5",
+    _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
+    _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',
+)
+_TUNE = "step tune --output %tuned.h5"
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
@@ -232,18 +235,27 @@ def _steps(folder: Path, main: Main) -> None:
     _run_processes(tasks, SIGN)
 
 
-def learning() -> str:
-    """Return the steps of training and tuning, one per line."""
+def learning() -> list[str]:
+    """Return the steps of training and tuning."""
     from itersel.config.learners import LEARNERS, TUNERS
 
-    built_in = ((name, LEARNERS[name]) for name in LEARNERS.built_in)
-    lines = [f"{_TRAIN} --learner {name} {options}" for name, kind in built_in for options in kind.warm_up]
-    lines += _DECODING.splitlines()
+    lines = []
+    for name in LEARNERS.built_in:
+        for keys in LEARNERS[name].warm_up:
+            settings = {"k_best": 10, "learner": {"name": name, **keys}}
+            lines.append(f"{_TRAIN} --settings {_packed(settings)}")
+    lines += _DECODING
     for name in TUNERS.built_in:
         kind = TUNERS[name]
         lists = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
-        lines += [f"{_TUNE} --lists %{lists}.list --tuner {name} {options}" for options in kind.warm_up]
-    return "\n".join(lines)
+        for keys in kind.warm_up:
+            settings = {"tuner": {"name": name, **keys}}
+            lines.append(f"{_TUNE} --lists %{lists}.list --settings {_packed(settings)}")
+    return lines
+
+
+def _packed(settings: Mapping[str, object]) -> str:
+    return json.dumps(settings, separators=(",", ":"))
 
 
 def _may_fork() -> bool:
@@ -317,8 +329,8 @@ def _prepare(folder: Path, main: Main) -> None:
     _run_steps(PREPARATION, folder, main)
 
 
-def _run_steps(steps: str, folder: Path, main: Main) -> None:
-    for step in steps.splitlines():
+def _run_steps(steps: Iterable[str], folder: Path, main: Main) -> None:
+    for step in steps:
         # warnings about a corpus of four sentences say nothing to anyone
         with contextlib.redirect_stderr(io.StringIO()) as messages:
             status = main([word.replace("%", f"{folder}/") for word in step.split()])

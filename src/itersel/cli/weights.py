@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from itersel.arrays import Int64s
     from itersel.vectors.weights import Weights
 
-SUBSTEPS = {
+PARTS = {
     "weights show": "print the largest weights and their provenance",
     "weights export": "write all weights in cdec's text format",
 }

@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import ALL_DENSE, LEARNERS, STEP, TUNERS, Batch, NoTuner
-from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
 from itersel.config.tasks import (
@@ -69,12 +69,11 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")
     _check_alone(experiment, f"{key}.tasks")
-    if isinstance(mixing, Selection) and len(mixing.limits) > 1:
-        first, second, *_ = (f"{key}.mixing.{name}" for name in mixing.limits)
-        raise wrong(second, f"cannot be combined with '{first}'; remove one of them")
-    if isinstance(mixing, PathFollowing):
-        _check_path(experiment, mixing, key)
-    if isinstance(mixing, Selection | PathFollowing):
+    if conflict := mixing.conflict():
+        raise wrong(f"{key}.mixing.{conflict[0]}", conflict[1])
+    if mixing.needs_loss:
+        _check_losses(experiment, key)
+    if mixing.selects:
         _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
     if not isinstance(experiment.learner, Batch) and (conflict := experiment.learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
@@ -200,13 +199,8 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
         raise wrong(key, "has no effect with features: dense; remove one of them")
 
 
-def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None:
-    """Reject a path that ends before it begins, or whose losses cannot be compared."""
-    for name in ("threshold", "epsilon"):
-        if getattr(mixing, name) is None:
-            raise wrong(f"{key}.mixing.{name}", "is missing; see path-following in docs/learning.md")
-    if mixing.threshold is not None and mixing.minimum > mixing.threshold:
-        reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
+def _check_losses(experiment: Experiment, key: str) -> None:
+    """Reject path following if the losses of two epochs cannot be compared."""
     learner = experiment.learner
     if not isinstance(learner, Batch) and not learner.has_loss_at_zero and experiment.start_from is None:
         why = "path following needs another learner, or start_from"
@@ -249,7 +243,7 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
         raise wrong(f"{key}.tuner", "needs tune_on: train; dev is not held out otherwise")
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
-    if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
+    if held_out.start == "tuned" and experiment.mixing.shards_continue:
         shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
         raise wrong(f"{key}.start", f"is tuned, but {shards}")
     if held_out.start == "tuned" and experiment.epochs == 1:

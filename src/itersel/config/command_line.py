@@ -1,4 +1,4 @@
-"""The keys of a section as options of a command: written for its command line, and read from it again."""
+"""Options for a shell, and the keys of a section as options of a command that people type."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import re
 import shlex
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, NoReturn
+from dataclasses import fields, replace
+from typing import Any, NoReturn, TypeVar
 
 from itersel.config.options import BOUNDS, split_optional, types_of
-from itersel.errors import InputError
 from itersel.limits import parse_number
 
+T = TypeVar("T")
 # How messages state the limits of a number.
 LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
@@ -45,15 +45,11 @@ def options(**values: object) -> str:
     return shlex.join(words)
 
 
-def options_of(section: Any) -> dict[str, Any]:
-    """Return the values of a section by the name of their option; None where an empty list is the default."""
-    values = ((item, getattr(section, item.name)) for item in fields(section))
-    return {item.name: None if value == item.default == () else value for item, value in values}
-
-
-def section_of(kind: Any, options: argparse.Namespace) -> Any:
-    """Return a section with the values of parsed options: the inverse of `options_of`."""
-    return kind(**{item.name: getattr(options, item.name) for item in fields(kind)})
+def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
+    """Return a section with the values of the options that were stated; others are those of `base`."""
+    names = (item.name for item in fields(kind))  # type: ignore[arg-type]
+    stated = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]
 
 
 def add_section_arguments(
@@ -74,7 +70,7 @@ def add_section_arguments(
             shown += f"{known} Separate them with commas (default: {','.join(chosen) or none})."
             settings |= {"type": different_names(choices), "metavar": "NAMES"}
         else:
-            shown += "" if is_optional else " (default: %(default)s)"
+            shown += "" if is_optional else f" (default: {chosen})"
             taken = BOUNDS if kind is float else ("minimum", "maximum")
             limits = {name: bounds[name] for name in taken if name in bounds}
             if choices is not None:
@@ -89,7 +85,7 @@ def add_section_arguments(
 def add_chosen_section(
     parser: argparse.ArgumentParser, arguments: Sequence[str], option: str, choices: Mapping[str, Any]
 ) -> None:
-    """Add the options of the section that `option` names on the command line, as in ``--learner mira``.
+    """Add the options of the section that `option` names on the command line, as in ``--tuner mert``.
 
     Modules of `itersel.cli` name the option and its choices for a step in `CHOSEN`.
     """
@@ -99,10 +95,7 @@ def add_chosen_section(
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
     if name is not None and name in choices:
-        try:
-            add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
-        except argparse.ArgumentError as error:
-            raise InputError(f"{option} '{name}' cannot have this key: {error}") from None
+        add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
 
 def refuse(text: str, wanted: str) -> NoReturn:

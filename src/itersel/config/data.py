@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
+from itersel.config.names import Names, check_text_name
 from itersel.config.options import option, option_of, paths, section
 from itersel.corpus.corpora import Columns, Fields
 from itersel.limits import (
@@ -15,6 +17,7 @@ from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_RAW_LINE_BYTES,
     MIN_RAW_LINE_BYTES,
+    NO_TEST_SETS,
     RELEASE_PATTERN,
 )
 
@@ -98,6 +101,10 @@ class TestSet(ReferencedText):
     )
 
 
+# Names that no corpus of train can have.
+CORPUS_KEYS = tuple(one.name for one in fields(Split))
+
+
 @dataclass(frozen=True)
 class HeldOutSizes:
     """Number of sentences of the held-out sets that are cut from train."""
@@ -167,6 +174,9 @@ class Data:
         lambda: {"": Split()},
         "files: training corpus; or several named corpora, which are joined, and whose names can be the "
         "labels of natural tasks.",
+        names=Names(
+            "files, or corpora by name", partial(check_text_name, "corpus", CORPUS_KEYS), 0, CORPUS_KEYS
+        ),
     )
     dev: ReferencedText = section(
         ReferencedText, "files: corpus for tuning; learners and tuners use all references."
@@ -176,6 +186,9 @@ class Data:
         dict,
         "files: corpus that is scored at the end; or several named test sets, scored separately and "
         "pooled. libreoffice-help: further test sets by name.",
+        names=Names(
+            "files, or test sets by name", partial(check_text_name, "test set", NO_TEST_SETS), 0, NO_TEST_SETS
+        ),
     )
     monolingual: tuple[str, ...] = paths(
         "Additional target text for the language model: a file or a list of files; optional."

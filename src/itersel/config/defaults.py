@@ -15,12 +15,12 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from itersel.config.learners import DEFAULT_LEARNER, NoTuner, is_batch
+from itersel.config.learners import ALL_LEARNERS, DEFAULT_LEARNER, NoTuner, is_batch
 from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
 from itersel.config.options import default_of, name_in, types_of
 from itersel.config.splits import has_lists
 from itersel.config.tasks import files_of
-from itersel.config.values import CHOICES, TUNING_SETS, Config, Experiment
+from itersel.config.values import TUNING_SETS, Config, Experiment
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import tokenizer_of
 
@@ -116,8 +116,8 @@ def _with_values(kind: Any, settings: Mapping[Any, Any], conditions: Collection[
     for item in fields(kind):
         given = settings.get(item.name)
         inner = types_of(kind)[item.name]
-        if item.name in CHOICES:
-            inner = _kind(item.name, _text(_form(settings, item.name)))
+        if "forms" in item.metadata:
+            inner = _kind(item.metadata["forms"], _text(_form(settings, item.name)))
         if isinstance(given, Mapping) and is_dataclass(inner):
             filled[item.name] = _with_values(inner, given, conditions)
         elif item.name not in settings and "on" in item.metadata:
@@ -125,10 +125,10 @@ def _with_values(kind: Any, settings: Mapping[Any, Any], conditions: Collection[
     return filled
 
 
-def _kind(section: str, name: str | None) -> Any:
+def _kind(forms: Mapping[str, Any], name: str | None) -> Any:
     """Return a form of a section; None if the name is wrong, or names a plugin that cannot be used."""
     try:
-        return None if name is None else CHOICES[section].get(name)
+        return None if name is None else forms.get(name)
     except InputError:
         return None
 
@@ -166,7 +166,7 @@ def _listed(value: object) -> Sequence[object]:
 def default_forms(experiment: Experiment, references: bool) -> Forms:
     """Return the form that each section of an experiment would have if it stated none."""
     algorithm, tune_on = experiment.algorithm, experiment.tune_on
-    learner = name_in(CHOICES["learner"], experiment.learner)
+    learner = name_in(ALL_LEARNERS, experiment.learner)
     mixing = name_in(MIXINGS, experiment.mixing)
     return forms_of(algorithm, tune_on, learner, mixing, references=references)._replace(
         tune_on=forms_of(algorithm, None, learner).tune_on,

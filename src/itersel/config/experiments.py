@@ -14,7 +14,7 @@ from typing import Any
 from itersel.config.defaults import possible_forms
 from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
 from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks
-from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.values import Config, Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
 
 # Between the name of the experiment and the label.
@@ -63,13 +63,14 @@ def _lists(
     if not isinstance(content, Mapping):
         return
     known = {item.name: types_of(kind)[item.name] for kind in reversed(kinds) for item in fields(kind)}
+    with_forms = {item.name: item.metadata.get("forms") for kind in kinds for item in fields(kind)}
     for key, value in content.items():
-        if key in CHOICES and key in known and isinstance(value, Mapping):
+        if (choices := with_forms.get(key)) is not None and isinstance(value, Mapping):
             names = value["name"] if "name" in value else unnamed(key)
             if "name" in value and _is_list(names):
                 yield (key, "name"), names
             listed = names if _is_list(names) else [names]
-            forms = [CHOICES[key][name] for name in listed if isinstance(name, str) and name in CHOICES[key]]
+            forms = [choices[name] for name in listed if isinstance(name, str) and name in choices]
             inner = _lists(forms, value, unnamed)
         elif is_dataclass(known.get(key)):
             inner = _lists([known[key]], value, unnamed)

@@ -5,12 +5,12 @@ of `itersel.learn.learners`. A batch tuner tunes on the lists of all shards and 
 derived from `Batch` in a module of `itersel.tune.tuners`. The tables below name them; installed packages add
 others (docs/plugins.md).
 
-The config, its documentation and the options of ``itersel train`` and ``itersel tune`` follow.
+The config, its documentation, the settings of the steps and the options of ``itersel tune`` follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
@@ -36,8 +36,8 @@ ALL_DENSE, STEP = "dense", "step"
 class Batch:
     """The keys shared by all batch tuners."""
 
-    # The options with which a warm-up runs it, so that all its kernels are compiled.
-    warm_up: ClassVar[Sequence[str]] = ("",)
+    # The keys with which a warm-up runs it, so that all its kernels are compiled.
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
     # Whether it reads forests instead of k-best lists.
     reads_forests: ClassVar[bool] = False
     # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
@@ -71,33 +71,11 @@ class NoTuner:
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
-
-    tuner: Batch | NoTuner = section(
-        NoTuner, "How the mixed weights are tuned on k-best lists or forests of dev."
-    )
-    iterations: int | None = option(
-        "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
-        "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
-        "for line-search, 6 for the others.",
-        minimum=1,
-        maximum=100,
-    )
-    start: str = option(
-        "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
-        "(mixed) or after (tuned) this step.",
-        "mixed",
-        choices=("mixed", "tuned"),
-    )
-
-
-@dataclass(frozen=True)
 class Online:
     """The keys shared by all online learners."""
 
-    # The options with which a warm-up runs it, so that all its kernels are compiled.
-    warm_up: ClassVar[Sequence[str]] = ("",)
+    # The keys with which a warm-up runs it, so that all its kernels are compiled.
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
     reads_forests: ClassVar[bool] = False
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
@@ -210,6 +188,29 @@ HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
 # What can learn from the tuning corpus, and what can tune mixed weights.
 ALL_LEARNERS = Joined(LEARNERS, TUNERS)
 HELD_OUT_TUNERS = Joined(Extensible(None, NO_TUNER), HELD_OUT_ONLY, TUNERS)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
+
+    tuner: Batch | NoTuner = section(
+        NoTuner, "How the mixed weights are tuned on k-best lists or forests of dev.", forms=HELD_OUT_TUNERS
+    )
+    iterations: int | None = option(
+        "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
+        "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
+        "for line-search, 6 for the others.",
+        minimum=1,
+        maximum=100,
+    )
+    start: str = option(
+        "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
+        "(mixed) or after (tuned) this step.",
+        "mixed",
+        choices=("mixed", "tuned"),
+    )
+
 
 # Wherever none is named: in a config, a command and Python.
 DEFAULT_LEARNER = "adagrad"

@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from itersel.config.options import option, option_of
+from itersel.config.options import check_section, option, option_of
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
 
 
+class Mixing:
+    """What all mixings have, with the values of those that do not select features."""
+
+    # each shard continues from its own weights, not from the result
+    shards_continue: ClassVar[bool] = False
+    # the result depends on that of the epoch before
+    needs_previous: ClassVar[bool] = False
+    # the shards measure the loss of the weights that they start from
+    needs_loss: ClassVar[bool] = False
+    # some features are selected
+    selects: ClassVar[bool] = False
+
+    # the norm that is recorded with the weights of all shards
+    norm = "l2"
+    keep: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+    def conflict(self) -> tuple[str, str] | None:
+        """Return a key that is missing or conflicts with another, and what is wrong; None if all is well."""
+        return None
+
+
 @dataclass(frozen=True)
-class Nothing:
+class Nothing(Mixing):
     """No mixing: the weights of the single shard are the result, and it continues from them."""
 
+    shards_continue: ClassVar[bool] = True
+
 
 @dataclass(frozen=True)
-class EpochsMean:
+class EpochsMean(Mixing):
     """The result is the mean over shards and epochs; each shard continues from its own weights."""
 
+    shards_continue: ClassVar[bool] = True
+    needs_previous: ClassVar[bool] = True
+
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(Mixing):
     """The result is the mean over the shards; all shards continue from it."""
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Mixing):
     """The mean over the shards, for the features with the largest norm over the shards; others become 0."""
+
+    selects: ClassVar[bool] = True
 
     select: int | None = option(
         "Number of features kept after each epoch; null: 100000, unless a threshold is given.", minimum=1
@@ -51,10 +83,21 @@ class Selection:
         names = ("select", "threshold", "relative_threshold")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
+    def conflict(self) -> tuple[str, str] | None:
+        """Return a second limit."""
+        if len(self.limits) < 2:
+            return None
+        first, second, *_ = self.limits
+        return second, f"cannot be combined with '{first}'; remove one of them"
+
 
 @dataclass(frozen=True)
-class PathFollowing:
+class PathFollowing(Mixing):
     """Selection with a threshold that falls with the training loss (Simianer & Riezler 2013)."""
+
+    needs_previous: ClassVar[bool] = True
+    needs_loss: ClassVar[bool] = True
+    selects: ClassVar[bool] = True
 
     threshold: float | None = option("Required. Threshold for the norm in the first epoch.", above=0)
     epsilon: float | None = option(
@@ -68,8 +111,15 @@ class PathFollowing:
     norm: str = option_of(Selection, "norm")
     keep: tuple[str, ...] = option_of(Selection, "keep")
 
+    def conflict(self) -> tuple[str, str] | None:
+        """Return a key that is missing, or a path that ends before it begins."""
+        for name in ("threshold", "epsilon"):
+            if getattr(self, name) is None:
+                return name, "is missing; see path-following in docs/learning.md"
+        if self.threshold is not None and self.minimum > self.threshold:
+            return "minimum", f"is {self.minimum}, must be at most the threshold"
+        return None
 
-Mixing = Nothing | EpochsMean | Mean | Selection | PathFollowing
 
 MIXINGS: dict[str, type[Mixing]] = {
     "none": Nothing,

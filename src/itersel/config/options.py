@@ -29,6 +29,9 @@ CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train with mixe
 
 T = TypeVar("T")
 
+# In the place of a default: the key must be given.
+REQUIRED: Any = MISSING
+
 # Bounds of numbers: what a value must be, and which values are out of them.
 BOUNDS = {
     "minimum": ("at least", operator.lt),
@@ -50,6 +53,7 @@ def option(
     alone: bool = False,
     no_list: str = "",
     on: Mapping[str, Any] | None = None,
+    names: Any = None,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -57,7 +61,8 @@ def option(
     exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` has another
-    default for experiments under one of `CONDITIONS`.
+    default for experiments under one of `CONDITIONS`. `names` are
+    the `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` has none.
     """
     bounds = {
         "choices": choices,
@@ -69,6 +74,7 @@ def option(
         "alone": alone or None,
         "no_list": no_list or None,
         "on": on,
+        "names": names,
     }
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})
@@ -89,9 +95,17 @@ def paths(explanation: str) -> Any:
     return option(explanation, (), path=True, alone=True)
 
 
-def section(default: Any, explanation: str = "") -> Any:
-    """Return a field for a nested section, made by `default`, whose docstring is the default explanation."""
-    return field(default_factory=default, metadata={"explanation": explanation or default.__doc__})
+def section(
+    default: Any, explanation: str = "", *, forms: Mapping[str, type] | None = None, names: Any = None
+) -> Any:
+    """Return a field for a nested section, made by `default`, whose docstring is the default explanation.
+
+    A section with several `forms` has a key ``name``, which chooses one. `names` are the
+    `itersel.config.names.Names` of sections by name.
+    """
+    found = {"explanation": explanation or default.__doc__, "forms": forms, "names": names}
+    metadata = {name: value for name, value in found.items() if value is not None}
+    return field(default_factory=default, metadata=metadata)
 
 
 def documented(kind: type[T]) -> type[T]:

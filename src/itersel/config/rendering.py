@@ -17,8 +17,8 @@ from itersel.config.options import (
     split_optional,
     types_of,
 )
-from itersel.config.reading import TEXT_KEYS, TYPE_NAMES
-from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.sections import TYPE_NAMES, plain
+from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
 from itersel.limits import MAX_INTEGER, TEST_SET_PATTERN
 
@@ -59,10 +59,10 @@ def _summary(kind: Any) -> str:
 
 def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": item.metadata["explanation"]}
-    if item.name in CHOICES:
-        forms = [_choice_schema(name, one, in_grid) for name, one in CHOICES[item.name].items()]
+    if (known := item.metadata.get("forms")) is not None:
+        forms = [_choice_schema(name, one, in_grid) for name, one in known.items()]
         if in_grid:
-            name = {"name": _list_schema({"enum": list(CHOICES[item.name])})}
+            name = {"name": _list_schema({"enum": list(known)})}
             forms.append({"type": "object", "properties": name, "required": ["name"]})
         # without a name, several may match
         return schema | {"anyOf": forms}
@@ -80,9 +80,9 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     if kind == dict[str, Experiment]:
         experiment = _section_schema(Experiment, in_grid=True)
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
-    text = typing.get_args(kind)[-1] if typing.get_origin(kind) is dict else None
-    if text in TEXT_KEYS:
-        pattern, files = f"(?!({'|'.join(TEXT_KEYS[text])})$){TEST_SET_PATTERN}", _section_schema(text)
+    if typing.get_origin(kind) is dict:
+        keys, text = item.metadata["names"].keys_of_single, typing.get_args(kind)[-1]
+        pattern, files = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}", _section_schema(text)
         return schema | {"anyOf": [files, _names_schema(pattern, files)]}
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
@@ -169,11 +169,11 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
             # a single corpus or test set has no name
-            alone = f"`{key}{item.name}` or " if entry in TEXT_KEYS else ""
+            alone = f"`{key}{item.name}` or " if item.metadata["names"].keys_of_single else ""
             yield f"{alone}`{place}`", item.metadata["explanation"], entry
             yield from _sections(entry, f"{place}.")
-        elif item.name in CHOICES:
-            for name, choice in CHOICES[item.name].items():
+        elif (forms := item.metadata.get("forms")) is not None:
+            for name, choice in forms.items():
                 yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
         elif is_dataclass(inner):
             yield f"`{key}{item.name}`", item.metadata["explanation"], inner
@@ -217,22 +217,7 @@ def commented_yaml(config: Config, schema: str) -> str:
 
 def plain_yaml(config: Config) -> str:
     """Return a config as YAML with the value of every key; read again, it is the same."""
-    return _dumped(_plain(config), WIDTH)
-
-
-def _plain(value: Any, choices: Mapping[str, type] | None = None) -> Any:
-    """Return a value as YAML has it; `choices` are the forms that a section can have."""
-    if is_dataclass(value):
-        name = {} if choices is None else {"name": name_in(choices, value)}
-        keys = {
-            item.name: _plain(getattr(value, item.name), CHOICES.get(item.name)) for item in fields(value)
-        }
-        return name | keys
-    if isinstance(value, dict):
-        # a single corpus or test set has no name
-        named = {name: _plain(one) for name, one in value.items()}
-        return named.get("", named)
-    return list(value) if isinstance(value, tuple) else value
+    return _dumped(plain(config), WIDTH)
 
 
 def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[str]:
@@ -263,8 +248,8 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                     yield f"{indent}  {_yaml(name)}:"
                 yield from _section_yaml(entry, depth + (2 if name else 1), explained)
         elif is_dataclass(value):
-            if item.name in CHOICES:
-                yield f"{indent}  name: {name_in(CHOICES[item.name], value)}"
+            if (forms := item.metadata.get("forms")) is not None:
+                yield f"{indent}  name: {name_in(forms, value)}"
             yield from _section_yaml(value, depth + 1, explained)
 
 

@@ -84,7 +84,7 @@ class ForestSettings(Search):
         "features",
         default="dense",
         explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
-        "--sum-sparse.",
+        "sum_sparse.",
     )
     density: int = option(
         "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000

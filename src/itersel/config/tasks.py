@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from itersel.config.names import Names, check_label
 from itersel.config.options import LABEL_PATTERN, option, option_of
 
 # The command that trains a shard names all of its files.
@@ -60,6 +61,7 @@ class NaturalTasks:
         "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
         minimum=1,
         maximum=100_000,
+        names=Names("'name: number' lines", check_label, least=1),
     )
     others: str = option(
         "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "

@@ -6,26 +6,19 @@ config.yaml from them, and `itersel.plan` builds the command lines of the steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from itersel.align.symmetrize import HEURISTICS
 from itersel.config.data import Data
-from itersel.config.learners import ALL_LEARNERS, HELD_OUT_TUNERS, Batch, HeldOut, Online, default_learner
+from itersel.config.learners import ALL_LEARNERS, Batch, HeldOut, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
+from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
 from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
 
-# Sections with several forms, distinguished by their key 'name'.
-CHOICES: dict[str, Mapping[str, Any]] = {
-    "learner": ALL_LEARNERS,
-    "mixing": MIXINGS,
-    "tasks": TASKS,
-    "tuner": HELD_OUT_TUNERS,
-}
 TUNING_SETS = ("dev", "train")
 TOKENIZATIONS = ("13a", "none")
 
@@ -101,6 +94,7 @@ class Evaluation:
         "their order.",
         path=True,
         alone=True,
+        names=Names("'name: file' lines", partial(check_name, "another system"), least=1),
     )
 
 
@@ -166,17 +160,20 @@ class Experiment:
         Resharding,
         "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
         "are mixed (except with path-following), otherwise random.",
+        forms=TASKS,
     )
     learner: Online | Batch = section(
         default_learner,
         "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
         "how weights are tuned on the k-best lists or forests of all shards and epochs; adagrad by default.",
+        forms=ALL_LEARNERS,
     )
     mixing: Mixing = section(
         Selection,
         "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
         "shards. By default that of the algorithm or, without one, mean-of-epochs on dev and selection on "
         "train.",
+        forms=MIXINGS,
     )
     held_out: HeldOut = section(
         HeldOut,
@@ -214,4 +211,5 @@ class Config:
         dict,
         "Experiments by name; the table at the end compares all of them. A list in place of a single value "
         "makes a grid: an experiment for each value, named after it (docs/learning.md).",
+        names=Names("'name: settings'", partial(check_name, "an experiment")),
     )

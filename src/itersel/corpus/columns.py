@@ -88,15 +88,14 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
     return [text[line] for line in lines]
 
 
-def join_translations(labels: FilePath, tasks: Sequence[str], translations: Sequence[FilePath]) -> list[str]:
-    """Return, for each line, the translation by the model of its task; empty if it belongs to no task."""
-    if len(tasks) != len(translations):
-        counts = f"{len(tasks)} tasks, but {len(translations)} translations"
-        raise InputError(f"{counts}; give one translation per task")
-    refuse_repeats(tasks)
+def join_translations(labels: FilePath, translations: Mapping[str, FilePath]) -> list[str]:
+    """Return, for each line, the translation by the model of its task; empty if it belongs to no task.
+
+    `translations` are files of the whole text by label.
+    """
     label = read_labels(labels)
     joined = [""] * len(label)
-    for task, path in zip(tasks, translations, strict=True):
+    for task, path in translations.items():
         text = read_lines(path)
         check_line_counts((labels, label), (path, text))
         for line in lines_of(label, [task]):

@@ -50,7 +50,7 @@ from itersel.vectors.weights import Weights, find_named, find_weights
 FORMAT = FileFormat(
     "shard of lists",
     1,
-    "itersel lists",
+    "itersel step lists",
     {
         "id": Array("<i8", ("N",), least=0),
         "sentence_offset": offsets("N", "H", shuffled=True),
@@ -163,7 +163,7 @@ class ListDecoder:
     ) -> KBest:
         """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
         if finder is not None:
-            raise InputError("lists have no forest to search for hope and fear; use --candidates k-best")
+            raise InputError("lists have no forest to search for hope and fear; use candidates: k-best")
         shard = self._shard
         rows, score = self.ranked(sentence, weights)
         rows = rows[:k]

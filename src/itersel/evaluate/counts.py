@@ -1,7 +1,7 @@
 """Files of the sufficient statistics (counts) of a system's scores on a test set.
 
 Counting takes far longer than scoring: a minute or two for TER of 3,000 sentences. It therefore runs once per
-system, as a separate job, and `itersel report table` only sums the counts.
+system, as a separate job, and `itersel step table` only sums the counts.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def write_progress(path: FilePath, progress: Progress) -> None:
 
 def read_progress(path: FilePath) -> Progress:
     """Read a file written by `write_progress`."""
-    with checked(path, "is not a decision; make it with 'itersel report patience'"):
+    with checked(path, "is not a decision; make it with 'itersel step patience'"):
         return from_json(Progress, read_json(path))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import itersel
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
+from itersel.config.sections import plain
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.lists import Sentences
 from itersel.errors import InputError
@@ -47,8 +48,9 @@ from itersel.vectors.weights import (
 )
 
 if TYPE_CHECKING:
+    from itersel.config.steps import TrainSettings
     from itersel.learn.example import Example
-    from itersel.learn.train import Training, TrainSettings
+    from itersel.learn.train import Training
 
 REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
 
@@ -250,8 +252,8 @@ def _take(weights: Coordinates, rows: Int64s) -> Coordinates:
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
-    values = settings.to_dict()
-    epoch, shard = values.pop("epoch"), values.pop("shard")
+    values = plain(settings)
+    epoch, shard, _ = (values.pop(name) for name in ("epoch", "shard", "measure_loss"))
     return {
         "kind": "shard-weights",
         "version": itersel.__version__,

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.options import name_in, option_of
-from itersel.config.search import ListSettings, Search
+from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
 from itersel.errors import InputError, located
@@ -29,34 +26,8 @@ from itersel.learn.state import ShardWeights, Start, WeightTable
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, check_magnitude, make_weights
 
-
-@dataclass(frozen=True)
-class TrainSettings(Search):
-    """Everything that affects the result of training a shard, except shard, model and start weights.
-
-    Attributes
-    ----------
-    features, templates, pop_limit, max_span
-        As in `itersel.Search`.
-    k_best
-        Size of the k-best list used for training.
-    learner
-        Settings of the learner, by default `itersel.AdaGrad`: see `itersel.config.learners`.
-    seed, epoch, shard
-        Random seed for drawing PRO's pairs. Epochs count from 1, shards from 0; schedules and cumulative l1
-        continue from epoch to epoch.
-    """
-
-    k_best: int = option_of(ListSettings, "k_best")
-    learner: Online = field(default_factory=default_learner)
-    seed: int = 1
-    epoch: int = 1
-    shard: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name; the learner's include its name."""
-        values = asdict(self)
-        return {**values, "learner": {"name": name_in(LEARNERS, self.learner), **values["learner"]}}
+# That of the pairs of losses.
+LOSS_EPOCH = 0
 
 
 class Part(NamedTuple):
@@ -111,33 +82,23 @@ class Training(NamedTuple):
 
 
 def train_shard(
-    shard: Sentences,
-    decoders: Sequence[SentenceDecoder],
-    start: Start | None,
-    settings: TrainSettings,
-    measure_loss: bool = False,
+    shard: Sentences, decoders: Sequence[SentenceDecoder], start: Start | None, settings: TrainSettings
 ) -> Training:
     """Train on a shard in memory with references; see `train_parts`.
 
     There is a decoder for each thread, made with the same settings; their number does not affect the result.
     """
-    return train_parts([Part(shard.sentence_count, lambda: (shard, decoders))], start, settings, measure_loss)
+    return train_parts([Part(shard.sentence_count, lambda: (shard, decoders))], start, settings)
 
 
-def train_parts(
-    parts: Sequence[Part], start: Start | None, settings: TrainSettings, measure_loss: bool = False
-) -> Training:
+def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSettings) -> Training:
     """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
     Parts are loaded one at a time, and weights carry over from one to the next: the result is the same as for
     one part with all sentences, as long as no `delay` crosses parts. Without `start`, all weights begin at 0.
-    With `measure_loss`, all sentences are first decoded with the start weights, and the learner's loss is
-    summed up; this does not affect the other results.
+    With `settings.measure_loss`, all sentences are first decoded with the start weights, and the learner's
+    loss is summed up; this does not affect the other results.
     """
-    if settings.epoch < 1 or settings.shard < 0:
-        raise InputError(
-            f"epoch {settings.epoch} of shard {settings.shard}; epochs count from 1, shards from 0"
-        )
     start = Start(make_weights({})) if start is None else start
     check_magnitude(start.weights, " at the start", "start from smaller weights")
     learner = settings.learner.make_learner()
@@ -147,10 +108,10 @@ def train_parts(
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
     loss = None
-    if measure_loss:
-        # as in epoch 0: losses of different epochs are comparable only if the same pairs are drawn
+    if settings.measure_loss:
+        # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
         # without a name, so that its weights are freed before training
-        listed = _Pass(start, before, learner, replace(settings, epoch=0)).examples(parts)
+        listed = _Pass(start, before, learner, settings, LOSS_EPOCH).examples(parts)
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
         loss = sum(losses, 0.0)
     seen = pairs = updates = 0
@@ -159,7 +120,7 @@ def train_parts(
     def status() -> str:
         return f"mean sentence BLEU {100 * mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    training = _Pass(start, before, learner, settings)
+    training = _Pass(start, before, learner, settings, settings.epoch)
     for one in progress(training.examples(parts), "train", sentences, status):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
@@ -188,10 +149,13 @@ class _Listed(NamedTuple):
 
 
 class _Pass:
-    """One pass over all sentences; `before` is the number of steps in earlier epochs."""
+    """One pass over all sentences of an epoch; `before` is the number of steps in earlier epochs."""
 
-    def __init__(self, start: Start, before: int, learner: OnlineLearner, settings: TrainSettings) -> None:
+    def __init__(
+        self, start: Start, before: int, learner: OnlineLearner, settings: TrainSettings, epoch: int
+    ) -> None:
         self.table = WeightTable(start, settings.learner, before)
+        self._epoch = epoch
         self._bleu, self._learner, self._settings = SentenceBleu(settings.learner.bleu), learner, settings
 
     def examples(self, parts: Sequence[Part]) -> Iterator[_Listed]:
@@ -217,7 +181,7 @@ class _Pass:
             scores = self._bleu.score(kbest.word, kbest.word_offset, references)
             if kbest.quality.shape[0]:
                 scores, words = kbest.quality, 1.0
-            seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
+            seed = (settings.seed, self._epoch, settings.shard, before + sentence)
             example = Example(kbest, scores, words, weights.rate, seed)
             yield _Listed(sentence, example, weights, part.name)
         self.table.close(weights)

@@ -102,7 +102,7 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     names = {*folder.names, *os.listdir(folder.path)}
     count = len([name for name in names if name.endswith(".ids") and name != REST])
     if count == 0:
-        raise InputError("was not made from text by 'itersel shard': it has no line numbers", shards)
+        raise InputError("was not made from text by 'itersel step shard': it has no line numbers", shards)
     if count < folds:
         raise InputError(f"contains {count} shards, too few for {folds} folds", shards)
     lines = _digests(text)
@@ -111,7 +111,7 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     others = [row[0] for row in _numbers(folder.checked(REST))] if folder.has(REST) else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
-        raise InputError(f"{why}; rerun 'itersel shard'", shards)
+        raise InputError(f"{why}; rerun 'itersel step shard'", shards)
     for shard in range(fold, count, folds):
         path = folder.checked(f"{shard}.target.gz")
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
@@ -131,6 +131,6 @@ def _numbers(path: Path) -> list[list[int]]:
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):
-            raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel shard'", path, number)
+            raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel step shard'", path, number)
     # copies that are listed elsewhere are in the same shard
     return [[int(word) for word in line.split() if word[0] != "@"] for line in lines]

@@ -79,7 +79,7 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
     if len(found) > MAX_DENSE:
         raise InputError(
             f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
-            f"{MAX_DENSE} with --dense (in a config: data.dense)",
+            f"{MAX_DENSE} with the key 'dense' (in a config: data.dense)",
             paths[0],
         )
     of_translations = np.array(sentence, np.int32)

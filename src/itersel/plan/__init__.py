@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
-from itersel.config.command_line import options
+from itersel.config.settings import as_json
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs, Lists
@@ -47,11 +48,12 @@ class Plan:
         """Return a digest of all config values that results depend on."""
         return hashlib.sha256(repr(replace(self.config, cache="")).encode()).hexdigest()[:12]
 
-    def explain_options(self) -> str:
-        """Return the options of `itersel explain`."""
-        return options(
-            results=self.files.results,
-            sentences=self.config.report.derivations,
-            pop_limit=self.config.decoder.pop_limit,
-            max_span=self.config.grammar.max_span,
+    def explain_settings(self, wildcards: Any) -> str:
+        """Return the `ExplainSettings`."""
+        return as_json(
+            {
+                "sentences": self.config.report.derivations,
+                "pop_limit": self.config.decoder.pop_limit,
+                "max_span": self.config.grammar.max_span,
+            }
         )

@@ -1,4 +1,4 @@
-"""What the plan and the rules share: names of files, settings of an experiment and their options."""
+"""What the plan and the rules share: names of files, settings of an experiment and their keys."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from itersel.config.command_line import options_of
 from itersel.config.learners import Batch, NoTuner
 from itersel.config.search import ListSettings
+from itersel.config.sections import plain
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment
 
@@ -51,13 +51,14 @@ def own_seed(config: Config, experiment: Experiment) -> int:
 
 
 def search_settings(config: Config, experiment: Experiment, **changes: object) -> dict[str, object]:
-    """Return the options of the search in training, with changes; with lists, without those of a decoder."""
+    """Return the keys of the search in training, with changes; with lists, without those of a decoder."""
     k_best = experiment.k_best or config.decoder.k_best
     search = ListSettings(
         experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
     )
-    values = options_of(search) | changes
-    return {key: values[key] for key in ("features", "k_best")} if has_lists(config) else values
+    values = plain(search) | changes
+    keys = ("features", "k_best") if has_lists(config) else values
+    return {key: values[key] for key in keys if values[key] is not None}
 
 
 class Files:

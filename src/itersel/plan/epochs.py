@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import shlex
 from typing import Any
 
-from itersel.config.command_line import options, options_of
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, Batch
-from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
-from itersel.config.options import name_in
+from itersel.config.mixing import MIXINGS
+from itersel.config.sections import plain
+from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.values import Config
@@ -31,8 +30,7 @@ class Epochs:
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
         self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
-        selections = Selection | PathFollowing
-        self.selecting = [name for name, one in experiments.items() if isinstance(one.mixing, selections)]
+        self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
 
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
@@ -44,22 +42,26 @@ class Epochs:
         return self.epoch(wildcards.experiment, int(wildcards.epoch))
 
     @functools.cache  # noqa: B019
-    def _train_options(self, name: str) -> str:
-        """Return the options of `itersel train` that all shards of an experiment share."""
+    def _train_settings(self, name: str) -> str:
         experiment = self.config.experiments[name]
-        return options(
-            **search_settings(self.config, experiment),
-            seed=own_seed(self.config, experiment),
-            learner=name_in(LEARNERS, experiment.learner),
-            **options_of(experiment.learner),
-            measure_loss=isinstance(experiment.mixing, PathFollowing),
+        return as_json(
+            {
+                **search_settings(self.config, experiment),
+                "seed": own_seed(self.config, experiment),
+                "learner": plain(experiment.learner, LEARNERS),
+                "measure_loss": experiment.mixing.needs_loss,
+            }
         )
 
+    def train_settings(self, wildcards: Any) -> str:
+        """Return the `TrainSettings` that all shards of an experiment share."""
+        return self._train_settings(wildcards.experiment)
+
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what `Epoch.passed_on` does for a translation; nothing for one with the best epoch."""
+        """Return what `Epoch.passed_on` does for a translation; no files for one with the best epoch."""
         name, _, number = wildcards.stage.partition("epoch-")
         if name:
-            return {}
+            return {"patience": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
         return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
@@ -92,28 +94,16 @@ class Epochs:
         epoch = self.of(wildcards)
         return [epoch.before.shard(wildcards.shard)] if epoch.goes_on_alone else epoch.start
 
-    def train_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel train`, apart from files that the rule names."""
-        weights, epoch = self.start_weights(wildcards), wildcards.epoch
-        patience = self.of(wildcards).patience
-        place = options(weights=weights, epoch=epoch, shard_number=wildcards.shard, patience=patience)
-        return f"{place} {self._train_options(wildcards.experiment)}"
-
     def trained_shards(self, wildcards: Any) -> list[str]:
         """Return the weights of all shards."""
         epoch = self.of(wildcards)
         return [epoch.shard(number) for number in range(epoch.experiment.tasks.shards)]
 
-    def mix_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel mix`."""
-        epoch = self.of(wildcards)
-        mixing, shards = epoch.experiment.mixing, epoch.experiment.tasks.shards
-        words = [options(mixing=name_in(MIXINGS, mixing), shards=shards)]
-        if isinstance(mixing, Selection | PathFollowing):
-            words.append(options(**{**options_of(mixing), "keep": None}))
-            words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
-        passed_on = self.passed_mixed(wildcards)
-        return " ".join([*words, options(**passed_on, epoch=epoch.number, previous=epoch.mixed_before)])
+    def mix_settings(self, wildcards: Any) -> str:
+        """Return the `MixSettings` of an experiment."""
+        experiment = self.config.experiments[wildcards.experiment]
+        mixing = plain(experiment.mixing, MIXINGS)
+        return as_json({"mixing": mixing, "shards": experiment.tasks.shards})
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -156,7 +146,7 @@ class Epoch:
         self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
         self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
-        # what `itersel mix` makes, which may be tuned afterwards
+        # what `itersel step mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
     @property
@@ -176,15 +166,13 @@ class Epoch:
     @property
     def goes_on_alone(self) -> bool:
         """Whether each shard starts with its own weights of the epoch before."""
-        is_alone = isinstance(self.experiment.mixing, Nothing | EpochsMean)
-        return self.number > 1 and is_alone and not self.is_batch
+        return self.number > 1 and self.experiment.mixing.shards_continue and not self.is_batch
 
     @property
     def mixed_before(self) -> list[str]:
         """The mixed weights of the epoch before, if those of this one depend on them."""
-        if self.number == 1 or not isinstance(self.experiment.mixing, EpochsMean | PathFollowing):
-            return []
-        return [self.before.mixed]
+        needs_it = self.number > 1 and self.experiment.mixing.needs_previous
+        return [self.before.mixed] if needs_it else []
 
     @property
     def patience(self) -> list[str]:
@@ -262,7 +250,8 @@ class Lists:
         """Return the language model for each file of `shard`."""
         return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
 
-    def _iteration(self, wildcards: Any) -> int:
+    def iteration(self, wildcards: Any) -> int:
+        """Return the number of the iteration."""
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
     def _folder(self, wildcards: Any, iteration: int) -> str:
@@ -274,7 +263,7 @@ class Lists:
 
     def weights(self, wildcards: Any) -> list[str]:
         """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
-        epoch, iteration = self._epochs.of(wildcards), self._iteration(wildcards)
+        epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
         if iteration > 1:
             return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
         return epoch.start if epoch.is_batch else [epoch.mixed]
@@ -285,31 +274,23 @@ class Lists:
             return self._epochs.of(wildcards).level_before
         return [f"{self._dev}/files.txt"]
 
-    def command(self, wildcards: Any) -> str:
-        """Return the command that writes the lists."""
+    def step(self, wildcards: Any) -> str:
+        """Return the step that writes the lists."""
         return "forest" if self._epochs.of(wildcards).reads_forests else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
-    def _options(self, name: str) -> str:
+    def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
         if not self._epochs.epoch(name, 1).reads_forests:
-            return options(**search_settings(self._config, experiment))
-        # the sum of sparse features: forests include it with features: all, lists with an option of the rule
+            return as_json(search_settings(self._config, experiment))
+        # the sum of sparse features: forests include it with features: all, lists with a setting of the tuner
         features = "all" if held_out_tuner(experiment) else experiment.features
-        return options(
-            **search_settings(self._config, experiment, features=features, templates=None, k_best=None),
-            density=self._config.decoder.forest_density,
-        )
+        search = search_settings(self._config, experiment, features=features, templates=None, k_best=None)
+        return as_json({**search, "density": self._config.decoder.forest_density})
 
-    def options(self, wildcards: Any) -> str:
-        """Return the options of that command."""
-        place = options(
-            weights=self.weights(wildcards),
-            iteration=self._iteration(wildcards),
-            shard_number=wildcards.shard,
-            patience=self._epochs.of(wildcards).patience,
-        )
-        return f"{place} {self._options(wildcards.experiment)}"
+    def settings(self, wildcards: Any) -> str:
+        """Return the `ListSettings` or `ForestSettings` of that step."""
+        return self._settings(wildcards.experiment)
 
     def per_job(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
@@ -321,8 +302,8 @@ class Lists:
 
     def written(self, wildcards: Any) -> list[str]:
         """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
-        last = self._iteration(wildcards)
-        is_newest = not self._is_batch(wildcards) and self.command(wildcards) == "forest"
+        last = self.iteration(wildcards)
+        is_newest = not self._is_batch(wildcards) and self.step(wildcards) == "forest"
         return [
             f"{self._folder(wildcards, iteration)}/lists/{shard}.h5"
             for iteration in range(last if is_newest else 1, last + 1)
@@ -335,17 +316,14 @@ class Lists:
         searches_step = epoch.tuner is not None and epoch.tuner.searches_step
         return epoch.start if epoch.number > 1 and searches_step else []
 
-    def tune_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel tune`."""
+    def tune_settings(self, wildcards: Any) -> str:
+        """Return the `TuneSettings` of an experiment."""
         epoch = self._epochs.of(wildcards)
-        return options(
-            **self._epochs.passed_weights(wildcards),
-            previous=self.weights(wildcards),
-            last=self.weights_before(wildcards),
-            sum_sparse=not self._is_batch(wildcards),
-            shards=self._count(wildcards),
-            iteration=self._iteration(wildcards),
-            seed=own_seed(self._config, epoch.experiment),
-            tuner=name_in(HELD_OUT_TUNERS, epoch.tuner),
-            **options_of(epoch.tuner),
+        return as_json(
+            {
+                "tuner": plain(epoch.tuner, HELD_OUT_TUNERS),
+                "shards": self._count(wildcards),
+                "seed": own_seed(self._config, epoch.experiment),
+                "sum_sparse": not self._is_batch(wildcards),
+            }
         )

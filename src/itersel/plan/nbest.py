@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.command_line import options
+from itersel.config.cutting import CUTTINGS
 from itersel.config.data import Split
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
+from itersel.config.sections import plain
+from itersel.config.settings import as_json
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
@@ -67,28 +70,28 @@ class ListTexts:
         return [self._files.text(split, column) for column in columns]
 
     def lists(self, wildcards: Any) -> list[str]:
-        """Return the lists of a text, and what else its shards are made of."""
-        text = self._given(wildcards.split)
-        found = [*find_lists(text.lists), *([text.quality] if text.quality else [])]
-        return [*found, *self._references(wildcards.split), *self._shards.labels(wildcards)]
+        """Return the lists of a text."""
+        return find_lists(self._given(wildcards.split).lists)
 
-    def shard_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel shard`."""
-        text = self._given(wildcards.split)
-        files = options(
-            nbest=list(text.lists),
-            target=self._references(wildcards.split),
-            quality=text.quality,
-            dense=list(self._config.data.dense),
-        )
-        return f"{files} {self._shards.cutting_options(wildcards)}"
+    def references(self, wildcards: Any) -> list[str]:
+        """Return the references of a text; none if it has numbers instead."""
+        return self._references(wildcards.split)
 
-    @property
-    def import_options(self) -> str:
-        """The options of `itersel lists`, apart from the shard."""
+    def quality(self, wildcards: Any) -> list[str]:
+        """Return the file of these numbers, if there is one."""
+        quality = self._given(wildcards.split).quality
+        return [quality] if quality else []
+
+    def cut_settings(self, wildcards: Any) -> str:
+        """Return the `CutSettings` of a text."""
+        cut, dense = self._shards.cut(wildcards), list(self._config.data.dense)
+        return as_json({"cut": plain(cut, CUTTINGS), "dense": dense})
+
+    def list_settings(self, wildcards: Any) -> str:
+        """Return the `ListedSettings`."""
         data = self._config.data
         language = None if data.tokenized else data.target_language
-        return options(language=language, protect=list(data.protected))
+        return as_json({"language": language, "protected": list(data.protected)})
 
 
 def describe_lists(config: Config) -> Iterator[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options, options_of
+from itersel.config.command_line import options
 from itersel.config.experiments import repeat_name, split_repeat
+from itersel.config.learners import ALL_LEARNERS
 from itersel.config.mixing import MIXINGS
 from itersel.config.options import name_in
+from itersel.config.report_steps import ScoredSystem, ScoredTestSet
+from itersel.config.sections import plain
+from itersel.config.settings import as_json
 from itersel.config.tasks import (
     TASKS,
     IndependentTask,
@@ -19,7 +22,7 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
-from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.values import Config, Experiment
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
 from itersel.plan.epochs import Epochs
@@ -85,19 +88,15 @@ class Tables:
         return [f"{self._files.results}/report/rules.{split}.json" for split in self.counted]
 
     @property
-    def corpus_options(self) -> str:
-        """The options of `itersel report corpus`."""
-        words = ["--preparation", *self._texts.statistics]
-        for split, path in zip(self.counted, self.counts_of_rules, strict=True):
-            words += ["--rules", split, path]
-        return f"{shlex.join(words)} {options(collection=self._texts.collection)}"
+    def corpora_settings(self) -> str:
+        """The `CorporaSettings`: counts of rules."""
+        return as_json({"rules": dict(zip(self.counted, self.counts_of_rules, strict=True))})
 
-    def decode_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel decode`."""
+    def decode_settings(self, wildcards: Any) -> str:
+        """Return the `Search` of translations."""
         experiment = self._config.experiments[wildcards.experiment]
         # the weights of other templates are 0
-        search = search_settings(self._config, experiment, templates=None, k_best=None)
-        return options(**search, **self._epochs.passed_translation(wildcards))
+        return as_json(search_settings(self._config, experiment, templates=None, k_best=None))
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -112,64 +111,56 @@ class Tables:
         """Return the references of that split."""
         return self._texts.references(self.devtest(wildcards))
 
-    def scored_as_text(self, wildcards: Any) -> list[str]:
-        """Return what scores of detokenised text need; nothing if tokenised BLEU chooses the epoch."""
-        if self._config.evaluation.choose_by == TOKENIZED_BLEU:
-            return []
-        raw = self._texts.raw_references(self.devtest(wildcards))
-        return [*raw, self._files.preparation, self._files.recaser]
+    @property
+    def scores_text(self) -> bool:
+        """Whether epochs are chosen by a score of detokenised text."""
+        return self._config.evaluation.choose_by != TOKENIZED_BLEU
+
+    def devtest_originals(self, wildcards: Any) -> list[str]:
+        """Return the original references of that split, if scores of detokenised text need them."""
+        return self._texts.raw_references(self.devtest(wildcards)) if self.scores_text else []
 
     def scored_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
         is_own = isinstance(self._config.experiments[wildcards.experiment].tasks, IndependentTask)
         return [self._files.text("devtest", "task")] if is_own else []
 
-    def system_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel report choose`."""
+    def choose_settings(self, wildcards: Any) -> str:
+        """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         name, repeat = split_repeat(wildcards.experiment)
         tasks = experiment.tasks
-        described = options(
-            name=name,
-            repeat=repeat,
-            learner=name_in(CHOICES["learner"], experiment.learner),
-            mixing=name_in(MIXINGS, experiment.mixing),
-            tune_on=experiment.tune_on,
-            features=", ".join(experiment.templates) or experiment.features,
-            tasks="independent" if isinstance(tasks, IndependentTask) else name_in(TASKS, tasks),
-            shards=tasks.shards,
-            devtest=self.devtest(wildcards),
-        )
-        return f"{described} {self._scoring_options(wildcards)}"
+        described = {
+            "name": name,
+            "repeat": repeat,
+            "learner": name_in(ALL_LEARNERS, experiment.learner),
+            "mixing": name_in(MIXINGS, experiment.mixing),
+            "tune_on": experiment.tune_on,
+            "features": ", ".join(experiment.templates) or experiment.features,
+            "tasks": "independent" if isinstance(tasks, IndependentTask) else name_in(TASKS, tasks),
+            "shards": tasks.shards,
+            "devtest": self.devtest(wildcards),
+        }
+        return as_json({**described, **self._scoring(experiment)})
 
-    def patience_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel report patience`."""
-        patience = self._config.experiments[wildcards.experiment].patience
-        before = options(patience=patience, previous=self._epochs.of(wildcards).decision_before)
-        return f"{before} {self._scoring_options(wildcards)}"
+    def patience_settings(self, wildcards: Any) -> str:
+        """Return the `PatienceSettings` of an experiment."""
+        experiment = self._config.experiments[wildcards.experiment]
+        return as_json({"patience": experiment.patience, **self._scoring(experiment)})
 
-    def _scoring_options(self, wildcards: Any) -> str:
-        """Return the options of how an epoch's translations of devtest are scored."""
-        evaluation, tasks = self._config.evaluation, self._config.experiments[wildcards.experiment].tasks
-        words = options(
-            tokenize=evaluation.tokenize,
-            by=evaluation.choose_by,
-            tokenizer=None if evaluation.choose_by == TOKENIZED_BLEU else self.tokenizer,
-            reference=self.devtest_references(wildcards),
-            labels=self.scored_labels(wildcards),
-            task=tasks.label if isinstance(tasks, IndependentTask) else None,
-        )
-        if found := self.scored_as_text(wildcards):
-            *raw, preparation, recaser = found
-            more = options(preparation=preparation, recaser=recaser)
-            words += f" {shlex.join(['--raw-references', *raw])} {more}"
-        return words
+    def _scoring(self, experiment: Experiment) -> dict[str, object]:
+        """Return the keys of how an epoch's translations of devtest are scored."""
+        evaluation, tasks = self._config.evaluation, experiment.tasks
+        scoring = {"tokenize": evaluation.tokenize, "choose_by": evaluation.choose_by}
+        tokenizer = {"tokenizer": self.tokenizer} if self.scores_text else {}
+        task = {"task": tasks.label} if isinstance(tasks, IndependentTask) else {}
+        return {**scoring, **tokenizer, **task}
 
-    def resource_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel report resources`."""
+    def resource_settings(self, wildcards: Any) -> str:
+        """Return the `ResourceSettings` of an experiment."""
         features = self._config.experiments[wildcards.experiment].features
-        settings = {"pop_limit": self._config.decoder.pop_limit, **options_of(self._config.grammar)}
-        return options(features=features, **settings)
+        pop_limit, grammar = self._config.decoder.pop_limit, plain(self._config.grammar)
+        return as_json({"features": features, "pop_limit": pop_limit, "grammar": grammar})
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
@@ -228,27 +219,25 @@ class Tables:
         """The tokenizer of sacrebleu for detokenised text."""
         return str(self._config.evaluation.tokenizer)
 
-    @property
-    def _significance_options(self) -> str:
-        """The options of all tables with significance tests."""
+    def _significance(self) -> dict[str, object]:
+        """Return the keys of all tables with significance tests."""
         evaluation = self._config.evaluation
-        return options(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
+        return {"tokenize": evaluation.tokenize, "trials": evaluation.trials, "seed": self._config.seed}
 
-    @property
-    def comparison_options(self) -> str:
-        """The options of `itersel report table`, with the files of each test set."""
-        words: list[str] = []
-        for name, split in self._texts.test_sets.items():
-            words += ["--test-set", name, *self._texts.references(split)]
-            words += ["--systems", *self.system_files(name)]
-            words += ["--translations", *self.translations(name)]
-            words += ["--counts", *self.counts(name)]
-            if self.outputs:
-                named = zip(self.outputs, self.output_texts(name), strict=True)
-                words += ["--outputs", *map("=".join, named)]
-        preparation = self._files.preparation if self.outputs else None
-        text = options(text=splits.kind_of_text(self._config), preparation=preparation)
-        return f"{text} {self._significance_options} {shlex.join(words)}"
+    def table_settings(self, wildcards: Any) -> str:
+        """Return the `TableSettings`, with the files of each test set."""
+        text = splits.kind_of_text(self._config)
+        test_sets = {name: self._scored(name, split) for name, split in self._texts.test_sets.items()}
+        return as_json({**self._significance(), "text": text, "test_sets": test_sets})
+
+    def _scored(self, test_set: str, split: str) -> ScoredTestSet:
+        return ScoredTestSet(
+            references=tuple(self._texts.references(split)),
+            systems=tuple(self.system_files(test_set)),
+            translations=tuple(self.translations(test_set)),
+            counts=tuple(self.counts(test_set)),
+            outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
+        )
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method for those of one."""
@@ -262,19 +251,25 @@ class Tables:
         files |= {name: self._files.experiment(name, f"tasks/{split}.txt") for name in self.independent}
         return [(file, split_repeat(name)[0]) for name, file in files.items()]
 
-    def task_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel report tasks`."""
-        systems = [shlex.join(["--system", name, file]) for file, name in self.task_systems(wildcards.split)]
-        labels = options(
-            labels=self._files.text(wildcards.split, "task"),
-            reference=self._texts.references(wildcards.split),
-        )
-        return " ".join([self._significance_options, labels, *systems])
+    def task_settings(self, wildcards: Any) -> str:
+        """Return the `TaskTableSettings` of a split."""
+        systems = [ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split)]
+        return as_json({**self._significance(), "tasks": list(self.task_labels), "systems": systems})
 
     def own_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""
-        names = self.independent[wildcards.independent].values()
-        return self._files.experiments(list(names), f"best/{wildcards.split}.txt")
+        return list(self._own_translations(wildcards).values())
+
+    def join_settings(self, wildcards: Any) -> str:
+        """Return the `JoinSettings`: these translations by label."""
+        return as_json({"translations": self._own_translations(wildcards)})
+
+    def _own_translations(self, wildcards: Any) -> dict[str, str]:
+        names = self.independent[wildcards.independent]
+        return {
+            label: self._files.experiment(name, f"best/{wildcards.split}.txt")
+            for label, name in names.items()
+        }
 
     @property
     def explained_shards(self) -> list[str]:

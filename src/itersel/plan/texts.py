@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options, options_of
-from itersel.config.tasks import (
-    IndependentTask,
-    NaturalTasks,
-    PooledCatTasks,
-    PooledTasks,
-    Tasks,
-    files_of,
-    labels_of,
-)
+from itersel.config.command_line import options
+from itersel.config.cutting import CUTTINGS, Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.sections import plain
+from itersel.config.settings import as_json
+from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
 from itersel.limits import text_name
@@ -246,11 +240,9 @@ class Shards:
     def __init__(self, config: Config, files: Files, texts: Texts) -> None:
         self._config, self._files, self._texts = config, files, texts
         experiments = list(config.experiments.values())
-        # Folders that depend on labels, and the options of `itersel shard` that create them.
+        # Folders that depend on labels, and how the text is cut for them.
         self._labelled = {
-            _tasks_folder(one.tasks): sharding_options(one.tasks)
-            for one in experiments
-            if isinstance(one.tasks, NaturalTasks | IndependentTask | PooledTasks) and labels_of(one.tasks)
+            _tasks_folder(one.tasks): cut for one in experiments if (cut := _labelled_cut(one.tasks))
         }
         # Folders of independent tasks, whose epochs are chosen on the devtest sentences with their label.
         self._scored_by_task = {
@@ -299,59 +291,60 @@ class Shards:
         return [self._files.text(wildcards.split, column) for column in columns]
 
     def labels(self, wildcards: Any) -> list[str]:
-        """Return the labels that divide sentences into shards, and those that are needed to choose epochs."""
+        """Return the labels that divide sentences into shards."""
         shards = wildcards.shards.partition(SEED_MARK)[0]
-        found = [wildcards.split] if shards in self._labelled else []
-        found += ["devtest"] if shards in self._scored_by_task else []
-        return [self._files.text(split, "task") for split in found]
+        return [self._files.text(wildcards.split, "task")] if shards in self._labelled else []
 
-    def sharding_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel shard`: train and dev are shuffled, others keep their order."""
-        further = options(target=self.further_texts(wildcards))
-        return " ".join(filter(None, [further, self.cutting_options(wildcards)]))
+    def scored_labels(self, wildcards: Any) -> list[str]:
+        """Return the labels of devtest, if epochs are chosen by task."""
+        shards = wildcards.shards.partition(SEED_MARK)[0]
+        return [self._files.text("devtest", "task")] if shards in self._scored_by_task else []
 
-    def cutting_options(self, wildcards: Any) -> str:
-        """Return those of them that choose the sentences of each shard."""
+    def cut_settings(self, wildcards: Any) -> str:
+        """Return the `CutSettings`: train and dev are shuffled, others keep their order."""
+        return as_json({"cut": plain(self.cut(wildcards), CUTTINGS)})
+
+    def cut(self, wildcards: Any) -> Cutting:
+        """Return how the sentences of a split are cut into shards."""
         shards, _, seed = wildcards.shards.partition(SEED_MARK)
-        seed = seed or self._config.seed
+        seed = int(seed or self._config.seed)
         if shards in self._labelled:
-            labels = options(
-                task=self._files.text(wildcards.split, "task"),
-                scored=self._files.text("devtest", "task") if shards in self._scored_by_task else None,
-                seed=seed,
-            )
-            return f"{labels} {self._labelled[shards]}"
-        if wildcards.split in ("train", "dev"):
-            return options(shards=shards, seed=seed)
-        return options(shards=shards, keep_order=True)
+            return replace(self._labelled[shards], seed=seed)
+        is_shuffled = wildcards.split in ("train", "dev")
+        return Shuffled(int(shards), seed) if is_shuffled else InOrder(int(shards))
 
-    def extract_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel grammar extract`: a sentence of train is left out of its grammar."""
+    def extracted_text(self, wildcards: Any) -> str:
+        """Return the options of `itersel grammar extract` for its text: a sentence of train is left out."""
         shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
         columns = ["target", *self._texts.learned_references(wildcards.split)]
         return options(
             input=f"{shard}.source.gz",
             references=[f"{shard}.{column}.gz" for column in columns],
             leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
-            **options_of(self._config.grammar),
         )
 
+    def grammar(self, wildcards: Any) -> str:
+        """Return the `Grammar` of the config."""
+        return as_json(self._config.grammar)
 
-def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str:
-    """Return the options of `itersel shard` that assign sentences to files by label."""
+
+def _labelled_cut(tasks: Tasks) -> Labelled | Pooled | None:
+    """Return how the text of tasks is cut by label, with any seed; None if it does not depend on labels."""
     if isinstance(tasks, PooledTasks):
         size = "all" if isinstance(tasks, PooledCatTasks) else "one"
         # the order of labels in a pool does not matter
-        return f"{options(shards=tasks.parts, size=size)} {shlex.join(['--pool', *sorted(tasks.labels)])}"
+        return Pooled(labels=tuple(sorted(tasks.labels)), shards=tasks.parts, size=size)
     natural = tasks.natural if isinstance(tasks, IndependentTask) else tasks
-    labels = [f"{label}={count}" for label, count in (natural.labels or {}).items()]
-    return f"{options(others=natural.others, minimum=natural.minimum)} {shlex.join(['--labels', *labels])}"
+    if isinstance(natural, NaturalTasks) and natural.labels:
+        return Labelled(labels=natural.labels, others=natural.others, minimum=natural.minimum)
+    return None
 
 
 def _tasks_folder(tasks: Tasks) -> str:
     """Return the name of a folder of shards without the seed; with labels, it has a digest of settings."""
-    if not isinstance(tasks, NaturalTasks | IndependentTask | PooledTasks):
+    cut = _labelled_cut(tasks)
+    if cut is None:
         return str(files_of(tasks))
-    digest = hashlib.sha256(sharding_options(tasks).encode()).hexdigest()
+    digest = hashlib.sha256(as_json(replace(cut, seed=1)).encode()).hexdigest()
     kind = "pooled" if isinstance(tasks, PooledTasks) else "natural"
     return f"{files_of(tasks)}-{kind}-{digest[:8]}"

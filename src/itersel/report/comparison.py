@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
+from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import Metric, References, read_references, read_translations
-from itersel.limits import POOLED, is_test_set_name
+from itersel.limits import POOLED
 from itersel.report.scores import (
     Scores,
     better_than,
@@ -46,33 +47,20 @@ class Translations(NamedTuple):
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
-def read_test_set(
-    named: Sequence[str],
-    descriptions: Sequence[str],
-    translations: Sequence[str],
-    counts: Sequence[str] = (),
-    outputs: Sequence[tuple[str, str]] = (),
-    preparation: FilePath | None = None,
-) -> Translations:
-    """Read a test set, `named` by its name and the files of its references, and its translations.
+def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None = None) -> Translations:
+    """Read a test set and its translations by all systems.
 
-    The other files are those of the systems, in the same order. `outputs` are names of other systems, with
-    the files of their translations: plain text, which needs the `preparation` of the training corpus. Their
-    `counts` follow those of the systems.
+    Those of other systems are plain text, which needs the `preparation` of the training corpus.
     """
-    name, *paths = named
-    if not is_test_set_name(name):
-        raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-    if not paths:
-        raise InputError(f"test set '{name}' has no reference; name its file after the name")
-    if len(descriptions) != len(translations):
-        raise InputError(
-            f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
-        )
-    count = len(descriptions) + len(outputs)
-    if counts and count != len(counts):
-        raise InputError(f"{count} systems, but {len(counts)} counts; give one of each")
-    systems = [read_system(path) for path in descriptions]
+    if not files.references:
+        raise InputError(f"test set '{name}' has no reference; name its file")
+    if len(files.systems) != len(files.translations):
+        given = f"{len(files.systems)} systems, but {len(files.translations)} translations"
+        raise InputError(f"{given}; give one of each")
+    count = len(files.systems) + len(files.outputs)
+    if files.counts and count != len(files.counts):
+        raise InputError(f"{count} systems, but {len(files.counts)} counts; give one of each")
+    systems = [read_system(path) for path in files.systems]
     for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
@@ -81,27 +69,24 @@ def read_test_set(
         one = first.setdefault(system.name, system)
         if key := first_difference(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
-    others = _others(outputs, first)
-    references = read_references(paths)
-    files = [*translations, *(path for _, path in outputs)]
-    texts = [read_translations(path, references, paths[0]) for path in files]
-    counted = read_counts_of(counts, texts, files, len(references)) if counts else []
+    others = _others(files.outputs, first)
+    references = read_references(files.references)
+    paths = [*files.translations, *files.outputs.values()]
+    texts = [read_translations(path, references, files.references[0]) for path in paths]
+    counted = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
     if preparation is not None:
         prepare = read_preparation(preparation).target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
     return Translations(name, [*systems, *others], texts, references, counted)
 
 
-def _others(outputs: Sequence[tuple[str, str]], experiments: Collection[str]) -> list[Output]:
+def _others(names: Collection[str], experiments: Collection[str]) -> list[Output]:
     """Return the other systems, which must have names of their own."""
-    names = [name for name, _ in outputs]
-    for number, name in enumerate(names):
+    for name in names:
         if not name.isprintable():
-            raise InputError(f"--outputs: {name!a} has control characters; choose another name")
+            raise InputError(f"outputs: {name!a} has control characters; choose another name")
         if name in experiments:
-            raise InputError(f"--outputs: '{name}' is the name of an experiment; choose another")
-        if name in names[:number]:
-            raise InputError(f"--outputs: '{name}' is given twice; each system needs a name of its own")
+            raise InputError(f"outputs: '{name}' is the name of an experiment; choose another")
     return [Output(name) for name in names]
 
 

@@ -27,8 +27,8 @@ def count_rules(shards: Iterable[str]) -> int:
 
 
 def read_rules(path: FilePath) -> int:
-    """Read a count that ``itersel report rules`` wrote."""
-    with checked(path, "is not a count of rules; make it with 'itersel report rules'"):
+    """Read a count that ``itersel step rules`` wrote."""
+    with checked(path, "is not a count of rules; make it with 'itersel step rules'"):
         rules: int = read_json(path)["rules"]
         check_counts({"rules": rules}, 0)
         return rules
@@ -37,7 +37,7 @@ def read_rules(path: FilePath) -> int:
 def describe_corpus(
     preparation: Sequence[FilePath], rules: Mapping[str, FilePath], collection: FilePath | None
 ) -> dict[str, Any]:
-    """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules`` of splits.
+    """Join the statistics of ``itersel corpus`` with the counts of ``itersel step rules`` of splits.
 
     Returns the content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with
     the number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a

@@ -10,8 +10,9 @@ import numpy as np
 
 from itersel.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.errors import FilePath, InputError
+from itersel.select.mix import LIMITS
+from itersel.select.path import PATH, read_step
 from itersel.select.selection import KIND, MATRIX
-from itersel.select.settings import LIMITS, PATH, read_step
 from itersel.storage.formats import damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable
@@ -38,7 +39,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
     `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json (see
     docs/formats.md), whose ``features`` have a weight in at least one shard. Path following adds
-    ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.settings.PathStep`.
+    ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.path.PathStep`.
     """
     rows = []
     before = np.empty(0, np.uint64)

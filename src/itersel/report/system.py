@@ -123,7 +123,7 @@ def write_system(path: FilePath, system: System) -> None:
 
 def read_system(path: FilePath) -> System:
     """Read a description written by `write_system`."""
-    with checked(path, "is not the description of a system; make it with 'itersel report choose'"):
+    with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
         system = from_json(System, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):

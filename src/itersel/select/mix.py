@@ -14,19 +14,14 @@ from typing import Any
 import numpy as np
 
 import itersel
+from itersel.config.mixing import PathFollowing
+from itersel.config.mixing import Selection as SelectionSettings
+from itersel.config.steps import MixSettings
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import Columns, Entries, make_columns, merge_entries
+from itersel.select.path import PathStep, next_step, read_step, require_stopped
 from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, summarise
-from itersel.select.settings import (
-    LIMITS,
-    PATH_LIMITS,
-    MixSettings,
-    PathStep,
-    next_step,
-    read_step,
-    require_stopped,
-)
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import header_of
@@ -42,6 +37,8 @@ from itersel.vectors.weights import (
     write_weights,
 )
 
+# keys of mixings that are recorded with the weights
+LIMITS = ("select", "threshold", "relative_threshold", "epsilon", "minimum")
 # the kinds of weights files, as recorded in their attributes
 SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is a text file, which does not record its settings"
@@ -69,9 +66,9 @@ def mix(
     attributes = _provenance(settings, shards[0].settings)
     found = None if previous is None else _check_previous(previous, settings, attributes)
     step = None
-    if settings.path is not None:
+    if isinstance(settings.mixing, PathFollowing):
         last = None if found is None or previous is None else read_step(found, previous)
-        step = next_step(settings.path, shards, last, stopped)
+        step = next_step(settings.mixing, shards, last, stopped)
         stopped = step.stopped
         attributes |= step.attributes()
     else:
@@ -89,7 +86,7 @@ def mix(
         writer = None if target is None else MatrixWriter(*target)
         count, largest = 0, 0.0
         for entries, columns in _merge(shards):
-            features = summarise(entries, columns, settings.shards, settings.norm)
+            features = summarise(entries, columns, settings.shards, settings.mixing.norm)
             if stopped and before is not None:
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
@@ -103,7 +100,7 @@ def mix(
         if found is None and step is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
-                "smaller --threshold"
+                "smaller threshold"
             )
         if writer is not None:
             writer.finish(selected, {"kind": KIND, **attributes})
@@ -154,16 +151,17 @@ def _check_names(
         raise InputError("is not a name for an HDF5 file; choose one that ends in .h5", matrix)
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
         raise InputError("is the name of both the weights and the matrix; rename one of them", matrix)
-    what = f"mixing {settings.mixing}, epoch {settings.epoch}"
+    what = f"mixing {settings.name}, epoch {settings.epoch}"
     if stopped:
         if previous is None or settings.epoch == 1:
             raise InputError(
                 f"{what}: training has stopped; give the mixed weights of the previous epoch with --passed-on"
             )
         return
-    if previous is not None and not settings.needs_previous:
+    needs_previous = settings.mixing.needs_previous and settings.epoch > 1
+    if previous is not None and not needs_previous:
         raise InputError(f"{what}, does not depend on the previous epoch; drop --previous")
-    if previous is None and settings.needs_previous:
+    if previous is None and needs_previous:
         raise InputError(f"{what}, depends on the previous epoch; give its mixed weights with --previous")
 
 
@@ -174,12 +172,12 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     found = header_of(path, FORMAT).attributes
     if found.get("kind") != MIXED:
         raise InputError(
-            f"is not of kind '{MIXED}'; give the output of 'itersel mix' for the previous epoch", path
+            f"is not of kind '{MIXED}'; give the output of 'itersel step mix' for the previous epoch", path
         )
-    if (found.get("mixing"), found.get("epoch")) != (settings.mixing, settings.epoch - 1):
+    if (found.get("mixing"), found.get("epoch")) != (settings.name, settings.epoch - 1):
         raise InputError(
             f"is from mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
-            f"expected {settings.mixing}, epoch {settings.epoch - 1}",
+            f"expected {settings.name}, epoch {settings.epoch - 1}",
             path,
         )
     if found.get("shards") != settings.shards:
@@ -188,9 +186,9 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
         )
     if found.get("settings") != attributes["settings"]:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
-    for name in ("norm", "keep", *PATH_LIMITS):
+    for name in ("norm", "keep", "threshold", "epsilon", "minimum"):
         if found.get(name) != attributes.get(name):
-            raise InputError(f"was mixed with a different --{name}; mix that epoch again", path)
+            raise InputError(f"was mixed with another {name}; mix that epoch again", path)
     return found
 
 
@@ -198,20 +196,20 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
     if stopped:
         return Selection(above, -math.inf)
     if step is not None:
-        return Selection(above, step.threshold, settings.keep)
-    for name, choose in CHOICES.items():
-        if (limit := getattr(settings, name)) is not None:
-            return Selection(choose, limit, settings.keep)
+        return Selection(above, step.threshold, settings.mixing.keep)
+    if isinstance(settings.mixing, SelectionSettings):
+        [(name, limit)] = settings.mixing.limits.items()
+        return Selection(CHOICES[name], limit, settings.mixing.keep)
     return Selection(above, -math.inf)
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     """Return the output's attributes: everything that affects the weights."""
-    names = ("mixing", "epoch", "shards", "norm", *LIMITS)
-    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
-    if settings.keep:
-        given["keep"] = " ".join(settings.keep)
-    return {"version": itersel.__version__, "settings": training, **given}
+    mixing = settings.mixing
+    place = {"mixing": settings.name, "epoch": settings.epoch, "shards": settings.shards, "norm": mixing.norm}
+    limits = {name: value for name in LIMITS if (value := getattr(mixing, name, None)) is not None}
+    kept = {"keep": " ".join(mixing.keep)} if mixing.keep else {}
+    return {"version": itersel.__version__, "settings": training, **place, **limits, **kept}
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:

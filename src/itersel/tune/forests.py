@@ -39,7 +39,7 @@ MODEL_FEATURE = "LanguageModel"
 FORMAT = FileFormat(
     "forests file",
     1,
-    "itersel forest",
+    "itersel step forest",
     {
         "item_offset": offsets("N", "I"),
         "edge_offset": offsets("I", "E"),
@@ -226,7 +226,7 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
     """Read the forests of all shards and iterations (`files` as returned by `find_files`)."""
     names = files[0].dense_names
     if MODEL_FEATURE not in names:
-        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel forest'"
+        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel step forest'"
         raise InputError(message, files[0].path)
     shards: dict[int, list[Forests]] = {}
     for file in files:

@@ -39,7 +39,7 @@ MAX_COUNT = (1 << 31) - 1
 FORMAT = FileFormat(
     "k-best lists file",
     1,
-    "itersel kbest",
+    "itersel step kbest",
     {
         "sentence_offset": offsets("N", "H"),
         "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),

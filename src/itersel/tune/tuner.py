@@ -13,6 +13,7 @@ from dataclasses import asdict
 import itersel
 from itersel.config.learners import HELD_OUT_TUNERS, Batch
 from itersel.config.options import name_in
+from itersel.config.steps import TuneSettings
 from itersel.errors import InputError, located
 from itersel.storage.formats import FilePath
 from itersel.tune.accumulate import FileLists, find_files
@@ -31,61 +32,56 @@ def _check_task(tuner: Batch, task: Task) -> None:
     names, first = lists.dense_names, lists.files[0].path
     if tuner.reads_forests and (SUM in names) != bool(task.sums):
         wanted = "all" if task.sums else "dense"
-        raise InputError(f"recreate these forests with --features {wanted}", first)
+        raise InputError(f"recreate these forests with features: {wanted}", first)
     if not tuner.searches or task.sums:
         return
     if not tuner.reads_forests and lists.has_sparse_features():
         raise InputError(
             "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
-            "--features dense, or choose another tuner",
+            "features: dense, or choose another tuner",
             first,
         )
     others = elsewhere(task.before, make_weights(dict.fromkeys((*names, *START), 0.0)))
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
-            "features; add --sum-sparse, or start from dense weights"
+            "features; set sum_sparse, or start from dense weights"
         )
 
 
 def tune(
-    settings: Batch,
+    settings: TuneSettings,
     paths: Sequence[FilePath],
     output: FilePath,
     *,
-    shards: int,
-    iteration: int,
     before: Weights | None = None,
-    seed: int = 1,
-    is_summed: bool = False,
     last: Weights | None = None,
 ) -> Tuned:
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
     There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; with
-    forests and `is_summed`, only `iteration`, because they contain the sums for the weights that they were
+    forests and `sum_sparse`, only `iteration`, because they contain the sums for the weights that they were
     decoded with. `before` are the weights that the newest lists were decoded with (default: those of the
     first iteration), `last` those of the previous epoch; see `Task`.
     """
-    name = name_in(HELD_OUT_TUNERS, settings)
+    name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
-    first = iteration if is_summed and settings.reads_forests else 1
-    kind = FORESTS if settings.reads_forests else LISTS
-    files = find_files(paths, shards, range(first, iteration + 1), kind)
+    reads_forests = settings.tuner.reads_forests
+    first = iteration if settings.sum_sparse and reads_forests else 1
+    kind = FORESTS if reads_forests else LISTS
+    files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
     before = start_weights(files[0].dense_names) if before is None else before
-    sums = tuple(one for one in (before, last) if one is not None) if is_summed else ()
-    result = tune_task(settings, Task(FileLists(files), before, sums, (seed, iteration)))
+    sums = tuple(one for one in (before, last) if one is not None) if settings.sum_sparse else ()
+    result = tune_task(settings.tuner, Task(FileLists(files), before, sums, (settings.seed, iteration)))
+    recorded = {"seed": settings.seed, **asdict(settings.tuner), "lists": json.loads(files[0].settings)}
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
-        "settings": json.dumps(
-            {"tuner": name, "seed": seed, **asdict(settings), "lists": json.loads(files[0].settings)},
-            sort_keys=True,
-        ),
+        "settings": json.dumps({"tuner": name, **recorded}, sort_keys=True),
         "tuner": name,
         "iteration": iteration,
-        "shards": shards,
+        "shards": settings.shards,
         "sentences": result.sentences,
         "translations": result.translations,
         "bleu": result.score,
@@ -105,5 +101,5 @@ def tune_task(settings: Batch, task: Task) -> Tuned:
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
     name = name_in(HELD_OUT_TUNERS, settings)
-    check_magnitude(result.weights, f" from --tuner {name}", "regularise more, or choose smaller steps")
+    check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from itersel.learn.learners.perceptron import Perceptron
 class MarginPerceptron(Perceptron):
     """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
-    warm_up: ClassVar[Sequence[str]] = ()  # has the kernels of the perceptron
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = ()  # has the kernels of the perceptron
     has_loss_at_zero: ClassVar[bool] = True
     margin: ClassVar[float] = 1.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 class Mira(Online):
     """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
 
-    warm_up: ClassVar[Sequence[str]] = ("--constraints hope-fear --candidates forest", "--constraints all")
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = (
+        {"constraints": "hope-fear", "candidates": "forest"},
+        {"constraints": "all"},
+    )
 
     bleu: str = option_of(
         Online,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,9 +21,9 @@ UPDATES = ("sequential", "sentence")
 class Perceptron(Online):
     """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
 
-    warm_up: ClassVar[Sequence[str]] = (
-        "--update sentence",
-        "--update sequential --regularization l1 --strength 0.1",
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = (
+        {"update": "sentence"},
+        {"update": "sequential", "regularization": "l1", "strength": 0.1},
     )
     has_loss_at_zero: ClassVar[bool] = False
     # A pair has a loss if its better translation leads by less than this. (The perceptron loss has no

@@ -38,8 +38,8 @@ from itersel.vectors.weights import FORMAT, Weights, read_weights
 LOG_BYTES = 1 << 16
 # Steps with a folder of benchmark files per experiment.
 OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
-NO_CORPUS = "is not a table of corpora; make it with 'itersel report corpus'"
-NO_DERIVATIONS = "contains no derivations; make them with 'itersel explain'"
+NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
+NO_DERIVATIONS = "contains no derivations; make them with 'itersel step explain'"
 _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 _EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 LARGEST = 12  # weights shown of each group
@@ -299,7 +299,7 @@ def read_features(run: Run, system: System | None) -> dict[str, Any] | None:
         for place, name in enumerate(feature_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
-    otherwise = "is not a table of selected features; make it with 'itersel report selection'"
+    otherwise = "is not a table of selected features; make it with 'itersel step selection'"
     selection = read_optional(run.folder / "selection.json", iter, otherwise)
     return {"groups": groups, "selection": selection or []}
 

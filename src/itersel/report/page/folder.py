@@ -16,7 +16,7 @@ from itersel.config.experiments import split_repeat, without_grids
 from itersel.config.options import default_of, name_in
 from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml
-from itersel.config.values import CHOICES, Config, Experiment
+from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
 from itersel.storage.files import read_json, write_lines
 
@@ -179,8 +179,8 @@ def _changed(
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.", with_references)
         elif is_dataclass(value):
-            if forms is not None and item.name in CHOICES:
-                form, default = name_in(CHOICES[item.name], value), getattr(forms, item.name)
+            if forms is not None and "forms" in item.metadata:
+                form, default = name_in(item.metadata["forms"], value), getattr(forms, item.name)
                 if form != default:
                     yield f"{name}.name", form, default
             yield from _changed(value, f"{name}.", with_references, forms)

@@ -64,7 +64,7 @@ class View(NamedTuple):
 
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
-    otherwise = "is not a table of systems; make it with 'itersel report table'"
+    otherwise = "is not a table of systems; make it with 'itersel step table'"
     table: dict[str, Any] | None = read_optional(path, _use_table, otherwise)
     return table
 

@@ -1,0 +1,133 @@
+"""``itersel step choose``, ``patience``, ``resources``: the best epoch, its system, when training stops."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
+from itersel.config.settings import read_settings
+from itersel.errors import InputError
+from itersel.limits import TOKENIZED_BLEU
+
+if TYPE_CHECKING:
+    from itersel.evaluate.metrics import CorpusScore
+
+
+def _add_choose(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
+        "earliest in case of ties), and describe the system."
+    )
+    add_settings(parser, ChooseSettings)
+    _add_devtest(parser)
+    one_each = dict.fromkeys(("--translations FILE", "--weights FILE"), "one file per epoch, in order")
+    add_options(parser, one_each, nargs="+", required=True)
+    add_output(parser, "copy of the weights of the best epoch", "--output-weights")
+    add_output(parser, "description of the system (JSON)", "--output")
+
+
+def _add_patience(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
+        "last N epochs is better than all before."
+    )
+    add_settings(parser, PatienceSettings)
+    _add_devtest(parser)
+    add_options(parser, {"--translations FILE": "translations after the epoch"}, required=True)
+    add_optional_files(parser, {"--previous FILE": "output of this command after the previous epoch"})
+    add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
+
+
+def _add_devtest(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the files with which translations of devtest are scored."""
+    references = "reference translations of devtest, one sentence per line"
+    add_options(parser, {"--references FILE": references}, nargs="+", required=True)
+    originals = "original references, before preparation; for all scores but tokenized-bleu, as the next two"
+    add_options(parser, {"--raw-references FILE": originals}, nargs="*")
+    files = {
+        "--preparation FILE": "preparation.json of the training corpus",
+        "--recaser FILE": "recaser.json of the training corpus",
+        "--labels FILE": "task label of each line of devtest",
+    }
+    add_optional_files(parser, files)
+
+
+def _choose(options: argparse.Namespace) -> None:
+    from itersel.evaluate.epochs import choose_epoch
+    from itersel.report.system import System, keep_weights, write_system
+    from itersel.vectors.weights import has_stopped
+
+    settings = read_settings(ChooseSettings, options.settings)
+    count, given = len(options.translations), len(options.weights)
+    if count != given:
+        raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
+    scores, signature, chosen_by = _score_devtest(settings, options, options.translations)
+    epoch = choose_epoch(chosen_by, settings.choose_by)
+    active = keep_weights(options.weights[epoch - 1], options.output_weights)
+    described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
+    system = System(
+        **{name: getattr(settings, name) for name in described},
+        epoch=epoch,
+        devtest_bleu=tuple(score.bleu for score in scores),
+        chosen_by=settings.choose_by,
+        devtest_scores=chosen_by,
+        signature=signature,
+        active_features=active,
+        devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores),
+        passed_on=sum(map(has_stopped, options.weights)),
+    )
+    write_system(options.output, system)
+
+
+def _score_devtest(
+    settings: Scoring, options: argparse.Namespace, translations: list[str]
+) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
+    """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
+    from itersel.report.system import score_epochs, score_epochs_as_text
+
+    task = options.labels, settings.task
+    if (options.labels is None) != (settings.task is None):
+        raise InputError("--labels and the key 'task' need each other; give both or neither")
+    scores, signature = score_epochs(options.references, translations, settings.tokenize, *task)
+    if settings.choose_by == TOKENIZED_BLEU:
+        return scores, signature, tuple(score.bleu for score in scores)
+    if not options.raw_references or options.preparation is None or options.recaser is None:
+        needed = "--raw-references, --preparation and --recaser"
+        raise InputError(f"choose_by: {settings.choose_by} needs {needed}")
+    detokenizer = options.preparation, options.recaser
+    chosen_by = score_epochs_as_text(
+        options.raw_references, translations, settings.choose_by, settings.tokenizer, detokenizer, *task
+    )
+    return scores, signature, chosen_by
+
+
+def _patience(options: argparse.Namespace) -> None:
+    from itersel.evaluate.epochs import next_progress, read_progress, write_progress
+
+    settings = read_settings(PatienceSettings, options.settings)
+    before = None if options.previous is None else read_progress(options.previous)
+    _, _, (score,) = _score_devtest(settings, options, [options.translations])
+    write_progress(options.output, next_progress(before, score, settings.patience, settings.choose_by))
+
+
+def _add_resources(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser, ResourceSettings)
+    files = {
+        "--model": "compiled language model",
+        "--index": "index of the training corpus",
+        "--preparation": "preparation.json of 'itersel corpus prepare'",
+        "--recaser": "recaser.json of 'itersel corpus prepare'",
+    }
+    add_options(parser, files, required=True)
+    add_output(parser, "resources.json in the folder of the system", "--output")
+
+
+def _resources(options: argparse.Namespace) -> None:
+    from itersel.report.resources import FILES, Resources, write_resources
+
+    settings = read_settings(ResourceSettings, options.settings)
+    files = {name: getattr(options, name) for name in FILES}
+    resources = Resources(settings.pop_limit, settings.features, settings.grammar, **files)
+    write_resources(options.output, resources)

@@ -1,0 +1,145 @@
+"""The tables of a run: ``itersel step table``, ``tasks``, ``join``, ``selection``, ``rules``, ``corpora``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from functools import partial
+
+from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.cli.outputs import TABLES, add_outputs, write_table
+from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
+from itersel.config.settings import read_settings
+from itersel.errors import InputError
+
+LABELS = {"--labels FILE": "task label of each line"}
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on one or more test sets, and test every pair of systems for a significant "
+        "difference. Systems with the same name are runs of one experiment; their scores are averaged. With "
+        "several test sets, another table scores all sentences together."
+    )
+    add_settings(parser, TableSettings)
+    preparation = "preparation.json of the training corpus, for the translations of other systems"
+    add_optional_files(parser, {"--preparation FILE": preparation})
+    add_outputs(parser, TABLES)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from itersel.report.comparison import compare, read_test_set
+    from itersel.report.table import text_table, tsv_table
+
+    settings = read_settings(TableSettings, options.settings)
+    has_outputs = any(files.outputs for files in settings.test_sets.values())
+    if (options.preparation is None) == has_outputs:
+        raise InputError("outputs and --preparation need each other; give both or neither")
+    test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
+    table = compare(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
+    write_table(options.output, table, partial(text_table, text=settings.text), tsv_table)
+
+
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
+        "pair of systems for a significant difference on each. Systems with the same name are runs of one "
+        "experiment; their scores are averaged. Sentences with other labels are left out."
+    )
+    add_settings(parser, TaskTableSettings)
+    references = "reference translations, one sentence per line"
+    add_options(parser, {"--references FILE": references}, nargs="+", required=True)
+    add_options(parser, LABELS, required=True)
+    add_outputs(parser, TABLES)
+
+
+def _tasks(options: argparse.Namespace) -> None:
+    from itersel.corpus.columns import read_labels, refuse_repeats
+    from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.report.tasks import compare_tasks, text_table, tsv_table
+
+    settings = read_settings(TaskTableSettings, options.settings)
+    for system, count in Counter(settings.systems).items():
+        if count > 1:
+            why = f"given {count} times as '{system.name}'; give each run of a system once"
+            raise InputError(why, system.translation)
+    references = read_references(options.references)
+    refuse_repeats(settings.tasks)
+    labels = read_labels(options.labels, len(references[0]), options.references[0])
+    texts: dict[str, list[list[str]]] = {}
+    for system in settings.systems:
+        translations = read_translations(system.translation, references, options.references[0])
+        texts.setdefault(system.name, []).append(translations)
+    table = compare_tasks(
+        texts,
+        references,
+        labels,
+        settings.tasks,
+        tokenize=settings.tokenize,
+        trials=settings.trials,
+        seed=settings.seed,
+    )
+    write_table(options.output, table, text_table, tsv_table)
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Take the translation of each sentence by the model of its task; other lines are empty."
+    )
+    add_settings(parser, JoinSettings)
+    add_options(parser, LABELS, required=True)
+    add_output(parser, "joined translations", "--output")
+
+
+def _join(options: argparse.Namespace) -> None:
+    from itersel.corpus.columns import join_translations
+    from itersel.storage.files import write_lines
+
+    settings = read_settings(JoinSettings, options.settings)
+    write_lines(options.output, join_translations(options.labels, settings.translations))
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "For each epoch and group of features, show how many features were selected, how many of these had "
+        "been selected before, how many shards share them, and their norms."
+    )
+    parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
+    add_outputs(parser, TABLES)
+
+
+def _selection(options: argparse.Namespace) -> None:
+    from itersel.report.selection import describe_selection, text_table, tsv_table
+
+    write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    listed = {"--shards": "file that lists one shard per line (- is standard input)"}
+    add_options(parser, listed, required=True)
+    add_output(parser, "number of rules (JSON)", "--output")
+
+
+def _rules(options: argparse.Namespace) -> None:
+    from itersel.report.corpus import count_rules
+    from itersel.storage.files import read_names, write_lines
+
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.shards))})])
+
+
+def _add_corpora(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser, CorporaSettings)
+    preparation = "statistics.json files of 'itersel corpus prepare'"
+    add_options(parser, {"--preparation": preparation}, nargs="+", required=True)
+    collection = "statistics.json of 'itersel corpus libreoffice-help'"
+    add_optional_files(parser, {"--collection FILE": collection})
+    add_outputs(parser, TABLES)
+
+
+def _corpora(options: argparse.Namespace) -> None:
+    from itersel.report.corpus import describe_corpus, text_table, tsv_table
+
+    settings = read_settings(CorporaSettings, options.settings)
+    corpus = describe_corpus(options.preparation, settings.rules, options.collection)
+    write_table(options.output, corpus, text_table, tsv_table)

@@ -1,0 +1,83 @@
+"""How a text is cut into shards, as ``itersel step shard`` reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from itersel.config.data import Data
+from itersel.config.options import (
+    LABEL_PATTERN,
+    REQUIRED,
+    check_section,
+    documented,
+    option,
+    option_of,
+    section,
+)
+from itersel.config.tasks import NaturalTasks
+from itersel.limits import MAX_SEED
+
+MOST_SHARDS = 100_000
+
+
+class Cutting:
+    """A way to cut a text."""
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class InOrder(Cutting):
+    """Shards of equal size with adjacent lines."""
+
+    shards: int = option("Number of shards.", 1, minimum=1, maximum=MOST_SHARDS)
+
+
+@dataclass(frozen=True)
+class Shuffled(Cutting):
+    """Shards of equal size: the text is shuffled and cut."""
+
+    shards: int = option_of(InOrder, "shards")
+    seed: int = option("Seed of the shuffle.", 1, minimum=1, maximum=MAX_SEED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Cutting):
+    """One or more shards for each label, each of shuffled sentences with that label."""
+
+    labels: dict[str, int] = option_of(NaturalTasks, "labels", default=REQUIRED)
+    others: str = option_of(NaturalTasks, "others")
+    minimum: int = option_of(NaturalTasks, "minimum")
+    seed: int = option_of(Shuffled, "seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pooled(Cutting):
+    """Shards of equal size of the sentences that have one of some labels, shuffled together."""
+
+    labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
+    shards: int = option_of(InOrder, "shards")
+    size: str = option(
+        "all sentences, or as many as a task has on average, evenly from each (one).",
+        "all",
+        choices=("all", "one"),
+    )
+    seed: int = option_of(Shuffled, "seed")
+
+
+CUTTINGS: dict[str, type[Cutting]] = {
+    "shuffled": Shuffled,
+    "in-order": InOrder,
+    "labelled": Labelled,
+    "pooled": Pooled,
+}
+
+
+@documented
+@dataclass(frozen=True)
+class CutSettings:
+    """How a text, or n-best lists, are cut into shards."""
+
+    cut: Cutting = section(Shuffled, "Which sentences a shard has.", forms=CUTTINGS)
+    dense: tuple[str, ...] = option_of(Data, "dense")

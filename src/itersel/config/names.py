@@ -1,0 +1,56 @@
+"""Names that users give: of experiments, other systems, corpora, test sets and labels."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN, show, wrong
+from itersel.limits import TEST_SET_PATTERN
+
+
+class Names(NamedTuple):
+    """What a section with values by name must contain (how messages say it, and how many), and its names."""
+
+    content: str
+    check: Callable[[object, str], None]  # raises an InputError for a wrong name; the second is the full key
+    least: int = 0
+    # keys of a value that may stand without a name, if it is the only one; they cannot be names
+    keys_of_single: tuple[str, ...] = ()
+
+
+def check_name(of: str, name: object, key: str) -> None:
+    """Reject a name that cannot be that of a file of translations."""
+    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
+        allowed = "letters, digits, '.', '_' and '-', and must not be like reference.0"
+        raise wrong(key, f": the name of {of} may contain {allowed}{quotes(name)}")
+
+
+def check_text_name(of: str, excluded: Collection[str], name: object, key: str) -> None:
+    """Reject a name of a corpus or test set that cannot be part of that of a file, or is a key."""
+    if not isinstance(name, str):
+        raise wrong(key, f": the name of a {of} must be text, not {show(name)}{quotes(name)}")
+    if name and (name in excluded or not re.fullmatch(TEST_SET_PATTERN, name)):
+        allowed = f"letters, digits, '_' and '-', and must not be one of {', '.join(excluded)}"
+        raise wrong(key, f": the name of a {of} may contain {allowed}")
+
+
+def check_label(label: object, key: str) -> None:
+    """Reject a label that is not one word."""
+    if not isinstance(label, str):
+        raise wrong(key, f": a label must be text, not {show(label)}{quotes(label)}")
+    if not re.fullmatch(LABEL_PATTERN, label):
+        what = "a label is one word without '=', ',' and braces that does not begin with '-'"
+        raise wrong(key, f": {what}, not {show(label)}")
+
+
+def quotes(value: object) -> str:
+    """Return advice on text that YAML takes for something else."""
+    if isinstance(value, bool):
+        words = "yes, on and true" if value else "no, off and false"
+        return f"; YAML reads {words} in this way: put the word in quotes, as in '{'yes' if value else 'no'}'"
+    if isinstance(value, int | float | datetime.date):
+        return f"; put it in quotes: '{value}'"
+    return ""

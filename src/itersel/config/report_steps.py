@@ -1,0 +1,162 @@
+"""The settings of the steps that choose epochs, score systems and make tables; see `itersel.config.steps`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from itersel.config.names import Names, check_label
+from itersel.config.options import REQUIRED, check_section, option, option_of, section, wrong
+from itersel.config.search import Grammar, Search
+from itersel.config.values import Evaluation, Report
+from itersel.limits import MAX_SEED, NO_TEST_SETS, is_test_set_name
+
+
+def _check_split(name: object, key: str) -> None:
+    if not isinstance(name, str):
+        raise wrong(key, f": the name of a split must be text, not {name!r}")
+
+
+def _check_test_set(name: object, key: str) -> None:
+    if not is_test_set_name(name):
+        allowed = f"letters, digits, '_' and '-', and must not be one of {', '.join(NO_TEST_SETS)}"
+        raise wrong(key, f": the name of a test set may contain {allowed}")
+
+
+def _check_system(name: object, key: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise wrong(key, ": the name of a system must be text")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """How the translations of devtest are scored."""
+
+    tokenize: str = option_of(Evaluation, "tokenize")
+    choose_by: str = option_of(Evaluation, "choose_by")
+    tokenizer: str = option_of(Evaluation, "tokenizer", default="13a")
+    task: str | None = option("Score only the sentences with this label.")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChooseSettings(Scoring):
+    """What describes a system, and how its best epoch is chosen."""
+
+    name: str = option("Name of the experiment.", REQUIRED)
+    repeat: int = option("Number of the run, from 1.", 1, minimum=1)
+    learner: str = option("Learner that trained the shards.", REQUIRED)
+    mixing: str = option("How the weights of the shards were mixed.", REQUIRED)
+    tune_on: str = option("Corpus used for training.", REQUIRED)
+    features: str = option("Features of the system.", REQUIRED)
+    tasks: str = option("Kind of shards.", REQUIRED)
+    shards: int = option("Number of shards.", REQUIRED, minimum=1)
+    devtest: str = option("Split that was translated.", "devtest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatienceSettings(Scoring):
+    """After how many epochs training stops, and how these are scored."""
+
+    patience: int = option("Number of epochs without a gain.", REQUIRED, minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceSettings:
+    """How a system translates."""
+
+    features: str = option_of(Search, "features")
+    pop_limit: int = option_of(Search, "pop_limit")
+    grammar: Grammar = section(Grammar)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Significance:
+    """Tests for significance."""
+
+    tokenize: str = option_of(Evaluation, "tokenize")
+    trials: int = option_of(Evaluation, "trials")
+    seed: int = option("Seed of the trials.", 1, minimum=0, maximum=MAX_SEED)
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class ScoredTestSet:
+    """The files of a test set: references, and for each system its description and translation."""
+
+    references: tuple[str, ...] = option("Reference translations.", (), path=True, alone=True)
+    systems: tuple[str, ...] = option("Descriptions made by 'itersel step choose'.", (), path=True)
+    translations: tuple[str, ...] = option("Translations, in the order of the systems.", (), path=True)
+    counts: tuple[str, ...] = option(
+        "Outputs of 'itersel detokenize --counts' for all systems, then all outputs; may be left out.",
+        (),
+        path=True,
+    )
+    outputs: dict[str, str] = section(
+        dict,
+        "Translations by other systems, plain text, by name; they need --preparation.",
+        names=Names("'name: file' lines", _check_system),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(Significance):
+    """The table of systems."""
+
+    test_sets: dict[str, ScoredTestSet] = section(
+        REQUIRED, "Test sets by name.", names=Names("test sets by name", _check_test_set, 1)
+    )
+    text: str = option(
+        "What the counted text is: detokenised, tokenised because the corpus was given so, or translations "
+        "as they stand in n-best lists.",
+        "detokenized",
+        choices=("detokenized", "tokenized", "listed"),
+    )
+
+
+@dataclass(frozen=True)
+class ScoredSystem:
+    """A run of an experiment."""
+
+    name: str = option("Name of the experiment.", REQUIRED)
+    translation: str = option("Its translation of the test set.", REQUIRED, path=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskTableSettings(Significance):
+    """The table of systems by task."""
+
+    tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED)
+    systems: tuple[ScoredSystem, ...] = option("The runs of all experiments.", REQUIRED)
+
+
+@dataclass(frozen=True)
+class JoinSettings:
+    """Which translation each sentence has."""
+
+    translations: dict[str, str] = section(
+        REQUIRED,
+        "Translation of the whole text by the model of each task, by label.",
+        names=Names("'label: file' lines", check_label, 1),
+    )
+
+
+@dataclass(frozen=True)
+class CorporaSettings:
+    """The table of the corpora."""
+
+    rules: dict[str, str] = section(
+        dict, "Outputs of 'itersel step rules', by split.", names=Names("'split: file' lines", _check_split)
+    )
+
+
+@dataclass(frozen=True)
+class ExplainSettings:
+    """How many translations are explained, and how they are searched for."""
+
+    sentences: int = option_of(Report, "derivations", minimum=1)
+    pop_limit: int = option_of(Search, "pop_limit")
+    max_span: int = option_of(Search, "max_span")

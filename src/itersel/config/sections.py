@@ -1,0 +1,217 @@
+"""Sections, which are dataclasses, from mappings and as mappings: the only reader and the only writer.
+
+A config and the settings of a step are read and written here, whether they stand in YAML or JSON: same names,
+same bounds, same messages. `plain` and `read_section` are inverses.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import partial
+from typing import Any
+
+from itersel.config.names import Names, check_label, quotes
+from itersel.config.options import (
+    BOUNDS,
+    LABEL_PATTERN,
+    join,
+    name_in,
+    one_of,
+    reject,
+    show,
+    split_optional,
+    types_of,
+    wrong,
+)
+from itersel.errors import InputError, attempt_all, suggest
+from itersel.limits import MAX_INTEGER
+
+EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
+# No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
+NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+# The forms of a section that has several, by name.
+Forms = Mapping[str, type]
+
+
+def plain(value: Any, forms: Forms | None = None) -> Any:
+    """Return a value as YAML and JSON have it; `forms` are those that a section can have."""
+    if is_dataclass(value):
+        name = {} if forms is None else {"name": name_in(forms, value)}
+        keys = {
+            item.name: plain(getattr(value, item.name), item.metadata.get("forms")) for item in fields(value)
+        }
+        return name | keys
+    if isinstance(value, Mapping):
+        # a single corpus or test set has no name
+        named = {name: plain(one) for name, one in value.items()}
+        return named.get("", named)
+    return [plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping) or len(value) < least:
+        place = f"key '{key}'" if key else "file"
+        raise InputError(f"config {place} must contain {content}, not {show(value)}")
+    return value
+
+
+def read_section(kind: Any, content: object, key: str = "", siblings: Forms | None = None) -> Any:
+    """Return a section of this kind from a mapping, such as a YAML or JSON file has.
+
+    Keys that the mapping lacks have their defaults. An InputError names the full key, which begins with
+    `key`.
+    `siblings` are the forms of a section that has several, such as the learner.
+    """
+    content = _mapping(content, key, "'key: value' lines")
+    known = {item.name: item for item in fields(kind)}
+
+    def read(name: Any, value: object) -> Any:
+        if name not in known:
+            _reject_key(kind, name, key, known, siblings)
+        return _read_value(known[name], types_of(kind)[name], value, join(key, name))
+
+    values = attempt_all(partial(read, name, value) for name, value in content.items())
+    for name, item in known.items():
+        if name not in content and item.default is MISSING and item.default_factory is MISSING:
+            raise wrong(join(key, name), "is missing")
+    return kind(**dict(zip(content, values, strict=True)))
+
+
+def _reject_key(
+    kind: type, name: object, key: str, known: Mapping[str, Field[Any]], siblings: Forms | None
+) -> typing.NoReturn:
+    """Raise an InputError for an unknown key, which may belong to a section below, or to another form."""
+    full = join(key, name)
+    for section, item in known.items():
+        if having := _having(name, item.metadata.get("forms")):
+            raise wrong(full, f"belongs to {section}: {', '.join(having)}")
+    if siblings is not None and (having := _having(name, siblings)):
+        of = next(one for one, form in siblings.items() if form is kind)
+        raise wrong(full, f"does not apply to {key.rpartition('.')[2]} {of}, only to {', '.join(having)}")
+    listed = ", ".join(known) or "none"
+    raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
+
+
+def _having(name: object, forms: Forms | None) -> list[str]:
+    """Return the forms that have a key."""
+    if forms is None:
+        return []
+    return [one for one, form in forms.items() if name in {item.name for item in fields(form)}]
+
+
+def _read_form(item: Field[Any], value: object, key: str) -> Any:
+    """Read a section that has several forms."""
+    forms: Forms = item.metadata["forms"]
+    rest = dict(_mapping(value, key, "'name: ...'"))
+    name = rest.pop("name") if "name" in rest else name_in(forms, typing.cast(Any, item.default_factory)())
+    if not isinstance(name, str) or name not in forms:
+        reject(f"{key}.name", name, one_of(name, forms))
+    return read_section(forms[name], rest, key, forms)
+
+
+def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
+    if "forms" in item.metadata:
+        return _read_form(item, value, key)
+    kind, optional = split_optional(kind)
+    if value is None and optional:
+        return None
+    if is_dataclass(kind):
+        return read_section(kind, value, key)
+    if typing.get_origin(kind) is dict:
+        return _read_named(item, typing.get_args(kind)[1], value, key)
+    if typing.get_origin(kind) is tuple:
+        return _read_list(item, typing.get_args(kind)[0], value, key)
+    if isinstance(value, list | tuple) and "no_list" in item.metadata:
+        raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
+    return _read_scalar(item, kind, value, key)
+
+
+def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
+    """Read values by name; a corpus or test set alone may lack one, and has the empty name."""
+    names: Names = item.metadata["names"]
+    values = _mapping(value, key, names.content, names.least)
+    if names.keys_of_single:
+        known = {one.name for one in fields(kind)}
+        if values.keys() <= known or not all(isinstance(text, Mapping) for text in values.values()):
+            only = read_section(kind, values, key)
+            return typing.cast(Any, item.default_factory)() if only == kind() else {"": only}
+
+    def read(name: Any, one: object) -> Any:
+        place = join(key, name)
+        names.check(name, place)
+        # `name:` alone is an experiment without keys
+        is_empty = one is None and is_dataclass(kind) and not names.keys_of_single
+        return _read_value(item, kind, {} if is_empty else one, place)
+
+    return dict(zip(values, attempt_all(partial(read, *one) for one in values.items()), strict=True))
+
+
+def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[Any, ...]:
+    is_alone = "alone" in item.metadata
+    if is_alone and (value is None or isinstance(value, str)):
+        value = [] if value is None else [value]
+    if not isinstance(value, list | tuple):
+        wanted = "text or a list of text" if is_alone else "a list"
+        raise wrong(key, f"must be {wanted}, not {show(value)}")
+    if is_dataclass(kind):
+        read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
+        return tuple(attempt_all(read))
+    return tuple(_read_scalar(item, str, entry, key) for entry in value)
+
+
+def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
+    if item.metadata.get("pattern") == LABEL_PATTERN:
+        check_label(value, key)
+    checked = _check_type(kind, value, key)
+    _check_bounds(item.metadata, checked, key)
+    return _clean_path(checked) if "path" in item.metadata else checked
+
+
+def _clean_path(path: str) -> str:
+    """Return a path as Snakemake expects it: it warns about ``a//b``, ``a/`` and ``./a``."""
+    path = re.sub("/+", "/", os.path.expanduser(path))
+    return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
+
+
+def _check_type(kind: type, value: Any, key: str) -> Any:
+    if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
+        reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
+        if isinstance(value, str) and NO_TEXT.search(value):
+            raise wrong(key, f"is {show(value)}, must be text without control characters")
+        return value
+    advice = quotes(value) if kind is str else ""
+    if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
+        number = float(value)
+        if math.isfinite(number):
+            advice = f"; YAML reads {value} as text, write {_yaml_number(number)}"
+    raise wrong(key, f"must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
+
+
+def _yaml_number(number: float) -> str:
+    """Return a number in the syntax of YAML 1.1, with a point before an exponent."""
+    mantissa, exponent, power = f"{number:.15g}".partition("e")
+    return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else mantissa + exponent + power
+
+
+def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
+    if "choices" in bounds and value not in bounds["choices"]:
+        reject(key, value, one_of(value, bounds["choices"]))
+    if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
+        what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
+        reject(key, value, what)
+    if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
+        plain = value.lower().replace("_", "-")
+        form = f"text of the form {bounds['pattern']}"
+        reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
+    for bound, (word, is_out) in BOUNDS.items():
+        if bound in bounds and is_out(value, bounds[bound]):
+            reject(key, value, f"{word} {bounds[bound]}")

@@ -1,0 +1,78 @@
+"""The settings of a step as one value: JSON, which the workflow passes, or a file, for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar
+
+from itersel.config.options import show
+from itersel.config.sections import plain, read_section
+from itersel.errors import InputError, located
+from itersel.storage.files import STANDARD_STREAM
+
+T = TypeVar("T")
+# How messages call settings that are not in a file.
+ARGUMENT = "--settings"
+
+
+def as_json(settings: Any) -> str:
+    """Return settings, which are a dataclass, as one line of JSON: the inverse of `read_settings`."""
+    return json.dumps(plain(settings), ensure_ascii=False, allow_nan=False)
+
+
+def read_settings(kind: type[T], given: str | None) -> T:
+    """Return the settings of a step: from JSON, from a file of YAML or JSON, or the defaults.
+
+    Parameters
+    ----------
+    kind
+        A dataclass whose fields are declared as the keys of a config are (`itersel.config.options`).
+    given
+        Text of a JSON object, the name of a file, ``-`` for JSON on standard input, or None.
+
+    Raises
+    ------
+    InputError
+        For an unknown key or a wrong value, as in a config.
+    """
+    if given is None:
+        return _read(kind, {})
+    if given == STANDARD_STREAM:
+        # those of hundreds of systems are longer than an argument may be
+        with located(given):
+            return _read(kind, _parse(sys.stdin.read()))
+    if given.lstrip().startswith("{"):
+        with located(ARGUMENT):
+            return _read(kind, _parse(given))
+    # jobs of the workflow get JSON
+    from itersel.config.yaml_loader import read_yaml
+
+    with located(given):
+        return _read(kind, read_yaml(given))
+
+
+def _read(kind: type[T], content: Any) -> T:
+    settings: T = read_section(kind, content)
+    return settings
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}") from None
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """Make a dictionary; json would silently use the last of several equal keys."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
+        raise InputError(f"key {show(name)} is there twice; remove one")
+    return content
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InputError(f"{name} is not a number that a setting can have")

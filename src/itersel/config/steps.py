@@ -1,0 +1,102 @@
+"""The settings of the steps that learn: what their results depend on, besides files and the place in a run.
+
+`itersel.plan` makes them of a config; a step reads them with `itersel.config.settings`. Those of k-best lists
+and forests are in `itersel.config.search`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from itersel.config.data import Data
+from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
+from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, Mixing, Nothing, Selection
+from itersel.config.options import check_section, documented, name_in, option, option_of, section, wrong
+from itersel.config.search import ListSettings, Search
+from itersel.limits import LANGUAGE_PATTERN
+
+# what numpy takes
+MAX_SEED = 2**32 - 1
+
+
+@documented
+@dataclass(frozen=True)
+class TrainSettings(Search):
+    """Everything that affects the result of training a shard, except shard, model and start weights."""
+
+    k_best: int = option_of(ListSettings, "k_best")
+    learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
+    seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_SEED)
+    epoch: int = option(
+        "Number of the epoch: recorded, part of the seed of pairs, position in schedules.", 1, minimum=1
+    )
+    shard: int = option("Number of the shard: recorded, and part of the seed of pairs.", 0, minimum=0)
+    measure_loss: bool = option(
+        "For path following: first decode all sentences with the initial weights, and record their loss; if "
+        "the path has ended, pass its weights on without training.",
+        False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if conflict := self.learner.conflict():
+            raise wrong(f"learner.{conflict[0]}", conflict[1])
+
+
+@documented
+@dataclass(frozen=True)
+class MixSettings:
+    """How the weights of all shards of an epoch are mixed."""
+
+    mixing: Mixing = section(Selection, "How the weight vectors of the shards are combined.", forms=MIXINGS)
+    shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
+    epoch: int = option("Number of the epoch.", 1, minimum=1)
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        if conflict := self.mixing.conflict():
+            raise wrong(f"mixing.{conflict[0]}", conflict[1])
+        if isinstance(self.mixing, Selection) and not self.mixing.limits:
+            object.__setattr__(self, "mixing", replace(self.mixing, select=DEFAULT_SELECT))
+        if isinstance(self.mixing, Nothing) and self.shards != 1:
+            raise wrong("shards", f"is {self.shards}, but mixing none is for one shard")
+
+    @property
+    def name(self) -> str:
+        """The name of the mixing."""
+        return name_in(MIXINGS, self.mixing)
+
+
+@documented
+@dataclass(frozen=True)
+class TuneSettings:
+    """How weights are tuned on the lists or forests of all shards and iterations so far."""
+
+    tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
+    shards: int = option("Number of shards with lists.", 1, minimum=1)
+    iteration: int = option("Number of the iteration.", 1, minimum=1)
+    seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_SEED)
+    sum_sparse: bool = option(
+        "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
+        False,
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        if isinstance(self.tuner, NoTuner):
+            raise wrong("tuner.name", "is none; choose a tuner")
+
+
+@dataclass(frozen=True)
+class ListedSettings:
+    """How n-best lists of another decoder become shards to learn from."""
+
+    language: str | None = option(
+        "Tokenise and lowercase for BLEU by the rules of this language; null: words as they are.",
+        pattern=LANGUAGE_PATTERN,
+    )
+    protected: tuple[str, ...] = option_of(Data, "protected")
+
+    def __post_init__(self) -> None:
+        if self.protected and self.language is None:
+            raise wrong("protected", "has no effect without a language; remove it")

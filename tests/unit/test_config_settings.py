@@ -1,0 +1,165 @@
+"""The settings of steps: one value, written as JSON and read back, or a file that somebody has written."""
+
+import dataclasses
+import io
+import json
+import math
+import string
+import typing
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.test_config_defaults import with_plugin
+
+from itersel.config import cutting, report_steps, search, steps
+from itersel.config.options import split_optional, types_of
+from itersel.config.reading import read_config
+from itersel.config.sections import plain, read_section
+from itersel.config.settings import as_json, read_settings
+from itersel.config.steps import MixSettings, TrainSettings
+from itersel.config.values import Config
+from itersel.errors import InputError
+
+NAMES = st.text(string.ascii_letters, min_size=1, max_size=5)
+# Those that begin with an ellipsis or contain an apostrophe are safe in a shell only if they are quoted.
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), min_size=1, max_size=9)
+
+
+def read_by_steps():
+    """Return the sections that steps read."""
+    found = [search.Grammar, search.Search, search.ListSettings, search.ForestSettings]
+    for module in (steps, cutting, report_steps):
+        own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+        found += [one for one in own if dataclasses.is_dataclass(one)]
+    return found
+
+
+def contents(kind):
+    """Return a strategy for the content of a section."""
+    stated, needed = {}, {}
+    for item in dataclasses.fields(kind):
+        values = values_of(item, types_of(kind)[item.name])
+        is_needed = item.default is item.default_factory is dataclasses.MISSING
+        (needed if is_needed else stated)[item.name] = values
+    return st.fixed_dictionaries(needed, optional=stated)
+
+
+def values_of(item, kind):
+    """Return a strategy for the value of a key."""
+    bounds = item.metadata
+    if "forms" in bounds:
+        forms = [
+            contents(form).map(lambda keys, name=name: {"name": name, **keys})
+            for name, form in bounds["forms"].items()
+        ]
+        return st.one_of(forms)
+    kind, optional = split_optional(kind)
+    if dataclasses.is_dataclass(kind):
+        values = contents(kind)
+    elif typing.get_origin(kind) is dict:
+        inner = typing.get_args(kind)[1]
+        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(bounds, inner)
+        values = st.dictionaries(NAMES, one, min_size=bounds["names"].least, max_size=2)
+    elif typing.get_origin(kind) is tuple:
+        inner = typing.get_args(kind)[0]
+        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(bounds, inner)
+        values = st.lists(one, max_size=3)
+    else:
+        values = scalars(bounds, kind)
+    return values | st.none() if optional else values
+
+
+def scalars(bounds, kind):
+    if "choices" in bounds:
+        return st.sampled_from(sorted(bounds["choices"]))
+    if kind is bool:
+        return st.booleans()
+    if kind is int:
+        return st.integers(bounds.get("minimum", -5), min(bounds.get("maximum", math.inf), 10**6))
+    if kind is float:
+        least, above = bounds.get("minimum"), bounds.get("above")
+        return st.floats(
+            least if above is None else above,
+            bounds.get("maximum", 1e300),
+            exclude_min=above is not None,
+            allow_nan=False,
+            allow_infinity=False,
+        )
+    return NAMES if "pattern" in bounds else TEXTS
+
+
+@pytest.mark.parametrize("kind", read_by_steps(), ids=lambda kind: kind.__name__)
+def test_what_is_written_is_read(kind):
+    """By generation, over all keys and forms, those of installed packages included."""
+
+    @with_plugin
+    @given(contents(kind))
+    def check(content):
+        try:
+            section = read_section(kind, content)
+        except InputError:  # keys conflict
+            return
+        written = as_json(section)
+        assert read_settings(kind, written) == section
+        assert json.loads(written) == plain(section)
+        assert "\n" not in written
+
+    check()
+
+
+def test_a_config_is_written_and_read():
+    config = read_config({"experiments": {"a": {}, "b": {"tasks": {"name": "natural", "labels": {"x": 2}}}}})
+    assert read_section(Config, json.loads(as_json(config))) == config
+
+
+def test_settings_in_a_file(tmp_path):
+    """YAML or JSON, with some keys of an experiment; the same value is the same settings."""
+    content = {"learner": {"name": "mira", "c": 1e-05}, "k_best": 7}
+    for name, text in (("a.yaml", yaml.safe_dump(content)), ("a.json", json.dumps(content))):
+        (tmp_path / name).write_text(text)
+        assert read_settings(TrainSettings, str(tmp_path / name)) == read_section(TrainSettings, content)
+    # the name is that of the default
+    (tmp_path / "b.yaml").write_text("mixing: {threshold: 0.5}")
+    assert read_settings(MixSettings, str(tmp_path / "b.yaml")).mixing.threshold == 0.5
+
+
+def test_settings_on_standard_input(monkeypatch):
+    """Those of hundreds of systems are longer than Linux lets an argument be."""
+    one = report_steps.ScoredSystem("x" * 100, "y" * 100)
+    given = {"tasks": ["a"], "systems": [one] * 2000}
+    monkeypatch.setattr("sys.stdin", io.StringIO(as_json(given)))
+    assert read_settings(report_steps.TaskTableSettings, "-").systems == (one,) * 2000
+    monkeypatch.setattr("sys.stdin", io.StringIO("tasks: [a]"))
+    with pytest.raises(InputError, match=r"^<stdin>: not JSON"):
+        read_settings(report_steps.TaskTableSettings, "-")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "key"),
+    [
+        (TrainSettings, '{"learner": {"name": "mira", "c": -1}}', "'learner.c'"),
+        (TrainSettings, '{"learner": {"name": "mert"}}', "'learner.name'"),
+        (TrainSettings, '{"learner": {"strength": 0}}', "'learner.strength'"),
+        (TrainSettings, '{"k_best": 0}', "'k_best'"),
+        (TrainSettings, '{"k_best": 1e400}', "'k_best'"),
+        (TrainSettings, '{"k_best": NaN}', "NaN"),
+        (TrainSettings, '{"kbest": 5}', "'kbest'"),
+        (TrainSettings, '{"k_best": 5, "k_best": 6}', "'k_best'"),
+        (TrainSettings, '{"k_best": 5', "not JSON"),
+        (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
+        (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
+        (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),
+        (MixSettings, '{"mixing": {"name": "none"}, "shards": 2}', "'shards'"),
+        (report_steps.ChooseSettings, "{}", "'name'"),
+        (report_steps.JoinSettings, '{"translations": {}}', "'translations'"),
+        (cutting.CutSettings, '{"cut": {"name": "labelled", "labels": {"a b": 1}}}', "'cut.labels.a b'"),
+    ],
+)
+def test_wrong_settings(kind, text, key):
+    """One line, as for a config; it says where the value comes from."""
+    with pytest.raises(InputError, match=r"^--settings: ") as error:
+        read_settings(kind, text)
+    assert key in str(error.value)
+    assert "\n" not in str(error.value)
