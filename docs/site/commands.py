@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from itersel.cli.arguments import Parser
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.cli.tune import CHOSEN
 from itersel.config.command_line import add_chosen_section
+from itersel.config.rendering import key_table
+
+# Sections of settings that docs/config.md explains.
+OF_CONFIGS = ("learner", "mixing", "tuner")
 
 
 def command_reference() -> str:
@@ -76,6 +81,9 @@ def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str
             if title not in ("options", "positional arguments"):
                 yield from (f"**{title[:1].upper()}{title[1:]}**", "")
             yield from _options(actions)
+            for action in actions:
+                if kind := getattr(action, "settings", None):
+                    yield from _keys(kind)
     for action in steps:
         summaries = {choice.dest: choice.help or "" for choice in action._choices_actions}
         for name, step in action.choices.items():
@@ -83,6 +91,17 @@ def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str
             if not step.description:
                 step.description = summaries.get(name, "")
             yield from _describe(step, level + 1)
+
+
+def _keys(kind: Any) -> Iterator[str]:
+    """Yield the keys of the settings of a step, and the forms of sections that no config has."""
+    own = [item for item in fields(kind) if "forms" in item.metadata]
+    others = [item.name for item in own if item.name in OF_CONFIGS]
+    more = f" ({' and '.join(others)}: see [config.md](config.md))" if others else ""
+    yield from (f"Keys of `--settings`{more}:", "", *key_table(kind), "")
+    for item in own:
+        for name, form in {} if item.name in OF_CONFIGS else item.metadata["forms"].items():
+            yield from (f"`{item.name}: {{name: {name}}}`: {form.__doc__}", "", *key_table(form), "")
 
 
 def _usage(parser: argparse.ArgumentParser) -> str:

@@ -6,6 +6,7 @@ They are thin wrappers of the code behind the command line, so results are byte-
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -212,7 +213,12 @@ def mix_weights(
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
-    stated = {"select": select, "threshold": threshold, "norm": norm, "keep": list(keep) or None}
+    stated = {
+        "select": None if select is None else operator.index(select),
+        "threshold": None if threshold is None else float(threshold),
+        "norm": norm,
+        "keep": list(keep) or None,
+    }
     keys = {name: value for name, value in stated.items() if value is not None}
     content = {"mixing": {"name": mixing, **keys}, "shards": len(inputs), "epoch": epoch}
     settings = read_section(MixSettings, content)
@@ -310,7 +316,7 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
         If there is no translation or no reference, if a reference has another number of lines than the
         translations, or if `tokenize` is unknown.
     """
-    from itersel.config.values import TOKENIZATIONS
+    from itersel.config.evaluation import TOKENIZATIONS
     from itersel.evaluate.metrics import make_bleu, score_corpus
 
     check_choice("tokenize", tokenize, TOKENIZATIONS)

@@ -44,6 +44,8 @@ TEXT_SCORES = {
 }
 
 MAX_SEED = 2**31 - 1
+# The largest seed that numpy takes.
+MAX_NUMPY_SEED = 2**32 - 1
 # The limit for integers with no other bound: doubles represent all integers up to here exactly.
 MAX_INTEGER = 2**53
 

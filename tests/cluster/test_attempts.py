@@ -70,8 +70,8 @@ def grid_engine_host_lost(cluster, job, array):
     daemon = psutil.Process(int((cluster.folder / "run/execd.pid").read_text()))
     daemon.suspend()
     cut_off = CutOff(cluster, job)
-    # When its daemon ends, the system continues a stopped shepherd, which would continue the job. On one host,
-    # two shepherds of a task would also write the same files.
+    # When its daemon ends, the system continues a stopped shepherd, which would continue the job. On one
+    # host, two shepherds of a task would also write the same files.
     cut_off.keeper.kill()
     try:
         daemon.kill()

@@ -8,6 +8,7 @@ import re
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.limited import limited
 from tests.steps import settings
@@ -183,6 +184,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
         how_to_mix = settings(mixing={"name": "selection", **keys}, shards=2)
         command("step", "mix", *files, "--epoch", epoch, *how_to_mix)
         inputs = [ours / name for name in reversed(names)]
+        keys["select"] = np.int64(5)
         found = itersel.mix_weights(inputs, ours / mixed, mixing="selection", epoch=epoch, **keys)
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
         assert found.to_dict() == itersel.read_weights(ours / mixed).to_dict() != {}
@@ -241,6 +243,7 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: mix("shard.h5"), "inputs is 'shard.h5', a list was expected"),
         (lambda: TrainSettings(templates=("R", "Nope")), "templates is 'Nope'; choose one of R, RBS, "),
         (lambda: TrainSettings(max_span=0), "max_span is 0; it must be a whole number, 1 or more"),
+        (lambda: TrainSettings(learner="mira"), "learner is 'mira'; it must be an object such as"),
         (lambda: TrainSettings(epoch=0), "epoch is 0; it must be a whole number, 1 or more"),
         (lambda: TrainSettings(shard=-1), "shard is -1; it must be a whole number, 0 or more"),
         (lambda: Search("sparse"), "features is 'sparse'; choose one of dense, all"),

@@ -73,7 +73,7 @@ def test_help_lists_all_commands(capsys):
         ("translat", "invalid choice: 'translat' (did you mean 'translate'?)"),
         ("weights shwo", "invalid choice: 'shwo' (did you mean 'show'?)"),
         ("step mixx", "invalid choice: 'mixx' (did you mean 'mix'?)"),
-        ("step mix --inputs a --previous b c --output d", "--previous takes one file, not 2"),
+        ("step mix --inputs a --previous b c --output d", "unrecognized arguments: c"),
         ("compare --reference a --trials x b c", "'x' is not a whole number of 1 or more"),
         ("weights export w.h5 --output .", "'.' is not the name of a file"),
         ("weights export w.h5 --output new/", "'new/' is not the name of a file"),

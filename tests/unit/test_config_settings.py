@@ -131,9 +131,10 @@ def test_settings_on_standard_input(monkeypatch):
     given = {"tasks": ["a"], "systems": [one] * 2000}
     monkeypatch.setattr("sys.stdin", io.StringIO(as_json(given)))
     assert read_settings(report_steps.TaskTableSettings, "-").systems == (one,) * 2000
-    monkeypatch.setattr("sys.stdin", io.StringIO("tasks: [a]"))
-    with pytest.raises(InputError, match=r"^<stdin>: not JSON"):
-        read_settings(report_steps.TaskTableSettings, "-")
+    for stream in (io.StringIO("tasks: [a]"), None):  # or it is closed
+        monkeypatch.setattr("sys.stdin", stream)
+        with pytest.raises(InputError, match=r"^<stdin>: not JSON"):
+            read_settings(report_steps.TaskTableSettings, "-")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,13 @@ def test_settings_on_standard_input(monkeypatch):
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
         (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),
         (MixSettings, '{"mixing": {"name": "none"}, "shards": 2}', "'shards'"),
+        (TrainSettings, '{"a":' * 20_000, "nested too deep"),
+        (TrainSettings, '{"templates": ["R", "R"]}', "'templates'"),
+        (TrainSettings, "{", "not JSON"),
         (report_steps.ChooseSettings, "{}", "'name'"),
+        (report_steps.TaskTableSettings, '{"tasks": ["a"], "systems": []}', "'systems'"),
+        (report_steps.TaskTableSettings, '{"tasks": ["a b"], "systems": []}', "'tasks'"),
+        (cutting.CutSettings, '{"cut": {"name": "pooled", "labels": []}}', "'cut.labels'"),
         (report_steps.JoinSettings, '{"translations": {}}', "'translations'"),
         (cutting.CutSettings, '{"cut": {"name": "labelled", "labels": {"a b": 1}}}', "'cut.labels.a b'"),
     ],

@@ -11,7 +11,7 @@ import pytest
 from itersel.cli.main import make_parser
 from itersel.config import splits
 from itersel.config.command_line import options
-from itersel.config.cutting import CutSettings, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.cutting import CutSettings, InOrder, Labelled, ListedSettings, Pooled, Shuffled
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS, TUNERS
 from itersel.config.reading import read_config
@@ -26,7 +26,7 @@ from itersel.config.report_steps import (
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.sections import plain
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import ListedSettings, MixSettings, TrainSettings, TuneSettings
+from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
 from itersel.config.tasks import files_of
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
@@ -197,6 +197,20 @@ def test_lists_replace_grammars_and_models():
     assert LISTS.texts.raw_references("test.new") == LISTS.texts.references("test.new") == files[:2]
     assert LISTS.texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     assert json.loads(texts.list_settings(place)) == {"language": "en", "protected": ["a b"]}
+
+
+def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):
+    """They are not taken for options; a folder stands for all files in it, which may be thousands."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-folder").mkdir()
+    (tmp_path / "-folder/1").touch()
+    train = {"lists": ["-folder", "-n"], "quality": "-q"}
+    data = {"kind": "lists", "train": train, **dict.fromkeys(("dev", "devtest", "test"), LISTED)}
+    texts = plan_of({"a": {"features": "dense", "held_out": {"tuner": {"name": "none"}}}}, data).list_texts
+    place = job(split="train", shards="1")
+    assert texts.given_lists(place) == [str(tmp_path / "-folder"), str(tmp_path / "-n")]
+    assert texts.lists(place) == [str(tmp_path / "-folder/1"), str(tmp_path / "-n")]
+    assert texts.quality(place) == [str(tmp_path / "-q")]
 
 
 def test_values_that_begin_with_a_dash():

@@ -54,8 +54,10 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses it
-    of_config = {"itersel.corpus.corpora"}
+    # what declares the keys about text uses the first; the second reads settings; `train`, which also writes
+    # them into its output, depends on it
+    of_config = {"itersel.corpus.corpora", "itersel.config.sections"}
+    assert "itersel.config.sections" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 
 
@@ -113,3 +115,39 @@ def test_rules_name_their_steps(root):
             assert command[1] == named, rule
             used_modules(named)
     assert steps > 25
+
+
+# Inputs that a command need not name: a level to wait for, and files that a folder or the settings name.
+UNNAMED = {
+    "train_shard": {"level"},
+    "write_lists": {"level"},
+    "extract_shard": {"text"},
+    "estimate_fold_model": {"shards"},
+    "compare_systems": {"references", "systems", "translations", "counts", "outputs"},
+    "join_tasks": {"translations"},
+    "compare_tasks": {"translations"},
+    "write_page": {"table", "corpus", "selections", "derivations"},
+    "explain_translations": {"table", "shards"},
+    "describe_corpus": {"rules"},
+    "detokenize": {"preparation", "recaser"},
+    # folders of thousands of files are named in `params`
+    "shard_lists": {"lists"},
+}
+
+
+def test_commands_name_the_inputs_of_their_rules(root):
+    """A job with `--weights` or `--patience` left out would run, and give other results."""
+    rules = 0
+    for path in sorted((root / "workflow/rules").glob("*.smk")):
+        for rule in re.split(r"(?m)^(?:use )?rule ", path.read_text())[1:]:
+            inputs = re.search(r"(?m)^    input:\n((?: {8}.*\n)+)", rule)
+            if inputs is None or "    shell:" not in rule:
+                continue
+            name, shell = re.split(r"\W", rule, maxsplit=1)[0], rule.partition("    shell:")[2]
+            named = set(re.findall(r"(?m)^ {8}(\w+)=", inputs[1]))
+            if "passed_" in inputs[1]:
+                named |= {"patience", "passed_on"}
+            lacking = {one for one in named if f"{{input.{one}" not in shell}
+            assert lacking == UNNAMED.get(name, set()), name
+            rules += 1
+    assert rules > 20

@@ -47,10 +47,11 @@ rule shard_lists:
     resources:
         **TEXT.request(1500, 240),
     params:
+        lists=LIST_TEXTS.given_lists,
         settings=LIST_TEXTS.cut_settings,
         code=step_digest("step shard"),
     shell:
-        "itersel step shard --nbest {input.lists:q} --target {input.references:q} --quality {input.quality:q}"
+        "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
         " --labels {input.labels:q} --scored {input.scored:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 

@@ -1,4 +1,4 @@
-"""Argument types, and arguments shared by several steps."""
+"""Argument types, and arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.errors import suggest
-from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name
+from itersel.limits import (
+    LANGUAGE_PATTERN,
+    MAX_NUMPY_SEED,
+    MAX_PROCESSES,
+    SPLITS,
+    TOKENIZERS,
+    is_test_set_name,
+)
 
 T = TypeVar("T")
 
@@ -25,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"allow_abbrev": False, **settings})
 
     def error(self, message: str) -> NoReturn:
-        """Exit with a usage message, and suggest a step with a similar name."""
+        """Exit with a usage message, and suggest a command with a similar name."""
         chosen = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if chosen:
             similar = suggest(chosen[1], re.findall(r"[\w.-]+", chosen[2]))
@@ -92,32 +99,18 @@ def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
         add_optional_files(parser, {"--passed-on FILE": passed_on})
 
 
-class OptionalFile(argparse.Action):
-    """Takes no file or one: the workflow also states the option in jobs that have no such file."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Store the file, or None."""
-        if len(values) > 1:
-            parser.error(f"{option_string} takes one file, not {len(values)}")
-        setattr(namespace, self.dest, values[0] if values else None)
-
-
 def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
-    """Add options for files that not every job has."""
-    add_options(parser, options, nargs="*", action=OptionalFile)
+    """Add options for files that not every job has: the workflow also states them without a file."""
+    add_options(parser, options, nargs="?")
 
 
 def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:
     """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key."""
     keys = ", ".join(item.name for item in fields(kind) if item.name not in PLACE)
-    given = "YAML or JSON file with some of these keys, as in a config; or JSON itself (- for standard input)"
-    add_options(parser, {"--settings FILE": f"{given}: {keys}"})
+    given = "YAML or JSON file, as a part of a config, or JSON itself, or - for JSON on standard input"
+    added = parser.add_argument("--settings", metavar="FILE", help=f"{given}; keys: {keys}")
+    # the reference of commands explains the keys
+    added.settings = kind  # type: ignore[attr-defined]
     if with_options:
         before = len(parser._actions)
         add_section_arguments(parser, kind)
@@ -159,8 +152,7 @@ def add_shard_number(parser: argparse._ActionsContainer) -> None:
 
 positive = whole(1)
 not_negative = whole(0)
-# what numpy takes
-seed = whole(0, 2**32 - 1)
+seed = whole(0, MAX_NUMPY_SEED)
 
 
 def split(text: str) -> str:
@@ -201,7 +193,7 @@ def named_file(text: str) -> tuple[str, str]:
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the input and output options of a step that turns text into text."""
+    """Add the input and output options of a command that turns text into text."""
     files = f"{text}, plain or compressed, or - for standard input (default)"
     add_options(parser, {"--input": files}, default="-")
     add_text_output(parser)
@@ -220,7 +212,7 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scoring(parser: argparse.ArgumentParser) -> None:
-    """Add the options of steps that compute BLEU of tokenised translations."""
+    """Add the options of commands that compute BLEU of tokenised translations."""
     add_reference(parser)
     add_tokenize(parser)
 
@@ -232,13 +224,13 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
 
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
-    """Add the option of steps that compute BLEU of detokenised text."""
+    """Add the option of commands that compute BLEU of detokenised text."""
     tokenizer = "sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)"
     add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
 
 
 def add_randomization(parser: argparse.ArgumentParser) -> None:
-    """Add the options of steps that test significance."""
+    """Add the options of commands that test significance."""
     trials = {"--trials": "number of random trials (default: 10000)"}
     add_options(parser, trials, type=positive, default=10_000)
     add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import (
@@ -16,14 +15,11 @@ from itersel.cli.arguments import (
     add_settings,
     add_shard_number,
     add_text_output,
-    not_negative,
     read_placed,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.config.settings import read_settings
-from itersel.config.steps import ListedSettings
 from itersel.errors import InputError, located
 from itersel.limits import MAX_K_BEST
 
@@ -49,15 +45,16 @@ def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
 
     if not training_has_stopped(options.patience):
+        search = section_of(Search, options, read_settings(Search, options.settings))
         with located(options.shard):
-            write_lines(options.output, _translations(options))
+            write_lines(options.output, _translations(options, search))
         return
     if options.passed_on is None:
         raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
     write_lines(options.output, read_lines(options.passed_on))
 
 
-def _translations(options: argparse.Namespace) -> Iterator[str]:
+def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.lists import best_texts, read_list_shard
@@ -68,7 +65,6 @@ def _translations(options: argparse.Namespace) -> Iterator[str]:
     from itersel.vectors.weights import read_weights
 
     weights = read_weights(options.weights)
-    search = section_of(Search, options, read_settings(Search, options.settings))
     if options.model is None:
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
@@ -141,53 +137,3 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)
-
-
-def _add_explain(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
-        "derivations: rules with scores and features, and the word alignment that they imply."
-    )
-    files = {
-        "--results FOLDER": "results of a run: <output>/<name> of its config",
-        "--shards": "file that lists the shards of the test set in order, one per line (- is standard input)",
-        "--model": "compiled language model",
-    }
-    add_options(parser, files, required=True)
-    add_settings(parser, ExplainSettings)
-    add_output(parser, "derivations (JSON)", "--output")
-
-
-def _explain(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
-    from itersel.report.page.derivations import explain
-    from itersel.storage.files import read_names, write_lines
-
-    settings = read_settings(ExplainSettings, options.settings)
-    search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
-    shards = read_names(options.shards)
-    found = explain(Path(options.results), shards, options.model, search, settings.sentences)
-    write_lines(options.output, [json.dumps(found, ensure_ascii=False)])
-
-
-def _add_lists(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel step shard "
-        "--nbest' has cut. Equal translations of a sentence count once."
-    )
-    add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
-    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
-    add_settings(parser, ListedSettings)
-    add_output(parser, "shard of lists, .h5")
-
-
-def _lists(options: argparse.Namespace) -> None:
-    from itersel.corpus.prepare import Preparation
-    from itersel.decode.lists import import_lists, write_list_shard
-
-    settings = read_settings(ListedSettings, options.settings)
-    words: Callable[[Sequence[str]], Sequence[str]] = list
-    if settings.language is not None:
-        words = Preparation("", settings.language, protected=settings.protected).target
-    write_list_shard(options.output, import_lists(options.folder, options.number, words))

@@ -49,12 +49,12 @@ COMMANDS = {
 # The same for `itersel step`.
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
-    "lists": ("decode", "make a shard to learn from of n-best lists of another decoder"),
+    "lists": ("lists", "make a shard to learn from of n-best lists of another decoder"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "tune": ("tune_lists", "tune on the lists or forests of all shards and iterations so far"),
-    "explain": ("decode", "show how two systems translated the sentences on which they differ most"),
+    "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
     "choose": ("choose", "choose the best epoch of an experiment on devtest"),
     "patience": ("choose", "decide whether training stops, by the scores on devtest"),
     "resources": ("choose", "record what a system needs to translate text"),

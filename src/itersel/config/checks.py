@@ -33,7 +33,6 @@ _TASK = "[A-Za-z0-9_-]{1,60}"
 
 def check_models(config: Config) -> None:
     """Reject keys that are set but would have no effect."""
-    check_unique("grammar.templates", config.grammar.templates)
     if is_aligned(config) and config.align != Align():
         raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
     if config.language_model.arpa is not None:
@@ -189,7 +188,6 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
     for template in experiment.templates:
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
-    check_unique(key, experiment.templates)
     for template in config.grammar.templates:
         if plugin := TEMPLATES.plugin(template):
             _ = plugin.value  # can be imported

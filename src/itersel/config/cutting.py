@@ -1,4 +1,4 @@
-"""How a text is cut into shards, as ``itersel step shard`` reads it."""
+"""How a text, or n-best lists, are cut into shards, and how these lists are read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from itersel.config.options import (
     option,
     option_of,
     section,
+    wrong,
 )
 from itersel.config.tasks import NaturalTasks
-from itersel.limits import MAX_SEED
+from itersel.limits import LANGUAGE_PATTERN, MAX_SEED
 
 MOST_SHARDS = 100_000
 
@@ -65,6 +66,11 @@ class Pooled(Cutting):
     )
     seed: int = option_of(Shuffled, "seed")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.labels:
+            raise wrong("cut.labels", "is empty; name at least one")
+
 
 CUTTINGS: dict[str, type[Cutting]] = {
     "shuffled": Shuffled,
@@ -81,3 +87,18 @@ class CutSettings:
 
     cut: Cutting = section(Shuffled, "Which sentences a shard has.", forms=CUTTINGS)
     dense: tuple[str, ...] = option_of(Data, "dense")
+
+
+@dataclass(frozen=True)
+class ListedSettings:
+    """How n-best lists of another decoder become shards to learn from."""
+
+    language: str | None = option(
+        "Tokenise and lowercase for BLEU by the rules of this language; null: words as they are.",
+        pattern=LANGUAGE_PATTERN,
+    )
+    protected: tuple[str, ...] = option_of(Data, "protected")
+
+    def __post_init__(self) -> None:
+        if self.protected and self.language is None:
+            raise wrong("protected", "has no effect without a language; remove it")

@@ -9,7 +9,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
@@ -145,6 +145,8 @@ def check_section(values: Any) -> None:
     section: Any = type(values)
     for item in fields(section):
         kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
+        if "forms" in bounds and not is_dataclass(value):
+            raise InputError(f"{item.name} is {value!r}; it must be an object such as itersel.AdaGrad()")
         if "choices" in bounds:
             is_several = typing.get_origin(kind) is tuple
             if is_several and not isinstance(value, tuple):

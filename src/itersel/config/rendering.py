@@ -144,7 +144,7 @@ def key_table(kind: Any) -> list[str]:
 
 
 def _is_option(item: Field[Any]) -> bool:
-    return item.default is not MISSING  # as sections have a factory
+    return item.default_factory is MISSING  # as sections have one
 
 
 def _table_row(item: Field[Any], kind: Any) -> str:
@@ -152,7 +152,8 @@ def _table_row(item: Field[Any], kind: Any) -> str:
     # required although its default is None
     optional = optional and kind != dict[str, int]
     allowed = _allowed(item.metadata, kind) + (" or null" if optional else "")
-    default = "required" if kind == dict[str, int] else f"`{_yaml(item.default)}`"
+    is_required = kind == dict[str, int] or item.default is MISSING
+    default = "required" if is_required else f"`{_yaml(item.default)}`"
     for condition, other in item.metadata.get("on", {}).items():
         default += f", {CONDITIONS[condition]} `{_yaml(other)}`"
     cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]

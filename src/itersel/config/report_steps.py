@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from itersel.config.evaluation import Evaluation, Report
 from itersel.config.names import Names, check_label
-from itersel.config.options import REQUIRED, check_section, option, option_of, section, wrong
+from itersel.config.options import (
+    LABEL_PATTERN,
+    NAME_PATTERN,
+    REQUIRED,
+    check_section,
+    option,
+    option_of,
+    section,
+    wrong,
+)
 from itersel.config.search import Grammar, Search
-from itersel.config.values import Evaluation, Report
 from itersel.limits import MAX_SEED, NO_TEST_SETS, is_test_set_name
 
 
@@ -121,7 +130,7 @@ class TableSettings(Significance):
 class ScoredSystem:
     """A run of an experiment."""
 
-    name: str = option("Name of the experiment.", REQUIRED)
+    name: str = option("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
     translation: str = option("Its translation of the test set.", REQUIRED, path=True)
 
 
@@ -129,8 +138,14 @@ class ScoredSystem:
 class TaskTableSettings(Significance):
     """The table of systems by task."""
 
-    tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED)
+    tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
     systems: tuple[ScoredSystem, ...] = option("The runs of all experiments.", REQUIRED)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for key, values in (("tasks", self.tasks), ("systems", self.systems)):
+            if not values:
+                raise wrong(key, "is empty; name at least one")
 
 
 @dataclass(frozen=True)

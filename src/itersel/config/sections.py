@@ -19,6 +19,7 @@ from itersel.config.names import Names, check_label, quotes
 from itersel.config.options import (
     BOUNDS,
     LABEL_PATTERN,
+    check_unique,
     join,
     name_in,
     one_of,
@@ -162,7 +163,10 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
     if is_dataclass(kind):
         read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
         return tuple(attempt_all(read))
-    return tuple(_read_scalar(item, str, entry, key) for entry in value)
+    entries = tuple(_read_scalar(item, str, entry, key) for entry in value)
+    if "choices" in item.metadata:
+        check_unique(key, entries)
+    return entries
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:

@@ -42,7 +42,10 @@ def read_settings(kind: type[T], given: str | None) -> T:
     if given == STANDARD_STREAM:
         # those of hundreds of systems are longer than an argument may be
         with located(given):
-            return _read(kind, _parse(sys.stdin.read()))
+            # Python has none if it is closed
+            return _read(kind, _parse("" if sys.stdin is None else sys.stdin.read()))
+    if not given.strip():
+        raise InputError("are empty; name a file, or give JSON", ARGUMENT)
     if given.lstrip().startswith("{"):
         with located(ARGUMENT):
             return _read(kind, _parse(given))
@@ -63,6 +66,8 @@ def _parse(text: str) -> Any:
         return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
     except ValueError as error:
         raise InputError(f"not JSON: {error}") from None
+    except RecursionError:
+        raise InputError("nested too deep; settings have four levels") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from itersel.config.data import Data
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
 from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import check_section, documented, name_in, option, option_of, section, wrong
 from itersel.config.search import ListSettings, Search
-from itersel.limits import LANGUAGE_PATTERN
-
-# what numpy takes
-MAX_SEED = 2**32 - 1
+from itersel.limits import MAX_NUMPY_SEED
 
 
 @documented
@@ -26,7 +22,7 @@ class TrainSettings(Search):
 
     k_best: int = option_of(ListSettings, "k_best")
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
-    seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_SEED)
+    seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     epoch: int = option(
         "Number of the epoch: recorded, part of the seed of pairs, position in schedules.", 1, minimum=1
     )
@@ -75,7 +71,7 @@ class TuneSettings:
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option("Number of the iteration.", 1, minimum=1)
-    seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_SEED)
+    seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     sum_sparse: bool = option(
         "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
         False,
@@ -85,18 +81,3 @@ class TuneSettings:
         check_section(self)
         if isinstance(self.tuner, NoTuner):
             raise wrong("tuner.name", "is none; choose a tuner")
-
-
-@dataclass(frozen=True)
-class ListedSettings:
-    """How n-best lists of another decoder become shards to learn from."""
-
-    language: str | None = option(
-        "Tokenise and lowercase for BLEU by the rules of this language; null: words as they are.",
-        pattern=LANGUAGE_PATTERN,
-    )
-    protected: tuple[str, ...] = option_of(Data, "protected")
-
-    def __post_init__(self) -> None:
-        if self.protected and self.language is None:
-            raise wrong("protected", "has no effect without a language; remove it")

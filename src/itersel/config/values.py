@@ -11,16 +11,16 @@ from functools import partial
 
 from itersel.align.symmetrize import HEURISTICS
 from itersel.config.data import Data
+from itersel.config.evaluation import Evaluation, Report
 from itersel.config.learners import ALL_LEARNERS, Batch, HeldOut, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
-from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED, TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
+from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED
 
 TUNING_SETS = ("dev", "train")
-TOKENIZATIONS = ("13a", "none")
 
 
 @dataclass(frozen=True)
@@ -62,51 +62,6 @@ class Decoder:
         "one per sentence. Does not change any result.",
         1,
         minimum=1,
-        maximum=1000,
-    )
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Scores and significance tests."""
-
-    tokenize: str = option(
-        "sacrebleu's tokenisation for BLEU of tokenised lowercased text (test BLEU): 13a, as in mteval-v11b, "
-        "or none to score the tokens as they are.",
-        "13a",
-        choices=TOKENIZATIONS,
-    )
-    tokenizer: str | None = option(
-        "sacrebleu's tokenizer for BLEU of detokenised translations; by default zh, ja-mecab or ko-mecab for "
-        "these target languages, and 13a for all others.",
-        choices=TOKENIZERS,
-    )
-    choose_by: str = option(
-        "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
-        "as in the papers; the others are scores of detokenised text.",
-        TOKENIZED_BLEU,
-        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
-    )
-    trials: int = option("Number of trials in approximate randomization.", 10000, minimum=1)
-    outputs: dict[str, tuple[str, ...]] | None = option(
-        "Translations by other systems, to compare with: a name for each, and the file of its translations "
-        "of the test set, plain text with one sentence per line. With several test sets, a list of files in "
-        "their order.",
-        path=True,
-        alone=True,
-        names=Names("'name: file' lines", partial(check_name, "another system"), least=1),
-    )
-
-
-@dataclass(frozen=True)
-class Report:
-    """The page of the run."""
-
-    derivations: int = option(
-        "Number of test sentences for which the page shows the derivations of a baseline and the best "
-        "system: those in which the two differ most. They take about 10 kB each and are decoded again.",
-        30,
-        minimum=0,
         maximum=1000,
     )
 

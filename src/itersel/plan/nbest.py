@@ -18,7 +18,7 @@ from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
 from itersel.nbest.lists import read_quality
 from itersel.nbest.sharding import find_lists, summarise
-from itersel.plan.commands import Files
+from itersel.plan.commands import Files, no_option
 from itersel.plan.texts import Shards, Texts
 
 
@@ -70,8 +70,12 @@ class ListTexts:
         return [self._files.text(split, column) for column in columns]
 
     def lists(self, wildcards: Any) -> list[str]:
-        """Return the lists of a text."""
-        return find_lists(self._given(wildcards.split).lists)
+        """Return the files of the lists of a text."""
+        return list(map(no_option, find_lists(self._given(wildcards.split).lists)))
+
+    def given_lists(self, wildcards: Any) -> list[str]:
+        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
+        return list(map(no_option, self._given(wildcards.split).lists))
 
     def references(self, wildcards: Any) -> list[str]:
         """Return the references of a text; none if it has numbers instead."""
@@ -80,7 +84,7 @@ class ListTexts:
     def quality(self, wildcards: Any) -> list[str]:
         """Return the file of these numbers, if there is one."""
         quality = self._given(wildcards.split).quality
-        return [quality] if quality else []
+        return [no_option(quality)] if quality else []
 
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `CutSettings` of a text."""

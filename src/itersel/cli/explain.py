@@ -1,0 +1,39 @@
+"""``itersel step explain``: show how two systems translated the sentences on which they differ most."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from itersel.cli.arguments import add_options, add_output, add_settings
+from itersel.config.report_steps import ExplainSettings
+from itersel.config.search import Search
+from itersel.config.settings import read_settings
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
+        "derivations: rules with scores and features, and the word alignment that they imply."
+    )
+    files = {
+        "--results FOLDER": "results of a run: <output>/<name> of its config",
+        "--shards": "file that lists the shards of the test set in order, one per line (- is standard input)",
+        "--model": "compiled language model",
+    }
+    add_options(parser, files, required=True)
+    add_settings(parser, ExplainSettings)
+    add_output(parser, "derivations (JSON)", "--output")
+
+
+def _explain(options: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from itersel.report.page.derivations import explain
+    from itersel.storage.files import read_names, write_lines
+
+    settings = read_settings(ExplainSettings, options.settings)
+    search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
+    shards = read_names(options.shards)
+    found = explain(Path(options.results), shards, options.model, search, settings.sentences)
+    write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

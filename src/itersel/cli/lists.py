@@ -1,0 +1,32 @@
+"""``itersel step lists``: make a shard to learn from of n-best lists of another decoder."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from itersel.cli.arguments import add_options, add_output, add_settings, not_negative
+from itersel.config.cutting import ListedSettings
+from itersel.config.settings import read_settings
+
+
+def _add_lists(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel step shard "
+        "--nbest' has cut. Equal translations of a sentence count once."
+    )
+    add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
+    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
+    add_settings(parser, ListedSettings)
+    add_output(parser, "shard of lists, .h5")
+
+
+def _lists(options: argparse.Namespace) -> None:
+    from itersel.corpus.prepare import Preparation
+    from itersel.decode.lists import import_lists, write_list_shard
+
+    settings = read_settings(ListedSettings, options.settings)
+    words: Callable[[Sequence[str]], Sequence[str]] = list
+    if settings.language is not None:
+        words = Preparation("", settings.language, protected=settings.protected).target
+    write_list_shard(options.output, import_lists(options.folder, options.number, words))
