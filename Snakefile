@@ -28,7 +28,9 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/decode.smk"
 include: "workflow/rules/detokenize.smk"
-include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/choose.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/page.smk"
 
 
 rule all:

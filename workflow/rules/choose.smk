@@ -1,0 +1,115 @@
+# Stopping, and choosing the epoch, on devtest.
+#
+# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz
+# makes: experiments/{experiment}/epoch-{epoch}/patience.json,
+#        experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
+#        with its own devtest
+
+# Computing tokenised BLEU takes no time; other scores, which need detokenised text, may take long.
+SCORES_LOCALLY = not TABLES.scores_text
+PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [FILES.preparation]
+RECASER_OF_TEXT = [] if SCORES_LOCALLY else [FILES.recaser]
+
+
+rule check_patience:
+    """{experiment}: score epoch {epoch} on devtest"""
+    input:
+        references=TABLES.devtest_references,
+        translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
+        previous=lambda wildcards: EPOCHS.of(wildcards).decision_before,
+        labels=TABLES.scored_labels,
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
+    log:
+        f"{LOGS}/patience/{{experiment}}/epoch-{{epoch}}.log",
+    localrule: SCORES_LOCALLY
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(2000, 120),
+    params:
+        settings=TABLES.patience_settings,
+        code=step_digest("step patience"),
+    shell:
+        "itersel step patience --settings {params.settings:q} --references {input.references:q}"
+        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --translations {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
+
+
+# The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the
+# number of the epoch. A checkpoint would build a new DAG for every experiment.
+rule choose_epoch:
+    """{experiment}: choose the best epoch"""
+    input:
+        references=TABLES.devtest_references,
+        translations=EPOCHS.of_all("devtest.txt"),
+        weights=EPOCHS.of_all("weights.h5"),
+        labels=TABLES.scored_labels,
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
+        system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
+    log:
+        f"{LOGS}/choose/{{experiment}}.log",
+    localrule: SCORES_LOCALLY
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(2000, 120),
+    params:
+        settings=TABLES.choose_settings,
+        code=step_digest("step choose"),
+    shell:
+        "itersel step choose --settings {params.settings:q} --references {input.references:q}"
+        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --translations {input.translations:q} --weights {input.weights:q}"
+        " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
+
+
+# For a test set with its own devtest.
+use rule choose_epoch as choose_epoch_for_test_set with:
+    input:
+        references=TABLES.devtest_references,
+        translations=EPOCHS.of_all("devtest.{test_set}.txt"),
+        weights=EPOCHS.of_all("weights.h5"),
+        labels=[],
+        originals=TABLES.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
+        system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
+    log:
+        f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
+    localrule: SCORES_LOCALLY
+
+
+# For `itersel translate`.
+rule describe_resources:
+    """takes no time"""
+    input:
+        model=FILES.model,
+        index=FILES.index,
+        preparation=FILES.preparation,
+        recaser=FILES.recaser,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+    log:
+        f"{LOGS}/resources/{{experiment}}.log",
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        settings=TABLES.resource_settings,
+        code=step_digest("step resources"),
+    shell:
+        "itersel step resources --model {input.model:q} --index {input.index:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

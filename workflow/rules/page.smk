@@ -1,0 +1,60 @@
+# The page of a run.
+#
+# needs: report/{table,corpus}.json, experiments/{experiment}/selection.json, the grammars of the first test set,
+#        benchmarks/, report/run.json
+# makes: report/{derivations.json,index.html}
+
+
+rule explain_translations:
+    """explain the translations that differ most"""
+    input:
+        table=f"{RESULTS}/report/table.json",
+        model=FILES.model,
+        shards=TABLES.explained_shards,
+    output:
+        f"{RESULTS}/report/derivations.json",
+    log:
+        f"{LOGS}/explain.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(2000, 60),
+    params:
+        shards=lambda wildcards, input: sequence(input.shards),
+        results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
+        settings=PLAN.explain_settings,
+        code=step_digest("step explain"),
+    shell:
+        "(seq {params.shards} | itersel step explain --shards - --model {input.model:q}"
+        " --results={params.results:q} --settings {params.settings:q}"
+        " --output {output:q}) &> {log:q}"
+
+
+# The page shows all files that exist, so it only needs to wait for those that are written last.
+rule write_page:
+    """write the page"""
+    input:
+        table=f"{RESULTS}/report/table.json",
+        corpus=f"{RESULTS}/report/corpus.json",
+        selections=FILES.experiments(EPOCHS.selecting, "selection.json"),
+        derivations=TABLES.explained_derivations,
+    output:
+        report(
+            f"{RESULTS}/report/index.html",
+            caption="../report/page.rst",
+            category="Charts and translations",
+            labels={"page": "the whole run"},
+        ),
+    log:
+        f"{LOGS}/page.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(4000, 60),
+    params:
+        results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
+        config=PLAN.config_digest(),
+        code=step_digest("report page"),
+        assets=sources.assets_digest(),
+    shell:
+        "itersel report page --results={params.results:q} --output {output:q} &> {log:q}"

@@ -1,0 +1,179 @@
+# Scoring test, and the tables of a run.
+#
+# needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
+#        corpus/*.target.gz, evaluation/{test}/counts/*.h5
+# makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
+#        report/rules.{split}.json; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
+#        experiments/{independent}/tasks/{split}.txt
+
+SYSTEMS = len(CONFIG.experiments) + len(TABLES.outputs)
+
+
+rule describe_selection:
+    """{experiment}: describe the selection"""
+    input:
+        EPOCHS.of_all("selection.h5"),
+    output:
+        multiext(
+            f"{RESULTS}/experiments/{{experiment}}/selection",
+            text=".txt",
+            tsv=".tsv",
+            json=".json",
+        ),
+    log:
+        f"{LOGS}/selection/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(8000, 60),
+    params:
+        code=step_digest("step selection"),
+    shell:
+        "itersel step selection --matrices {input:q} --output {output:q} &> {log:q}"
+
+
+rule compare_systems:
+    """compare the experiments"""
+    input:
+        references=TABLES.test_references,
+        systems=TABLES.of_test_sets(TABLES.system_files),
+        translations=TABLES.of_test_sets(TABLES.translations),
+        counts=TABLES.of_test_sets(TABLES.counts),
+        outputs=TABLES.of_test_sets(TABLES.output_texts),
+        preparation=[FILES.preparation] if TABLES.outputs else [],
+    output:
+        text=report(
+            f"{RESULTS}/report/table.txt",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "systems"},
+        ),
+        tsv=f"{RESULTS}/report/table.tsv",
+        json=f"{RESULTS}/report/table.json",
+    log:
+        f"{LOGS}/compare.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
+    params:
+        settings=TABLES.table_settings,
+        code=step_digest("step table"),
+    shell:
+        # not an argument: Linux limits each to 128 KB
+        "(printf %s {params.settings:q} | itersel step table --settings - --preparation {input.preparation:q}"
+        " --output {output:q}) &> {log:q}"
+
+
+# For independent tasks: the translation of each sentence with the weights of its task.
+rule join_tasks:
+    """takes no time"""
+    input:
+        labels=FILES.text("{split}", "task"),
+        translations=TABLES.own_translations,
+    output:
+        f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
+    log:
+        f"{LOGS}/join/{{independent}}/{{split}}.log",
+    wildcard_constraints:
+        independent=one_of(TABLES.independent),
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        settings=TABLES.join_settings,
+        code=step_digest("step join"),
+    shell:
+        "itersel step join --labels {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
+
+
+rule compare_tasks:
+    """compare tasks on {split}"""
+    input:
+        labels=FILES.text("{split}", "task"),
+        references=lambda wildcards: TEXTS.references(wildcards.split),
+        translations=lambda wildcards: list(dict(TABLES.task_systems(wildcards.split))),
+    output:
+        multiext(
+            f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"
+        ),
+    log:
+        f"{LOGS}/compare-tasks/{{split}}.log",
+    wildcard_constraints:
+        split=one_of(TABLES.task_splits),
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
+    params:
+        settings=TABLES.task_settings,
+        code=step_digest("step tasks"),
+    shell:
+        "(printf %s {params.settings:q} | itersel step tasks --settings - --labels {input.labels:q}"
+        " --references {input.references:q} --output {output:q}) &> {log:q}"
+
+
+rule count_rules:
+    """count rules"""
+    input:
+        lambda wildcards: SHARDS.grammars(
+            wildcards.split, TABLES.counted[wildcards.split]
+        ),
+    output:
+        f"{RESULTS}/report/rules.{{split}}.json",
+    log:
+        f"{LOGS}/rules/{{split}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(2000, 60),
+    params:
+        shards=lambda wildcards, input: sequence(input),
+        code=step_digest("step rules"),
+    shell:
+        "(seq {params.shards} | itersel step rules --shards - --output {output:q}) &> {log:q}"
+
+
+rule describe_corpus:
+    """describe the corpus"""
+    input:
+        collection=TEXTS.collection,
+        statistics=TEXTS.statistics,
+        rules=TABLES.counts_of_rules,
+    output:
+        text=report(
+            f"{RESULTS}/report/corpus.txt",
+            caption="../report/corpus.rst",
+            category="Tables",
+            labels={"table": "corpora"},
+        ),
+        tsv=f"{RESULTS}/report/corpus.tsv",
+        json=f"{RESULTS}/report/corpus.json",
+    log:
+        f"{LOGS}/corpus-table.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        settings=lambda wildcards: TABLES.corpora_settings,
+        code=step_digest("step corpora"),
+    shell:
+        "itersel step corpora --settings {params.settings:q} --preparation {input.statistics:q}"
+        " --collection {input.collection:q} --output {output:q} &> {log:q}"
+
+
+rule write_paper_tables:
+    """write the tables for papers"""
+    input:
+        f"{RESULTS}/report/table.json",
+    output:
+        latex=f"{RESULTS}/report/table.tex",
+        markdown=f"{RESULTS}/report/table.md",
+    log:
+        f"{LOGS}/paper-tables.log",
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        code=step_digest("report paper"),
+    shell:
+        "itersel report paper --table {input:q} --output {output:q} &> {log:q}"
