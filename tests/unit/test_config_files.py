@@ -12,7 +12,7 @@ from itersel.config.file_checks import Size, read_texts
 from itersel.config.name_checks import check_names
 from itersel.config.reading import read_config
 from itersel.errors import InputError
-from itersel.plan.requests import estimate
+from itersel.plan.estimates import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]

@@ -53,8 +53,8 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
+    from itersel.plan.estimates import estimate
     from itersel.plan.nbest import describe_lists
-    from itersel.plan.requests import estimate
     from itersel.progress import duration
 
     name = ", ".join(options.config)

@@ -1,0 +1,102 @@
+"""Rough estimates of what a run costs, from the sizes of the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from itersel.config.experiments import expanded
+from itersel.config.learners import Batch
+from itersel.config.splits import own_devtests, test_sets
+from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
+from itersel.config.values import Config, Experiment
+from itersel.plan.commands import held_out_iterations, held_out_tuner
+from itersel.plan.requests import TextSizes, rules_per_word
+
+if TYPE_CHECKING:
+    from itersel.config.file_checks import Size
+
+# The rates are those of benchmarks/README.md.
+# Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
+WORD_SECONDS, LONG = 0.00005, 20
+# Decoding time is linear in the pop limit; WORD_SECONDS is for POP_LIMIT.
+POP_BASE, POP_SLOPE, POP_LIMIT = 3.6, 0.045, 200
+RULES_PER_SECOND = 430_000
+BYTES_PER_RULE = 4
+ALIGNMENT_WORD_SECONDS = 0.00005
+START_SECONDS = 1.5  # to start a job
+TUNE_SECONDS = 20  # for a batch tuner
+
+
+class Estimate(NamedTuple):
+    """The cost of a run."""
+
+    jobs: int  # without short ones
+    hours: float  # of processor time
+    disk: float  # bytes of all grammars
+    memory: float  # bytes: the most that indexing, extraction or training requests
+
+
+def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
+    """Estimate the cost of a run, without language models; None if the size of a split is not known."""
+    tested = list(test_sets(config).values())
+    held_out = ["devtest", *own_devtests(config).values(), *tested]
+    experiments = list(expanded(config).experiments.values())
+    tuned = {experiment.tune_on for experiment in experiments}
+    translated = [*held_out, "dev"] if any(map(held_out_tuner, experiments)) else held_out
+    if not {"train", *translated, *tuned} <= sizes.keys():
+        return None
+    seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
+    per_word = rules_per_word(sizes["train"].total())
+    rules = {split: per_word * size.words for split, size in sizes.items()}
+    # grammars: for each way to split a tuning corpus, once, and for each text that is translated
+    cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
+    shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
+    shards += [(split, config.decoder.jobs, 1.0) for split in translated]
+    all_rules = sum(rules[split] * share for split, _, share in shards)
+    jobs = sum(files for _, files, _ in shards)
+    total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
+    for experiment in experiments:
+        count, time = _experiment_cost(config, experiment, seconds, tested)
+        jobs, total = jobs + count, total + time
+    words = sizes["train"].words
+    grammars = max(sizes[split].words * share / files for split, files, share in shards)
+    text = TextSizes(words, words, grammars)
+    requests = (text.request_to_index(), text.request_to_extract(), text.request_to_decode(0))
+    memory = 1e6 * max(one["mem_mb"] for one in requests)
+    return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
+
+
+def _experiment_cost(
+    config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
+) -> tuple[int, float]:
+    """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
+    epoch_jobs = -(-files_of(experiment.tasks) // experiment.tasks.shards_per_job) + 1 + config.decoder.jobs
+    epoch = seconds[experiment.tune_on] * _share(experiment.tasks) + seconds["devtest"]
+    if isinstance(experiment.learner, Batch):
+        epoch += TUNE_SECONDS
+    if held_out_tuner(experiment):
+        iterations = held_out_iterations(experiment)
+        epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
+        epoch_jobs += iterations * (config.decoder.jobs + 1)
+    jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.jobs
+    return jobs, experiment.epochs * epoch + sum(seconds[split] for split in tested)
+
+
+def _cut_tasks(experiment: Experiment) -> Tasks:
+    """Return the tasks whose shards an experiment reads."""
+    return experiment.tasks.natural if isinstance(experiment.tasks, IndependentTask) else experiment.tasks
+
+
+def _share(tasks: Tasks) -> float:
+    """Return the share of the text used for training, assuming that all labels are equally frequent."""
+    if isinstance(tasks, IndependentTask):
+        return tasks.shards / tasks.natural.shards
+    is_pool = isinstance(tasks, PooledTasks) and not isinstance(tasks, PooledCatTasks)
+    return 1 / max(1, len(labels_of(tasks))) if is_pool else 1.0
+
+
+def _decoding_seconds(config: Config, size: Size) -> float:
+    cost = sum(count * length * min(length, LONG) for length, count in size.items())
+    slower = (POP_BASE + POP_SLOPE * config.decoder.pop_limit) / (POP_BASE + POP_SLOPE * POP_LIMIT)
+    return WORD_SECONDS * slower * cost
