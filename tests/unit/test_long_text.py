@@ -11,7 +11,8 @@ from tests.limited import MEBIBYTE, limited
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES
-from itersel.storage.files import line_blocks, packing_of, read_json, read_lines
+from itersel.storage.files import line_blocks, packing_of, read_lines
+from itersel.storage.json_files import read_json
 
 contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)
 
@@ -131,7 +132,7 @@ def test_readers_of_whole_files(tmp_path, step):
 
 
 def test_a_json_file_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr("itersel.storage.files.MAX_JSON_BYTES", 10)
+    monkeypatch.setattr("itersel.storage.json_files.MAX_JSON_BYTES", 10)
     (tmp_path / "x.json").write_text('{"a": "0123456789"}')
     with pytest.raises(InputError, match=r"x.json: has more than 10 bytes"):
         read_json(tmp_path / "x.json")

@@ -112,7 +112,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _schema(options: argparse.Namespace) -> None:
     from itersel.config.rendering import json_schema
-    from itersel.storage.files import write_json
+    from itersel.storage.json_files import write_json
 
     write_json(options.output, json_schema(), indent=2, is_ascii=False)
 

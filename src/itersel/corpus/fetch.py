@@ -20,7 +20,8 @@ from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
 from itersel.errors import InputError, suggest
 from itersel.progress import count_up
-from itersel.storage.files import open_output, read_lines, write_json, write_lines
+from itersel.storage.files import open_output, read_lines, write_lines
+from itersel.storage.json_files import write_json
 
 # Maximum number of language pairs in a message.
 SHOWN = 8

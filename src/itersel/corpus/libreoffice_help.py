@@ -28,7 +28,8 @@ from lxml import etree, html
 
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
-from itersel.storage.files import write_json, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, whose ids differ between languages.

@@ -24,7 +24,8 @@ from itersel.errors import FilePath, InputError
 from itersel.limits import SPLITS, text_name
 from itersel.processes import map_blocks
 from itersel.progress import count_up
-from itersel.storage.files import write_json, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
 
 BY_HASH = "hash"
 

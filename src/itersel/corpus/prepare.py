@@ -23,7 +23,8 @@ from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
 from itersel.errors import FilePath, checked
 from itersel.limits import LANGUAGE_PATTERN
-from itersel.storage.files import check_counts, open_output, parse_json, read_json
+from itersel.storage.files import open_output
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # Letters of the shortest part of a compound.
 MINIMUM_LENGTH = 3

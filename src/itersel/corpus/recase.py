@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import FilePath, checked
-from itersel.storage.files import check_counts, parse_json, read_json
+from itersel.storage.json_files import check_counts, parse_json, read_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "

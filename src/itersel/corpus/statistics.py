@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from itersel.corpus.split import Overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import FilePath, checked
-from itersel.storage.files import check_counts, read_json
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
 Statistics = dict[str, Any]

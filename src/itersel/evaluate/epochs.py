@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from itersel.errors import FilePath, checked
 from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
-from itersel.storage.files import from_json, read_json, write_json
+from itersel.storage.json_files import from_json, read_json, write_json
 
 
 def sign_of(score: str) -> int:

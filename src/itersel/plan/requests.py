@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.learners import Batch
@@ -19,9 +19,6 @@ from itersel.config.values import Config, Experiment
 from itersel.nbest.sharding import find_lists
 from itersel.plan.commands import held_out_iterations, held_out_tuner
 from itersel.storage.files import compression_of
-
-if TYPE_CHECKING:
-    pass
 
 # Of tokenised text, with a space; and how much smaller a compressed file is.
 BYTES_PER_WORD, COMPRESSION = 6.0, 3.0

@@ -12,8 +12,8 @@ from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.storage.files import check_counts, read_json
 from itersel.storage.hdf5 import read_arrays
+from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import Content, aligned, tab_separated
 
 

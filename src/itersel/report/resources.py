@@ -8,7 +8,7 @@ from pathlib import Path
 
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
-from itersel.storage.files import from_json, read_json, write_json
+from itersel.storage.json_files import from_json, read_json, write_json
 
 NAME = "resources.json"
 FILES = ("model", "index", "preparation", "recaser")

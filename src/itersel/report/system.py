@@ -23,7 +23,7 @@ from itersel.evaluate.metrics import (
     score_corpus,
 )
 from itersel.limits import TEXT_SCORES
-from itersel.storage.files import from_json, read_json, write_json
+from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
 # Attributes that all runs of an experiment have in common.

@@ -1,7 +1,7 @@
-"""Reading and writing files: strict UTF-8, atomic output, transparent compression, and JSON.
+"""Reading and writing files: strict UTF-8, atomic output, transparent compression.
 
 gzip, xz and Zstandard are recognised by suffix, in upper or lower case. Their modules are imported only when
-needed, because some builds of Python lack `lzma`. JSON is read with limits, so any content is safe to parse.
+needed, because some builds of Python lack `lzma`.
 """
 
 from __future__ import annotations
@@ -9,33 +9,20 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import json
-import math
 import os
 import sys
-import typing
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import IO, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, NamedTuple
 
 from itersel.atomic import atomic_path, named
 from itersel.errors import FilePath, InputError, opening
-from itersel.limits import (
-    BLOCK_BYTES,
-    MAX_INTEGER,
-    MAX_JSON_BYTES,
-    MAX_LINE_BYTES,
-    MAX_UNPACKING,
-    UNPACKED_BYTES,
-    max_unpacked,
-)
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 
 STANDARD_STREAM = "-"
 # Level of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
 LEVEL = 4
-Section = TypeVar("Section")
 
 
 class Compression(NamedTuple):
@@ -298,62 +285,3 @@ def write_lines(path: FilePath, lines: Iterable[str], durable: bool = True) -> N
     """Write lines, each ended by a newline; see `open_output`."""
     with open_output(path, durable) as stream:
         stream.writelines(line + "\n" for line in lines)
-
-
-def read_json(path: FilePath) -> Any:
-    """Return the content of a JSON file; a ValueError if it is not JSON, or nested too deeply for Python."""
-    return parse_json(read_bytes(path, MAX_JSON_BYTES))
-
-
-def write_json(path: FilePath, content: object, indent: int, is_ascii: bool = True) -> None:
-    """Write JSON to a file."""
-    write_lines(path, [json.dumps(content, indent=indent, ensure_ascii=is_ascii)])
-
-
-def parse_json(content: bytes) -> Any:
-    """Return the content of a JSON text; a ValueError if it is none, too large, or nested too deeply."""
-    if len(content) > MAX_JSON_BYTES:
-        raise ValueError("too large")
-    try:
-        return json.loads(content)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def check_counts(content: Mapping[str, object], least: int = 1) -> None:
-    """Raise an error of Python unless this is an object of whole numbers within bounds."""
-    if not all(type(count) is int and least <= count <= MAX_INTEGER for count in content.values()):
-        raise ValueError
-
-
-def from_json(kind: type[Section], content: object) -> Section:
-    """Build a dataclass of strings, numbers, tuples and dataclasses from parsed JSON.
-
-    Unknown keys are ignored. If a field is missing or has the wrong type, or a number is not finite, it is a
-    ValueError.
-    """
-    if not isinstance(content, dict):
-        raise ValueError("not an object")
-    types = typing.get_type_hints(kind)
-    values = {}
-    for item in fields(kind):  # type: ignore[arg-type]
-        if item.name not in content:
-            raise ValueError(f"no '{item.name}'")
-        values[item.name] = _value(types[item.name], content[item.name])
-    return kind(**values)
-
-
-def _value(kind: Any, value: object) -> Any:
-    if is_dataclass(kind):
-        return from_json(kind, value)  # type: ignore[arg-type]
-    if typing.get_origin(kind) is tuple:
-        if not isinstance(value, list):
-            raise ValueError("not a list")
-        return tuple(_value(typing.get_args(kind)[0], one) for one in value)
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"{value!r} is not of type {kind.__name__}")
-    if isinstance(value, str) and not value.isprintable():
-        raise ValueError(f"{value!r} holds control characters")
-    return value

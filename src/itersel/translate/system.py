@@ -28,8 +28,8 @@ from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.report.resources import Settings, read_resources
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
-from itersel.storage.files import from_json
 from itersel.storage.formats import Array, FileFormat, FilePath
+from itersel.storage.json_files import from_json
 from itersel.vectors import weights as weight_file
 
 WEIGHTS = "weights.h5"

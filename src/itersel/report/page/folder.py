@@ -18,7 +18,8 @@ from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
-from itersel.storage.files import read_json, write_lines
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import read_json
 
 # Written when the workflow starts: the config as given, and versions.
 RUN = "report/run.json"
