@@ -3,7 +3,7 @@
 import pytest
 from tests.configs import experiment, experiments, learner, schema
 
-from itersel.config.experiments import MOST_COMBINATIONS
+from itersel.config.grids import MOST_COMBINATIONS
 from itersel.config.reading import read_config
 from itersel.errors import InputError, errors_of
 

@@ -12,7 +12,8 @@ from tests.naive.strategies import features_of, load_arpa, make_decoder, small_g
 from itersel.compile.jit import kernel
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import derive_all, kbest_lines, text_of
+from itersel.decode.derivation_trees import derive_all
+from itersel.decode.output import kbest_lines, text_of
 from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard

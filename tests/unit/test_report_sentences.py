@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.report.page.sentences import MOST, Frequency, count_matches, group_sentences
+from itersel.report.page.groups import Frequency, group_sentences
+from itersel.report.page.sentences import MOST, count_matches
 
 WORDS = {"the": Frequency(500, 0), "katze": Frequency(3, 0), "in": Frequency(50, 60)}
 SOURCE = ["the katze", "the the", "katze zug in 7 .", " ".join(["the"] * 61), "7 ."]

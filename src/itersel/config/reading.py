@@ -11,7 +11,7 @@ from typing import Any
 from itersel.config.checks import check_experiments, check_models
 from itersel.config.data_checks import check_data
 from itersel.config.defaults import resolved, with_forms
-from itersel.config.experiments import as_written, without_grids
+from itersel.config.grids import as_written, without_grids
 from itersel.config.sections import read_section
 from itersel.config.values import Config
 from itersel.config.yaml_loader import read_yaml

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder, WeightVectors
-from itersel.decode.output import Derivation, Node, derive_all, feature_values, text_of
+from itersel.decode.derivation_trees import Derivation, Node, derive_all
+from itersel.decode.output import feature_values, text_of
 from itersel.errors import InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X

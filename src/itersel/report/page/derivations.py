@@ -9,7 +9,7 @@ from typing import Any
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import derive_all
+from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import LanguageModel, load_model

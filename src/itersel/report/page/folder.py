@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import itersel
 from itersel.config.defaults import Forms, default_forms, has_references
-from itersel.config.experiments import split_repeat, without_grids
+from itersel.config.experiments import split_repeat
+from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
 from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml

@@ -1,0 +1,141 @@
+"""Derivations of translations: trees of rules with scores and features, which imply a word alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from itersel.arrays import Int32s
+from itersel.decode.decoder import Decoder, KBest, SentenceForest, WeightVectors
+
+FEATURES = 6  # maximum number of features shown for a rule
+
+
+class Node(NamedTuple):
+    """A rule in a derivation."""
+
+    depth: int  # 0 for the root
+    # words, or -1 and -2 for the first and second nonterminal of the source side
+    source: tuple[str | int, ...]
+    target: tuple[str | int, ...]
+    begin: int  # of its span of source words
+    end: int
+    score: float  # sum of the weighted features, without the language model
+    features: tuple[tuple[str, float], ...]  # names and weighted values of those that contribute most
+
+
+class Derivation(NamedTuple):
+    """A derivation of a sentence."""
+
+    nodes: tuple[Node, ...]  # rules in pre-order; the children of a rule are in source order
+    words: tuple[str, ...]
+    links: tuple[tuple[int, int], ...]  # word alignment, source-target, from 0, sorted
+    score: float
+    model: float  # contribution of the language model to the score
+
+
+class _Part(NamedTuple):
+    """A rule (its number in the sentence), its sides, and the parts in its nonterminals, in source order."""
+
+    number: int
+    source: list[int]
+    target: list[int]
+    children: tuple[_Part, ...]
+    source_length: int
+    target_length: int
+
+
+def derive_all(
+    decoder: Decoder, sentence: int, weights: WeightVectors, words: Sequence[str], k: int
+) -> tuple[KBest, list[Derivation]]:
+    """Find the k best translations of a sentence and their derivations; `words` is the shard's vocabulary."""
+    seen: list[SentenceForest] = []
+
+    def look(forest: SentenceForest) -> tuple[()]:
+        seen.append(forest)
+        return ()
+
+    found = decoder.decode(sentence, weights, k, look)
+    if not seen:
+        # a sentence without words
+        return found, [Derivation((), (), (), float(found.score[0]), 0.0)]
+    [forest] = seen
+    return found, [_derivation(decoder, forest, rank, weights, words) for rank in range(found.score.shape[0])]
+
+
+def _derivation(
+    decoder: Decoder, forest: SentenceForest, rank: int, weights: WeightVectors, words: Sequence[str]
+) -> Derivation:
+    shard, best = decoder.shard, forest.best
+    nodes: list[Node] = []
+    links: list[tuple[int, int]] = []
+    root = _tree(forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
+    # parts with their depth and the positions where their source and target begin
+    waiting = [(root, 0, 0, 0)]
+    while waiting:
+        part, depth, begin, output = waiting.pop()
+        source = _offsets(part.source, begin, [one.source_length for one in part.children])
+        target = _offsets(part.target, output, [one.target_length for one in part.children])
+        for gap, child in reversed([*enumerate(part.children, 1)]):
+            places = source[part.source.index(-gap)], target[part.target.index(-gap)]
+            waiting.append((child, depth + 1, *places))
+        rule = forest.rules.rule[part.number]
+        points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])]
+        links += [(source[i], target[j]) for i, j in points.tolist()]
+        source_side, target_side = (
+            tuple(words[symbol] if symbol >= 0 else symbol for symbol in side)
+            for side in (part.source, part.target)
+        )
+        score = float(forest.rules.score[part.number])
+        features = _largest(decoder, forest, part.number, weights)
+        end = begin + part.source_length
+        nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
+    text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
+    model = forest.model_weight * float(best.model[rank])
+    return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
+
+
+def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
+    """Build a tree from rules in pre-order, with children in target order.
+
+    Rules are processed from last to first, so deep trees need no recursion.
+    """
+    table = forest.table
+    waiting: list[_Part] = []
+    for number in rules[::-1].tolist():
+        rule = int(forest.rules.rule[number])
+        source = table.source[slice(*table.source_offset[rule : rule + 2])].tolist()
+        target = table.target[slice(*table.target_offset[rule : rule + 2])].tolist()
+        parts = {-symbol: waiting.pop() for symbol in target if symbol < 0}
+        children = tuple(parts[gap] for gap in sorted(parts))
+        lengths = (
+            len(source) - len(parts) + sum(one.source_length for one in children),
+            len(target) - len(parts) + sum(one.target_length for one in children),
+        )
+        waiting.append(_Part(number, source, target, children, *lengths))
+    (root,) = waiting
+    return root
+
+
+def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list[int]:
+    """Return where each symbol of a side begins; `lengths` are the numbers of words in its nonterminals."""
+    found, place = [], begin
+    for symbol in symbols:
+        found.append(place)
+        place += lengths[-symbol - 1] if symbol < 0 else 1
+    return found
+
+
+def _largest(
+    decoder: Decoder, forest: SentenceForest, number: int, weights: WeightVectors
+) -> tuple[tuple[str, float], ...]:
+    """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
+    dense = forest.rules.dense[number] * weights.dense
+    found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
+    table, rule = forest.table, forest.rules.rule[number]
+    row = slice(*table.feature_offset[rule : rule + 2])
+    values = table.feature_value[row] * weights.sparse[table.feature[row]]
+    for feature, value in zip(table.feature[row].tolist(), values.tolist(), strict=True):
+        found[decoder.shard.feature_name.get(feature)] = value
+    order = sorted((item for item in found.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))
+    return tuple(order[:FEATURES])

@@ -1,0 +1,102 @@
+"""Learning curves: what training, mixing and devtest say of each epoch."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from itersel.report.page.folder import Run
+from itersel.report.system import System, score_epochs
+from itersel.storage.hdf5 import header_of
+from itersel.vectors.weights import FORMAT, read_weights
+
+_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
+Record = dict[str, Any]
+
+
+def read_curves(run: Run, system: System | None, references: Sequence[Path], tokenize: str) -> list[Record]:
+    """Return a record for each epoch of a run, finished or not; values not known yet are None.
+
+    Without the `references` of devtest, only epochs of a finished run have scores on devtest.
+    """
+    found = (_EPOCH.fullmatch(path.name) for path in run.folder.glob("epoch-*"))
+    records = []
+    for epoch in sorted(int(match[1]) for match in found if match):
+        folder = run.folder / f"epoch-{epoch}"
+        record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
+        record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
+        record |= _of_devtest(folder, epoch, system, references, tokenize)
+        records.append(record)
+    return records
+
+
+def _of_shards(folder: Path) -> Record:
+    """Return sums over the shards that have been trained."""
+    found = [_attributes(path, _changed(path)) for path in sorted(folder.glob("shard-*.h5"))]
+    trained = [one for one in found if "pairs" in one]
+    sentences, pairs, updates = (
+        sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
+    )
+    bleu = sum(float(one["mean_bleu"]) * int(one["sentences"]) for one in trained)
+    losses = [float(one["loss"]) for one in trained if "loss" in one]
+    return {
+        "shards": len(found),
+        "sentences": sentences or None,
+        "pairs": pairs if trained else None,
+        "updates": updates if trained else None,
+        "pairs_with_loss": 100 * updates / pairs if pairs else None,
+        "training_bleu": 100 * bleu / sentences if sentences else None,
+        "loss": sum(losses) if losses else None,
+    }
+
+
+def _of_weights(path: Path) -> Record:
+    if not path.is_file():
+        return {"active_features": None, "norm": None, "passed_on": False}
+    active, norm = _size(path, _changed(path))
+    attributes = _attributes(path, _changed(path))
+    record: Record = {"active_features": active, "norm": norm, "passed_on": bool(attributes.get("stopped"))}
+    if "bleu" in attributes:
+        # for a batch tuner: corpus BLEU of the translations that it chose from the lists
+        record |= {"training_bleu": float(attributes["bleu"])}
+    return record
+
+
+def _of_devtest(
+    folder: Path, epoch: int, system: System | None, references: Sequence[Path], tokenize: str
+) -> Record:
+    bleu, penalty = None, None
+    path = folder / "devtest.txt"
+    if system is not None and epoch <= len(system.devtest_bleu):
+        bleu, penalty = system.devtest_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
+    elif path.is_file() and references:
+        bleu, penalty = _score(path, _changed(path), tuple(references), tokenize)
+    return {"devtest_bleu": bleu, "brevity_penalty": penalty}
+
+
+def _changed(path: Path) -> int:
+    """Return the time when a file was written, a cache key with which `watch` rereads only changed files."""
+    return os.stat(path).st_mtime_ns
+
+
+@cache
+def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
+    return header_of(path, FORMAT).attributes
+
+
+@cache
+def _size(path: Path, changed: int) -> tuple[int, float]:
+    value = read_weights(path).value
+    return int(np.count_nonzero(value)), float(np.linalg.norm(value))
+
+
+@cache
+def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
+    (score,), _ = score_epochs(references, [str(path)], tokenize)
+    return score.bleu, score.brevity_penalty
