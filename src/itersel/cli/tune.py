@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from itersel.cli.arguments import add_options, add_output, add_text_output, named_file, positive, seed
+from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.learners import HELD_OUT_ONLY, TUNERS
 from itersel.errors import InputError
 from itersel.plugins import Joined
 
-# PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads and on the type of processor.
-# OpenBLAS's code for Nehalem runs wherever numpy runs on x86-64. The variables are read when numpy is
-# imported, which no module does before the step is known.
-os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
+use_portable_blas()
 
 # Those that read forests say so.
 TEXT_TUNERS = Joined(TUNERS, HELD_OUT_ONLY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from itersel.cli.arguments import (
     add_iteration,
@@ -14,11 +13,11 @@ from itersel.cli.arguments import (
     add_settings,
     read_placed,
 )
+from itersel.cli.blas import use_portable_blas
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 
-# see `itersel.cli.tune`
-os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
+use_portable_blas()
 
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
