@@ -151,7 +151,7 @@ BAD = [
     (experiment(learner="mira"), "learner' must contain 'name: ...', not 'mira'"),
     (learner("mert2"), "learner.name' is 'mert2', must be one of perceptron"),
     (learner(["x"]), "learner.name' is"),
-    (learner("perceptron", c=1), "learner.c' does not apply to learner perceptron, only to mira, kbest-mira"),
+    (learner("perceptron", c=1), "learner.c' does not apply to learner perceptron, only to mira"),
     (learner("perceptron", x=1), "unknown key 'experiments.a.learner.x'; known keys: bleu, average"),
     (experiment(shards=3), "shards' belongs to tasks: random"),
     # data
@@ -295,7 +295,7 @@ INCONSISTENT = [
     (data(modules=["a", "b"], held_out_modules=["b"]), "'data.held_out_modules': 'b' is in data.modules"),
     (train(**PAIR, alignment="x"), "needs data.tokenized: true"),
     (experiment() | {"language_model": {"arpa": "x"}, "data": {"monolingual": "y"}}, "'data.monolingual'"),
-    (experiment(learner={"c": 1}), "learner.c' does not apply to learner adagrad, only to mira, kbest-mira"),
+    (experiment(learner={"c": 1}), "learner.c' does not apply to learner adagrad, only to mira"),
     (experiment(tasks={"labels": {"x": 1}}), "tasks.labels' does not apply to tasks resharding, only to"),
     (experiment(tasks={"shards": 1}), "tasks.shards' is 1, must be at least 2"),
     # tasks

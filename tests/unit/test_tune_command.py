@@ -85,7 +85,7 @@ def test_a_set_of_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("tuner", "iteration", "options", "keys", "said"),
     [
-        ("mert", 2, [], {}, "MERT tunes only dense features, but the lists have sparse ones"),
+        ("mert", 2, [], {}, "mert tunes only dense features, but the lists have sparse ones"),
         ("kbest-mira", 2, ["--previous", "nan"], {}, "the weight of 'Glue'"),
         ("kbest-mira", 2, ["--previous", "inf"], {}, "the weight of 'Glue'"),
         ("kbest-mira", 2, ["--previous", "1e300"], {}, "the weight of 'Glue'"),

@@ -38,9 +38,9 @@ def write_forms(paths: list[str], content: Any, forms: Mapping[str, Form]) -> No
 
 def write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
     """Write a table as text, tab-separated values and JSON."""
-    write_forms(paths, table, dict(zip(TABLES, (text, tsv, as_json), strict=True)))
+    write_forms(paths, table, dict(zip(TABLES, (text, tsv, json_lines), strict=True)))
 
 
-def as_json(table: object) -> list[str]:
+def json_lines(table: object) -> list[str]:
     """Return the lines of JSON."""
     return [json.dumps(table, indent=2, ensure_ascii=False)]

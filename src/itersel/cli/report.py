@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
-from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, as_json, write_forms
+from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
 from itersel.errors import InputError
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 
@@ -94,7 +94,7 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs import compare_runs, read_runs
     from itersel.report.runs_table import latex, markdown, render_runs, text_table, tsv_table
 
-    made: list[Form] = [text_table, tsv_table, as_json, latex, markdown, lambda one: [render_runs(one)]]
+    made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]
     forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}

@@ -35,17 +35,18 @@ def _check_task(tuner: Batch, task: Task) -> None:
         raise InputError(f"recreate these forests with features: {wanted}", first)
     if not tuner.searches or task.sums:
         return
+    only_dense = f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
     if not tuner.reads_forests and lists.has_sparse_features():
         raise InputError(
-            "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
-            "features: dense, or choose another tuner",
+            f"{only_dense}, but the lists have sparse ones; recreate them with features: dense, or choose "
+            "another tuner",
             first,
         )
     others = elsewhere(task.before, make_weights(dict.fromkeys((*names, *START), 0.0)))
     if others.key.shape[0]:
         raise InputError(
-            f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
-            "features; set sum_sparse, or start from dense weights"
+            f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
+            "sum_sparse, or start from dense weights"
         )
 
 
