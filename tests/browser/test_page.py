@@ -106,6 +106,8 @@ def test_chooser_of_experiments(browser, page):
     browser.open(page)
     browser.run("document.querySelector('#chooser input').click()")
     browser.wait("document.querySelectorAll('[data-chart=devtest_bleu] .layer_1_marks path').length === 6")
+    # one of the three experiments, with its three repeats, is gone
+    assert browser.count("[data-chart=devtest_bleu] svg .mark-line path") == 6
 
 
 def test_table_sorts(browser, run, page):

@@ -23,6 +23,8 @@ from itersel.limits import (
 )
 
 T = TypeVar("T")
+# Keys of settings that say where in a run a job belongs, and their options.
+PLACE = {"epoch": "epoch", "iteration": "iteration", "shard": "shard_number"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -119,10 +121,6 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
             action.default = argparse.SUPPRESS
 
 
-# Keys of settings that say where in a run a job belongs, and their options.
-PLACE = {"epoch": "epoch", "iteration": "iteration", "shard": "shard_number"}
-
-
 def read_placed(kind: type[T], options: argparse.Namespace) -> T:
     """Return the settings of a step, with the place that its options give."""
     from itersel.config.settings import read_settings
@@ -209,12 +207,6 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
     """Add the option for the references of one text."""
     reference = "reference translation, one sentence per line, plain or compressed; may be repeated"
     add_options(parser, {"--reference FILE": reference}, required=True, action="append")
-
-
-def add_scoring(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that compute BLEU of tokenised translations."""
-    add_reference(parser)
-    add_tokenize(parser)
 
 
 def add_tokenize(parser: argparse.ArgumentParser) -> None:

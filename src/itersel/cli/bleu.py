@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, add_randomization, add_reference, add_scoring
+from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.limits import METRICS, TOKENIZERS
@@ -21,7 +21,8 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
         "Compute lowercased BLEU as in mteval-v11b, with sacrebleu. Prints one line per system (BLEU, the "
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
-    add_scoring(parser)
+    add_reference(parser)
+    add_tokenize(parser)
     add_options(parser, {"systems SYSTEM": "translations, one per line (- is standard input)"}, nargs="+")
 
 

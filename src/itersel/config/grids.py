@@ -1,4 +1,4 @@
-"""Grids: experiments with lists in place of single values, one for each combination of these."""
+"""Grids: an experiment with lists in place of single values stands for one per combination."""
 
 from __future__ import annotations
 

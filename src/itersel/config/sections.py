@@ -66,8 +66,7 @@ def read_section(kind: Any, content: object, key: str = "", siblings: Forms | No
     """Return a section of this kind from a mapping, such as a YAML or JSON file has.
 
     Keys that the mapping lacks have their defaults. An InputError names the full key, which begins with
-    `key`.
-    `siblings` are the forms of a section that has several, such as the learner.
+    `key`. `siblings` are the forms of a section that has several, such as the learner.
     """
     content = _mapping(content, key, "'key: value' lines")
     known = {item.name: item for item in fields(kind)}
