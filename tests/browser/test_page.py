@@ -107,7 +107,7 @@ def test_chooser_of_experiments(browser, page):
     browser.run("document.querySelector('#chooser input').click()")
     browser.wait("document.querySelectorAll('[data-chart=devtest_bleu] .layer_1_marks path').length === 6")
     # one of the three experiments, with its three repeats, is gone
-    assert browser.count("[data-chart=devtest_bleu] svg .mark-line path") == 6
+    assert browser.count("[data-chart=devtest_bleu] svg .layer_1_marks path") == 6
 
 
 def test_table_sorts(browser, run, page):
