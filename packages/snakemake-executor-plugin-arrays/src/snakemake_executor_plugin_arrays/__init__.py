@@ -12,18 +12,21 @@ its part that submits, and `reporting` the one that reports. `requests` collects
 `job_command` and `quoting` write its command, `options` corrects what Snakemake makes of its own command
 line, and `failures` explains what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting`
 knows what has to wait. On a node, `node` is the Snakemake of one job, `together` that of several, and
-`attempt` stops them if another attempt has taken their place or their job was given up.
+`attempt` stops them if another attempt has taken their place or their job was given up. `clocks` corrects the
+times of outputs if the clock of a host is behind.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
 # strings, and `Optional[str]` instead of `str | None`.
+import os
 import sys
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
-from snakemake_executor_plugin_arrays.attempt import guard
+from snakemake_executor_plugin_arrays import clocks
+from snakemake_executor_plugin_arrays.attempt import SHELL_VARIABLE, guard
 from snakemake_executor_plugin_arrays.executor import Executor
 from snakemake_executor_plugin_arrays.options import join_options, shorten_errors
 
@@ -135,3 +138,8 @@ class ExecutorSettings(ExecutorSettingsBase):
     keep_logs: bool = _setting(
         False, "Keep the logs of successful jobs, too. Logs are in .snakemake/arrays in the working folder."
     )
+
+
+# Here, too, for rules with `run:`; last, because it imports Snakemake, which looks for the above.
+if SHELL_VARIABLE in os.environ:
+    clocks.install()

@@ -15,7 +15,7 @@ from typing import Any
 from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from snakemake_executor_plugin_arrays import quoting
+from snakemake_executor_plugin_arrays import clocks, quoting
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import QUICK, Client, SchedulerError
 from snakemake_executor_plugin_arrays.failures import FINAL, Place
@@ -44,6 +44,8 @@ class Executor(ReportingExecutor):
     def __post_init__(self) -> None:
         """Check the settings, and cancel the arrays of runs whose Snakemake was killed."""
         quoting.install()
+        # for local rules, and because Snakemake checks the outputs of a node's jobs here again
+        clocks.install()
         self.settings = self.workflow.executor_settings
         check_settings(self.settings)
         self.scheduler = choose_scheduler(self.settings)
