@@ -1,12 +1,18 @@
 """``itersel align``: a tiny corpus, given alignments, and bad input."""
 
+import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config
 
+from itersel.align import sampler
+from itersel.align.sampler import schedule
 from itersel.cli.main import main
 from itersel.corpus.columns import read_alignment
 from itersel.errors import InputError
@@ -18,12 +24,27 @@ TARGET = ["the house", "the book", "a book", "a house", "the small house", "a sm
 # Aligned word by word, in order; an empty side has no links.
 ALIGNMENT = ["0-0 1-1"] * 4 + ["0-0 1-1 2-2"] * 2 + ["", "0-0"]
 TEXTS = "--source source --target target.gz"
+# Sentence pairs of a text over which the aligner passes 26 times; over those here, 2,654 times.
+SEVERAL = 100_000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fewer_passes() -> Iterator[None]:
+    """Let interpreted kernels, which are slow, make fewer passes: enough for so little text."""
+    with pytest.MonkeyPatch.context() as patch:
+        if config.DISABLE_JIT:
+            patch.setattr(sampler, "schedule", lambda pairs: schedule(max(pairs, SEVERAL)))
+        yield
+
+
+def write_corpus(folder: Path) -> None:
+    write_lines(folder / "source", SOURCE)
+    write_lines(folder / "target.gz", TARGET)
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    write_lines(tmp_path / "source", SOURCE)
-    write_lines(tmp_path / "target.gz", TARGET)
+    write_corpus(tmp_path)
     return tmp_path
 
 
@@ -64,13 +85,21 @@ def test_directions_are_symmetrised_as_one_command_does(corpus: Path) -> None:
     assert read_lines(corpus / "symmetrized") == expected
 
 
-@pytest.fixture
-def models(corpus: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Train on the corpus; returns the models of both directions."""
-    paths = [str(corpus / f"{direction}.model") for direction in ("reverse", "forward")]
+    folder = tmp_path_factory.mktemp("trained")
+    write_corpus(folder)
+    paths = [folder / f"{direction}.model" for direction in ("reverse", "forward")]
     for path in paths:
-        run(corpus, "--direction", Path(path).stem, "--save", path)
+        run(folder, "--direction", path.stem, "--save", str(path))
     return paths
+
+
+@pytest.fixture
+def models(trained: list[Path], corpus: Path) -> list[str]:
+    """Return copies of the models, next to the corpus."""
+    return [str(shutil.copy(path, corpus)) for path in trained]
 
 
 def test_models_align_other_text(corpus: Path, models: list[str]) -> None:
@@ -161,7 +190,9 @@ def test_files_with_names_of_modules_are_not_imported(corpus: Path, step: str) -
         (corpus / f"{name}.py").write_text("raise SystemExit('imported')\n")
     words = ["--source=source", "--target=target.gz", "--output=out.gz"] if step == "align" else ["--version"]
     command = [Path(sys.executable).with_name("itersel"), step, *words]
-    done = subprocess.run(command, cwd=corpus, capture_output=True, text=True, check=False)
+    # compiled in any case, because this process makes all passes
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(command, cwd=corpus, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     if step == "align":
         assert read_lines(corpus / "out.gz") == ALIGNMENT
