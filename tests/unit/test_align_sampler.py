@@ -1,9 +1,14 @@
 """The aligner against its formulas in plain Python."""
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from numba import config
+from tests.conftest import ROOT
 from tests.naive import aligner
 
 from itersel.align import sampler
@@ -89,6 +94,16 @@ def test_tables_have_room(monkeypatch):
     monkeypatch.setattr(one, "_pass", checked)
     one.run()
     assert len(set(tables)) > 1
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are interpreted")
+def test_interpreted_kernels():
+    """An index that is negative is an error there; compiled, it would read other memory."""
+    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore:overflow encountered:RuntimeWarning"]
+    command = [sys.executable, "-m", "pytest", *options, __file__, "-k", "equals_plain_python"]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(("pairs", "counts"), [(30_000, (1, 7, 7, 29, 1)), (2_000_000, (1, 2, 1, 4, 1))])
