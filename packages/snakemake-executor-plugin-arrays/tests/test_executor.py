@@ -271,15 +271,17 @@ def test_file_system_out_of_reach_loses_no_job(tmp_path):
     assert watched.unreported == 1
 
 
-def test_folder_that_does_not_come_back(tmp_path, caplog):
-    """One warning, and in the end the tasks are lost."""
-    watched = Watched(tmp_path / "a", [ALIVE, ALIVE, {}, {}])
+@pytest.mark.parametrize("scheduler", [Slurm(), GridEngine("smp", [], True)])
+def test_folder_that_does_not_come_back(tmp_path, caplog, scheduler):
+    """One warning, and in the end the tasks are lost: whether they had begun cannot be seen."""
+    watched = Watched(tmp_path / "a", [ALIVE, ALIVE, {}, {}], scheduler)
     (tmp_path / "a").rename(tmp_path / "b")
     for _ in range(3):
         assert watched.look() == ["0", "1"]
     assert caplog.text.count("cannot be read") == 1
     assert watched.look() == []
-    assert len(watched.reports) == 2
+    missing = f"{tmp_path / 'a'} cannot be written to: {os.strerror(errno.ENOENT)}"
+    assert [missing in message for _, message in watched.reports] == [True, True]
 
 
 UNWRITTEN = "ended, but the exit status of the job is missing"

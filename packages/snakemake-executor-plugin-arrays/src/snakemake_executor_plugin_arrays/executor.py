@@ -274,8 +274,9 @@ class Executor(ReportingExecutor):
                 ended.append((info, status if place.revoked_since is None else not_by_us(status)))
             elif place.revoked_since is None:
                 place.revoked_since = now
-                # nobody else removes what waits
-                place.was_cancelled |= self.scheduler.leaves_if_removed and not place.has_begun
+                # nobody else removes what waits; without the folder, it is unknown whether it did
+                waited = place.folder.path not in self.unreadable and not place.has_begun
+                place.was_cancelled |= self.scheduler.leaves_if_removed and waited
                 doubtful.append(place)
                 kept.append(info)
             elif now - place.revoked_since < self.notice_seconds:
