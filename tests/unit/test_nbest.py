@@ -138,7 +138,7 @@ def test_scores_are_features(tmp_path):
 
 def test_rescored_lists_keep_their_form(tmp_path):
     path = write(tmp_path / "list", MOSES, MOSES.replace("-3.5", "1"), CDEC, NEURAL, "0 ||| z ||| LM=0", JSON)
-    lists, weights = read_lists([path]), make_weights({"LM": 2.0})
+    lists, weights = read_lists([path], has_lines=True), make_weights({"LM": 2.0})
     assert list(rescored_lines(lists, weights, 3)) == [
         "0 ||| a b ||| LM= 1 TM= -1 -2 ||| 2 ||| 0-0 1-1",
         "0 ||| a b ||| LanguageModel=-3.5 R:x=y=1 ||| 0",

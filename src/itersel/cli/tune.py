@@ -115,13 +115,14 @@ def _rescore(options: argparse.Namespace) -> None:
     from itersel.storage.files import write_lines
 
     weights = read_weights(options.weights)
-    lists = read_lists(options.nbest, scores=_scores_of(options))
+    is_ranked = options.k_best is not None
+    lists = read_lists(options.nbest, scores=_scores_of(options), has_lines=is_ranked)
     absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)
     if absent:
         _warn("rescore", "weights of features in no list", absent)
     lines = lists.table.best_texts(weights)
-    if options.k_best is not None:
+    if is_ranked:
         lines = rescored_lines(lists, weights, options.k_best)
     write_lines(options.output, lines)

@@ -136,9 +136,8 @@ def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
 
 
 def read_sparse(path: FilePath) -> SparseRows:
-    """Read the sparse features."""
-    arrays, _ = read_arrays(path, FORMAT, SPARSE_ARRAYS)
-    return _sparse(arrays)
+    """Read the sparse features; keys are in the order of the file, not ascending."""
+    return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])
 
 
 def read_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
@@ -151,7 +150,7 @@ def read_table(path: FilePath, features: str = "all", has_text: bool = False) ->
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
     if features == "all":
-        table = table._replace(sparse=_sparse(arrays))
+        table = table._replace(sparse=sparse_rows(*_sparse(arrays)))
     if has_text:
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be translated with", path)
@@ -166,8 +165,7 @@ def count_sentences(path: FilePath) -> int:
 
 
 def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
-    """Return the sparse features in the order of their keys."""
-    return sparse_rows(
+    return SparseRows(
         arrays["feature"],
         arrays["feature_value"],
         arrays["feature_offset"],

@@ -32,7 +32,7 @@ class ReadLists(NamedTuple):
 
     table: ListTable
     row: Int64s  # (H): position of each translation in the files, one after the other
-    line: list[str]  # the lines of the files (H)
+    line: list[str]  # the lines of the files (H), if they are wanted
     names: list[str]  # of all features, in order of first occurrence
     sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
 
@@ -45,7 +45,9 @@ class ReadLists(NamedTuple):
             sparse=table.sparse_rows.take(rows),
             text=table.text.take(rows),
         )
-        return self._replace(table=kept, row=self.row[rows], line=[self.line[row] for row in rows.tolist()])
+        return self._replace(
+            table=kept, row=self.row[rows], line=[self.line[row] for row in rows.tolist() if self.line]
+        )
 
 
 def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
@@ -65,17 +67,18 @@ def read_lists(
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
     dense: DenseFinder = find_dense,
+    has_lines: bool = False,
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
     By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
     are further features: a number for each translation, in the order of the lists, in a file or an array.
-    Features that `dense` does not choose are sparse.
+    Features that `dense` does not choose are sparse. With `has_lines`, the lines are kept, too.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
     parser = LineParser()
-    found = _collect(paths, parser)
+    found = _collect(paths, parser, has_lines)
     translations = len(found.text)
     place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
     order = np.argsort(place, kind="stable")
@@ -93,7 +96,8 @@ def read_lists(
     table = table._replace(
         offset=offsets_of(np.bincount(place)), text=string_table(found.text[i] for i in order.tolist())
     )
-    return ReadLists(table, order, [found.line[i] for i in order.tolist()], names, parser.sizes)
+    lines = [found.line[i] for i in order.tolist()] if has_lines else []
+    return ReadLists(table, order, lines, names, parser.sizes)
 
 
 class _Collected(NamedTuple):
@@ -107,13 +111,14 @@ class _Collected(NamedTuple):
     value: Float64s
 
 
-def _collect(paths: Sequence[FilePath], parser: LineParser) -> _Collected:
+def _collect(paths: Sequence[FilePath], parser: LineParser, has_lines: bool) -> _Collected:
     lines, texts, sentence = list[str](), list[str](), array("q")
     count, feature, value = array("q"), array("i"), array("d")
     for path in paths:
         for number, line in translation_lines(path):
             found = parser.parse(line, path, number)
-            lines.append(line)
+            if has_lines:
+                lines.append(line)
             texts.append(found.text)
             sentence.append(found.sentence)
             count.append(len(found.features))

@@ -164,7 +164,7 @@ class ListTable(NamedTuple):
         return _means(self.statistics.length, self.offset)
 
     def references(self, sentence: int) -> References:
-        """Return the references of a sentence, of which only lengths are known; an empty one if there are none."""
+        """Return the references of a sentence: only their lengths are known; without any, an empty one."""
         length = np.zeros(1, np.int64)
         if self.reference_length.shape[0]:
             length = self.reference_length[slice(*self.reference_offset[sentence : sentence + 2])]
