@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from itersel.bleu.kernels import ORDER
 from itersel.limits import DENSE_FEATURES
+from itersel.lists.files import FORMAT
+from itersel.lists.table import DIGITS
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.strings import StringTable, offsets_of, string_table
-from itersel.tune.generate import DIGITS, FORMAT, START
+from itersel.tune.generate import START
 from itersel.vectors.features import feature_keys
 
 SENTENCES, K_BEST, ITERATIONS = 1029, 100, 10

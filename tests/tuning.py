@@ -17,10 +17,11 @@ from itersel.cli.main import main
 from itersel.config.learners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
+from itersel.lists.files import FORMAT
+from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.hdf5_rows import write_rows
 from itersel.storage.strings import offsets_of, string_table
-from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.generate import FORMAT, START
+from itersel.tune.generate import START
 from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
@@ -66,32 +67,30 @@ def dense_arrays(translations: Sequence[Translation]) -> dict[str, NDArray[Any]]
     }
 
 
-def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
+def make_table(sentences: Sequence[Sentence]) -> ListTable:
     """Return lists in the form that tuners receive."""
     every = [one for sentence in sentences for one in sentence.translations]
     table = string_table(SPARSE_NAMES)
-    keys = feature_keys(table)
-    order = np.argsort(keys)
-    row_of = {SPARSE_NAMES[i]: row for row, i in enumerate(order.tolist())}
-    rows = [sorted((row_of[n], v) for n, v in one.features.items() if n in row_of) for one in every]
+    row_of = {name: row for row, name in enumerate(SPARSE_NAMES)}
+    rows = [[(row_of[n], v) for n, v in one.features.items() if n in row_of] for one in every]
     closest = [s.reference_length(one) for s in sentences for one in s.translations]
     arrays = dense_arrays(every)
-    pool = Pool(
-        offsets_of([len(sentence.translations) for sentence in sentences]),
-        np.array([max(sentence.reference_lengths) for sentence in sentences], np.int64),
-        np.array([np.mean(sentence.reference_lengths) for sentence in sentences]),
-        Statistics(arrays["matches"], arrays["length"], np.array(closest, np.int32)),
-        arrays["dense"],
-        np.arange(len(every)),
-    )
-    sparse = SparseRows(
+    sparse = sparse_rows(
         np.array([i for row in rows for i, _ in row], np.int32),
         np.array([value for row in rows for _, value in row], np.float64),
         offsets_of([len(row) for row in rows]),
-        keys[order],
-        table.take(order),
+        feature_keys(table),
+        table,
     )
-    return pool, sparse
+    return ListTable(
+        offsets_of([len(sentence.translations) for sentence in sentences]),
+        arrays["dense"],
+        DENSE_NAMES,
+        sparse,
+        reference_length=np.array([n for sentence in sentences for n in sentence.reference_lengths]),
+        reference_offset=offsets_of([len(sentence.reference_lengths) for sentence in sentences]),
+        statistics=Statistics(arrays["matches"], arrays["length"], np.array(closest, np.int32)),
+    )
 
 
 def translation_hash(one: Translation) -> list[int]:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from itersel.learn.learners.mira import Mira as Mira
     from itersel.learn.learners.perceptron import Perceptron as Perceptron
     from itersel.learn.train import Training as Training
+    from itersel.lists.rescoring import rescore as rescore
+    from itersel.lists.weights import read_weights as read_weights
+    from itersel.lists.weights import write_weights as write_weights
     from itersel.lm.binary import LanguageModel as LanguageModel
     from itersel.lm.binary import load_model as load_model
-    from itersel.nbest.weights import read_weights as read_weights
-    from itersel.nbest.weights import rescore as rescore
-    from itersel.nbest.weights import write_weights as write_weights
     from itersel.tune.nbest import TunedLists as TunedLists
     from itersel.tune.nbest import tune_nbest as tune_nbest
     from itersel.tune.tuners.kbest_mira import KBestMira as KBestMira
@@ -73,7 +73,8 @@ _MODULES = {
     "itersel.tune.tuners.kbest_mira": ("KBestMira",),
     "itersel.tune.tuners.mert": ("Mert",),
     "itersel.tune.tuners.pro": ("Pro",),
-    "itersel.nbest.weights": ("read_weights", "rescore", "write_weights"),
+    "itersel.lists.rescoring": ("rescore",),
+    "itersel.lists.weights": ("read_weights", "write_weights"),
     "itersel.vectors.weights": ("Weights", "make_weights"),
 }
 

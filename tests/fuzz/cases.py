@@ -23,24 +23,23 @@ from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 
 from itersel.align import sampler
 from itersel.cli.main import main
-from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
 from itersel.learn.state import STATE
+from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
 from itersel.translate.system import FORMAT as BUNDLE
-from itersel.tune import forests, generate
+from itersel.tune import forests
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
     **dict.fromkeys(("shard", "shard-categories"), shard_format.FORMAT),
-    "shard-lists": lists.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,
     "bundle": BUNDLE,
-    "lists": generate.FORMAT,
+    **dict.fromkeys(("lists", "shard-lists"), lists.FORMAT),
     "forests": forests.FORMAT,
     "counts": counts.FORMAT,
     "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),

@@ -147,7 +147,7 @@ def make_corpus(folder: Path) -> None:
         "parts.txt": ["part0.h5", "part1.h5"],
         "shards.txt": ["shard.h5", "shard1.h5"],
         **{f"{name}.txt": [f"{name}0.h5", f"{name}1.h5"] for name in ("late", "path")},
-        **{f"{name}.txt": [f"{name}.h5"] for name in ("lists", "dense", "forests")},
+        **{f"{name}.txt": [f"{name}.h5"] for name in ("lists", "listed", "dense", "forests")},
         "syntax.grammar": SYNTAX,
     }
     for name, lines in texts.items():

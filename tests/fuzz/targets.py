@@ -113,7 +113,7 @@ TARGETS = {
         f"{step('train', learner={'name': 'mira'})} --output out.h5 --shard FILE",
         f"{step('train', learner=ADAGRAD, features='dense')} --output out.h5 --shard FILE",
         "decode --weights weights.txt --output out --shard FILE",
-        f"{step('step kbest', k_best=3)} --output out.h5 --shard FILE",
+        _tune("pro", "listed.txt"),
     ),
     "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
     "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "step selection --matrices FILE --output out.txt"),

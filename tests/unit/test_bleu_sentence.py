@@ -12,6 +12,7 @@ from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
 from itersel.bleu import kernels
+from itersel.bleu.kernels import ngram_matches
 from itersel.bleu.sentence import VARIANTS, SentenceBleu
 
 Words = list[int]
@@ -33,7 +34,9 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
-    return scorer.score(*flat(hypotheses), make_references(*references)).tolist()
+    word, offset = flat(hypotheses)
+    made = make_references(*references)
+    return scorer.score(ngram_matches(word, offset, made), np.diff(offset), made).tolist()
 
 
 @pytest.mark.parametrize(

@@ -16,22 +16,22 @@ from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
-from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
 from itersel.learn import state
+from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.select import selection
 from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
 from itersel.translate import system
-from itersel.tune import forests, generate
+from itersel.tune import forests
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
-MODULES = {"Shards": shard_format, "Weights": weights, "k-best lists": generate, "Forests": forests}
+MODULES = {"Shards": shard_format, "Weights": weights, "Lists": lists, "Forests": forests}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
-MODULES |= {"Alignment models": sampler, "Shards of lists": lists}
+MODULES |= {"Alignment models": sampler}
 
 # The settings in experiments/against-cdec.sh.
 KINDS = {"step kbest": ListSettings, "step forest": ForestSettings, "step tune": TuneSettings}

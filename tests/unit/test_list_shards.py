@@ -1,7 +1,7 @@
 """Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
 
 import itertools
-from dataclasses import replace
+import shutil
 
 import numpy as np
 import pytest
@@ -10,14 +10,16 @@ from tests.naive import oracle
 from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
+from tests.tuning import random_sentences, write_file
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
 from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
-from itersel.decode.lists import ListDecoder, read_list_shard, write_list_shard
+from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import InputError
-from itersel.nbest.sharding import find_lists, shard_lists, summarise
+from itersel.lists.files import read_table, write_table
+from itersel.lists.sharding import find_lists, shard_lists, summarise
 from itersel.storage.files import read_lines
 from itersel.vectors.weights import make_weights, read_weights
 
@@ -85,29 +87,30 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     cut(folder, shards=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
-    monkeypatch.setattr("itersel.nbest.sharding.WAITING", 1)
-    monkeypatch.setattr("itersel.nbest.sharding.PARSED", 2)
+    monkeypatch.setattr("itersel.lists.sharding.WAITING", 1)
     cut(folder, shards=2)
     assert written() == at_once
 
 
 def test_shard(folder):
     cut(folder)
-    shard = read_list_shard(import_shard(folder), has_text=True)
-    assert shard.sentence_offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
+    shard = read_table(import_shard(folder), has_text=True)
+    assert shard.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
     assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
-    assert shard.feature_name.take(shard.feature).to_list() == ["w_the", "TM_1", "w_the"]
-    assert shard.feature_value.tolist() == [1.0, 1.0, -1.0]
-    assert [shard.text_of(row) for row in (0, 4)] == ["the cat", "no ?"]
-    assert shard.vocabulary.take(shard.references(0).word).to_list() == ["the", "cat", "sat"]
+    sparse = shard.sparse_rows
+    assert sparse.name.take(sparse.feature).to_list() == ["w_the", "TM_1", "w_the"]
+    assert sparse.value.tolist() == [1.0, 1.0, -1.0]
+    assert [shard.text.get(row) for row in (0, 4)] == ["the cat", "no ?"]
+    assert (shard.references(0).lengths.tolist(), shard.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
+    assert shard.statistics.matches[0].tolist() == [2, 1, 0, 0]
     # with the weights of only some features, and ties in the order of the list
     decoder = ListDecoder(shard)
     vectors = decoder.weight_vectors(make_weights({"LM": -1.0, "w_the": 4.0, "of another": 1.0}))
     best = decoder.decode(0, vectors, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
     assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
-    dense = read_list_shard(folder / "0.h5", "dense")
-    assert (dense.feature.shape[0], dense.feature_key.shape[0]) == (0, 0)
+    dense = read_table(folder / "0.h5", "dense")
+    assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     decoder = ListDecoder(dense)
     assert decoder.decode(0, decoder.weight_vectors(make_weights({}))).score.shape == (2,)
 
@@ -118,9 +121,10 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     cut(folder)
     path = import_shard(folder, language="en", protected=[r"No\?"])
-    shard = read_list_shard(path)
-    words = ["it", "rains", ".", "a", "dog", "!", "x", "No?"]
-    assert shard.vocabulary.take(shard.word).to_list() == words
+    shard = read_table(path)
+    # it rains . | a dog ! | x | No?
+    assert shard.statistics.length.tolist() == [3, 3, 1, 1]
+    assert shard.statistics.matches[:, 0].tolist() == [0, 2, 0, 0]
     capsys.readouterr()
     itersel("decode", "--shard", path, "--weights", write(folder / "weights", "LM 1"))
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
@@ -130,7 +134,7 @@ def test_qualities_are_learned_from(folder):
     """Instead of BLEU; the lowest of the whole text is 0, the highest 1."""
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
-    assert read_list_shard(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
+    assert read_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
         how = settings(learner={"name": learner, **pairs})
@@ -183,24 +187,28 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
         assert found.keys() <= {*ALL_NAMES, "elsewhere"}
 
 
-def test_tuners_read_lists_where_a_decoder_would_write_them(folder):
-    """In the first iteration, all dense weights are 1; each iteration adds the best under other weights."""
+@pytest.mark.parametrize(
+    "tuner", [{"name": "kbest-mira"}, {"name": "pro", "interpolation": 1.0}, {"name": "mert"}], ids=str
+)
+def test_tuners_read_whole_lists(folder, tuner):
+    """In all iterations; with `quality`, it is tuned for, also where there are references."""
     good, bad = "the cat sat on it now", "the cat sat on now it"
-    write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 x=1" for n in range(4)))
-    write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 y=1" for n in range(4)))
+    write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 TM= 1 x=1" for n in range(4)))
+    write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 TM= 1 y=1" for n in range(4)))
     write(folder / "references", *[good] * 4)
-    cut(folder)
-    read = ["step", "kbest", "--shard", import_shard(folder), *settings(k_best=1)]
-    tune = ["step", "tune", *settings(tuner={"name": "kbest-mira"}), "--output", folder / "w"]
-    files, before = [f"{folder}/k{iteration}.h5" for iteration in (1, 2)], write(folder / "before", "LM -1")
-    itersel(*read, "--output", files[0])
-    # the only translations are those with the most LM, and no weight can change that
-    itersel(*tune, "--lists", write(folder / "lists.txt", files[0]), "--iteration", 1)
-    assert read_weights(folder / "w").to_dict() == {"LM": 1.0}
-    itersel(*read, "--weights", before, "--iteration", 2, "--output", files[1])
-    itersel(*tune, "--lists", write(folder / "lists.txt", *files), "--iteration", 2, "--previous", before)
-    found = read_weights(folder / "w").to_dict()
-    assert found["LM"] + found.get("x", 0.0) > 2 * found["LM"] + found.get("y", 0.0)
+    how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
+    tune = ["step", "tune", *how, "--lists", folder / "lists.txt", "--output", folder / "w"]
+    tune += ["--previous", write(folder / "before", "LM 1")]
+    for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
+        shutil.rmtree(folder / "cut", ignore_errors=True)
+        cut(folder, *quality, shards=2)
+        paths = [str(import_shard(folder, shard)) for shard in range(2)]
+        write(folder / "lists.txt", *reversed(paths))
+        for iteration in (1, 7):
+            itersel(*tune, "--iteration", iteration)
+            found = read_weights(folder / "w").to_dict()
+            lead = found["LM"] + found.get("y", 0.0) - found.get("x", 0.0)
+            assert lead * sign > 0
 
 
 def test_texts_of_a_run(folder, refused):
@@ -312,14 +320,20 @@ def test_what_needs_a_decoder(folder, refused):
 
 def test_damage(folder):
     cut(folder)
-    shard = read_list_shard(import_shard(folder))
-    twice = {"feature": np.ones(3, np.int32), "feature_offset": np.array([0, 2, 2, 2, 2, 3])}
+    shard = read_table(import_shard(folder), has_text=True)
+    wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
     for change, message in (
-        ({"sentence_offset": np.array([0, 2, 2, 4, 5])}, "'sentence_offset' leaves a sentence without"),
-        ({"dense_names": ("LM", "LM")}, "'dense_names' must hold 1 different names"),
-        ({"reference_offset": np.array([0, shard.reference.shape[0]])}, "has 1 references for 4 sentences"),
-        (twice, "'feature' does"),
+        ({"offset": np.array([0, 2, 2, 4, 5])}, "a sentence has no translations"),
+        ({"dense_names": ("LM", "LM")}, "'dense_names' does not name the dense features"),
+        ({"reference_length": shard.reference_length[:3]}, "has 3 references for 4 sentences"),
+        ({"statistics": wrong}, "more matches than n-grams"),
     ):
-        write_list_shard(folder / "damaged.h5", replace(shard, **change))
+        write_table(folder / "damaged.h5", shard._replace(**change))
         with pytest.raises(InputError, match=message):
-            read_list_shard(folder / "damaged.h5")
+            read_table(folder / "damaged.h5")
+
+
+def test_lists_for_tuners_have_no_text(tmp_path, refused):
+    lists = write_file(tmp_path / "lists.h5", random_sentences(1))
+    weights = write(tmp_path / "weights", "LanguageModel 1")
+    refused(["decode", "--shard", lists, "--weights", weights], "lists.h5: has no text")

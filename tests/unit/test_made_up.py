@@ -19,8 +19,8 @@ from itersel.bleu.kernels import best_bleu
 from itersel.config.steps import TuneSettings
 from itersel.corpus.columns import read_alignment
 from itersel.limits import DENSE_FEATURES
+from itersel.lists.joining import find_files, join_files
 from itersel.storage.files import read_lines
-from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.features import feature_keys
@@ -32,10 +32,10 @@ SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
 def test_sizes(tmp_path):
     paths = make_lists(tmp_path, **SIZES).read_text().split()
     files = find_files(paths, 1, range(1, 3))
-    pool = FileLists(files).pool()
+    table = join_files(files)
     # no translation is dropped because it equals another one
-    assert np.diff(pool.sentence_offset).tolist() == [40] * 12
-    sparse = FileLists(files).sparse(pool.origin)
+    assert np.diff(table.offset).tolist() == [40] * 12
+    sparse = table.sparse.take(np.arange(table.translation_count))
     counts = np.diff(sparse.offset)
     assert counts.max() <= 100
     assert counts.mean() > 60
@@ -44,12 +44,12 @@ def test_sizes(tmp_path):
 
 def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
-    pool = FileLists(find_files(lists, 1, range(1, 3))).pool()
+    table = join_files(find_files(lists, 1, range(1, 3)))
     before = read_weights(tmp_path / "before")
-    start = pool.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
+    start = table.dense @ [before.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
     tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, before=before)
-    assert tuned.score > 100 * best_bleu(start, pool.sentence_offset, pool.statistics) + 5
+    assert tuned.score > 100 * best_bleu(start, table.offset, table.statistics) + 5
 
 
 def test_mix_accepts_shards(tmp_path):

@@ -1,14 +1,17 @@
 """n-best lists of other decoders: the forms they come in, errors, and rescoring."""
 
 import json
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.nbest.lists import read_nbest
-from itersel.nbest.weights import best_texts, read_weights, rescored_lines, score_lists, write_weights
+from itersel.lists.reading import read_lists
+from itersel.lists.rescoring import rescored_lines
+from itersel.lists.weights import read_weights, write_weights
 from itersel.vectors.weights import make_weights
 
 MOSES = "0 ||| a b ||| LM= -3.5 TM= -1 -2 ||| -4.7 ||| 0-0 1-1"
@@ -21,8 +24,12 @@ JSON_SCORE = '{"id": 0, "text": "a b", "score": -4}'
 
 
 def features(lists, row):
-    places = range(*lists.feature_offset[row : row + 2])
-    return {lists.name.get(int(lists.feature[i])): lists.value[i] for i in places}
+    """Return the features of a translation; dense ones that are 0 may also be missing in its line."""
+    table, sparse = lists.table, lists.table.sparse_rows
+    places = range(*sparse.offset[row : row + 2])
+    found = {sparse.name.get(int(sparse.feature[i])): sparse.value[i] for i in places}
+    dense = zip(table.dense_names, table.dense[row].tolist(), strict=True)
+    return found | {name: value for name, value in dense if value}
 
 
 @pytest.mark.parametrize(
@@ -42,21 +49,22 @@ def features(lists, row):
     ],
 )
 def test_forms(tmp_path, line, found):
-    lists = read_nbest([write(tmp_path / "list", line)])
-    assert lists.text == ["a b"]
+    lists = read_lists([write(tmp_path / "list", line)])
+    assert lists.table.text.to_list() == ["a b"]
     assert features(lists, 0) == found
 
 
 def test_several_files_are_merged_by_sentence(tmp_path):
     first = write(tmp_path / "1", "1 ||| c ||| x=1", "", "0 ||| a ||| x=2", " ")
     second = write(tmp_path / "2.gz", "0 ||| b ||| y=3 x=4", "1 ||| ||| y=5")
-    lists = read_nbest([first, second], 2)
-    assert lists.text == ["a", "b", "c", ""]
-    assert lists.offset.tolist() == [0, 2, 4]
+    lists = read_lists([first, second], 2)
+    assert lists.table.text.to_list() == ["a", "b", "c", ""]
+    assert lists.table.offset.tolist() == [0, 2, 4]
     assert lists.row.tolist() == [1, 2, 0, 3]
     assert [features(lists, row) for row in range(4)] == [{"x": 2}, {"x": 4, "y": 3}, {"x": 1}, {"y": 5}]
-    # ascending in each row, also where the list has y first
-    assert lists.feature.tolist() == [0, 0, 1, 0, 1]
+    # ascending in each row, whatever comes first in the list
+    sparse = read_lists([first, second], 2, dense=lambda names, sizes: []).table.sparse_rows
+    assert all((np.diff(sparse.feature[a:b]) > 0).all() for a, b in pairwise(sparse.offset))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +106,7 @@ def test_several_files_are_merged_by_sentence(tmp_path):
 )
 def test_bad_lists(tmp_path, lines, message):
     with pytest.raises(InputError, match="list") as caught:
-        read_nbest([write(tmp_path / "list", *lines)], 1 if "references" in message else None)
+        read_lists([write(tmp_path / "list", *lines)], 1 if "references" in message else None)
     assert message in str(caught.value)
 
 
@@ -116,27 +124,28 @@ def test_bad_lists(tmp_path, lines, message):
 def test_bad_scores(tmp_path, name, numbers, message):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1 F= 1 2", "0 ||| b ||| f=2")
     with pytest.raises(InputError, match=message):
-        read_nbest([lists], scores={name: write(tmp_path / "numbers", *numbers)})
+        read_lists([lists], scores={name: write(tmp_path / "numbers", *numbers)})
 
 
 def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
-    found = read_nbest([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
+    found = read_lists([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
+    again = read_lists([lists], scores={"lm": np.array([-1, -2, -3])})
+    assert again.table.dense.tolist() == found.table.dense.tolist()
     assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
-    assert score_lists(found, make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
+    assert found.table.scores(make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
 
 
 def test_rescored_lists_keep_their_form(tmp_path):
     path = write(tmp_path / "list", MOSES, MOSES.replace("-3.5", "1"), CDEC, NEURAL, "0 ||| z ||| LM=0", JSON)
-    lists = read_nbest([path])
-    score = score_lists(lists, make_weights({"LM": 2.0}))
-    assert list(rescored_lines(lists, score, 3)) == [
+    lists, weights = read_lists([path], has_lines=True), make_weights({"LM": 2.0})
+    assert list(rescored_lines(lists, weights, 3)) == [
         "0 ||| a b ||| LM= 1 TM= -1 -2 ||| 2 ||| 0-0 1-1",
         "0 ||| a b ||| LanguageModel=-3.5 R:x=y=1 ||| 0",
         "0 ||| a b ||| ||| 0",
     ]
-    assert list(best_texts(lists, -score)) == ["a b"]
-    *others, last = rescored_lines(lists, score, 9)
+    assert list(lists.table.best_texts(make_weights({"LM": -2.0}))) == ["a b"]
+    *others, last = rescored_lines(lists, weights, 9)
     assert json.loads(last) == json.loads(JSON) | {"score": -7.0}
     assert "0 ||| z ||| LM=0 ||| 0" in others
 

@@ -15,14 +15,14 @@ from tests.examples import MANY
 from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
-from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_pool, random_sentences
+from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_table, random_sentences
 
 from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.config.learners import LIST_BLEUS
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
-from itersel.tune.mira import mean_weights, start_state, tune_mira
+from itersel.tune.mira import mean_weights, scored, start_state, tune_mira
 from itersel.tune.mira_kernels import mira_pass, score_rows
 from itersel.tune.ranking import Objective, fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -36,7 +36,7 @@ vector = st.lists(small, min_size=3, max_size=3)
 
 
 def search_of(sentences: list[Sentence]) -> ListSearch:
-    return ListSearch(make_pool(sentences)[0])
+    return ListSearch(make_table(sentences))
 
 
 @MANY
@@ -182,9 +182,9 @@ def test_no_axis_improves_the_end() -> None:
 def test_units_of_features_do_not_matter() -> None:
     unit = np.array([1.0, 2.0**10, 2.0**-6])
     for seed in range(5):
-        pool = make_pool(random_sentences(seed))[0]
-        other = pool._replace(dense=pool.dense * unit)
-        weights, bleu = tune_mert(ListSearch(pool), START, Mert(directions=4, restarts=2), (1,))
+        table = make_table(random_sentences(seed))
+        other = table._replace(dense=table.dense * unit)
+        weights, bleu = tune_mert(ListSearch(table), START, Mert(directions=4, restarts=2), (1,))
         again, same = tune_mert(ListSearch(other), START / unit, Mert(directions=4, restarts=2), (1,))
         assert same == bleu
         assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)
@@ -193,7 +193,8 @@ def test_units_of_features_do_not_matter() -> None:
 @given(st.integers(0, 2**32), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.5, 0.999, 1.0]))
 def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None:
     sentences = random_sentences(seed)
-    pool, sparse = make_pool(sentences)
+    table = make_table(sentences)
+    sparse = table.sparse_rows
     start = {name: 0.5 - i for i, name in enumerate((*DENSE_NAMES, *SPARSE_NAMES))}
     names = [*DENSE_NAMES, *sparse.name.to_list()]
     state = start_state(np.array([start[name] for name in names]))
@@ -201,23 +202,24 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
     random = np.random.default_rng(seed)
     for _ in range(3):
         order = random.permutation(len(sentences))
-        mira_pass(pool, sparse, state, order, limit, decay)
+        mira_pass(scored(table), sparse, state, order, limit, decay)
         for i in order:
             plain.step(sentences[i])
         weights, expected = mean_weights(state), plain.mean()
         found = dict(zip(names, weights.tolist(), strict=True))
         assert found == pytest.approx({**start, **expected}, rel=1e-9, abs=1e-9)
-        bleu = best_bleu(score_rows(pool.dense, sparse, weights), pool.sentence_offset, pool.statistics)
+        bleu = best_bleu(score_rows(table.dense, sparse, weights), table.offset, table.statistics)
         assert bleu == pytest.approx(naive.bleu_of_weights(sentences, found), abs=1e-12)
 
 
 @given(st.integers(0, 2**32))
 def test_the_best_pass_is_kept(seed: int) -> None:
-    pool, sparse = make_pool(random_sentences(seed))
+    table = make_table(random_sentences(seed))
+    sparse = table.sparse_rows
     start = np.zeros(len(DENSE_NAMES) + sparse.key.shape[0])
-    passes = [tune_mira(pool, sparse, start, KBestMira(passes=n), (seed,)) for n in (1, 2, 3, 4)]
+    passes = [tune_mira(table, sparse, start, KBestMira(passes=n), (seed,)) for n in (1, 2, 3, 4)]
     assert [bleu for _, bleu in passes] == sorted(bleu for _, bleu in passes)
-    again = tune_mira(pool, sparse, start, KBestMira(passes=4), (seed,))
+    again = tune_mira(table, sparse, start, KBestMira(passes=4), (seed,))
     assert again[0].tolist() == passes[-1][0].tolist()
 
 
@@ -231,11 +233,11 @@ def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: st
 @given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
 def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
     sentences = random_sentences(seed)
-    pool, _ = make_pool(sentences)
+    table = make_table(sentences)
     bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
-    sentence = np.repeat(np.arange(len(sentences)), np.diff(pool.sentence_offset))
+    sentence = np.repeat(np.arange(len(sentences)), np.diff(table.offset))
     try:
-        pairs = sample_pairs(pool, Pro(bleu=variant, max_difference=most), (seed,))
+        pairs = sample_pairs(table, Pro(bleu=variant, max_difference=most), (seed,))
     except InputError:
         pairs = np.zeros((0, 2), np.int64)
     assert (np.bincount(sentence[pairs[:, 0]], minlength=1) <= 50).all()
@@ -247,9 +249,10 @@ def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most:
 def test_differences_of_pairs() -> None:
     sentences = random_sentences(4)
     every = [one for sentence in sentences for one in sentence.translations]
-    pool, sparse = make_pool(sentences)
-    pairs = sample_pairs(pool, Pro(), (1,))
-    found = pair_matrix(pool, sparse, np.arange(len(every)), pairs).toarray()
+    table = make_table(sentences)
+    sparse = table.sparse_rows
+    pairs = sample_pairs(table, Pro(), (1,))
+    found = pair_matrix(table, sparse, np.arange(len(every)), pairs).toarray()
     for row, (better, worse) in zip(found, pairs, strict=True):
         for name, value in zip((*DENSE_NAMES, *sparse.name.to_list()), row, strict=True):
             assert value == every[better].features.get(name, 0.0) - every[worse].features.get(name, 0.0)
@@ -287,6 +290,6 @@ def test_large_margins_do_not_overflow() -> None:
 
 
 def test_nothing_to_rank() -> None:
-    pool, _ = make_pool([Sentence((6,), [Translation(GOOD, 6, {})] * 5)])
+    table = make_table([Sentence((6,), [Translation(GOOD, 6, {})] * 5)])
     with pytest.raises(InputError, match="no two translations of a sentence are at least"):
-        sample_pairs(pool, Pro(), (1,))
+        sample_pairs(table, Pro(), (1,))

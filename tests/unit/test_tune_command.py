@@ -12,8 +12,8 @@ from itersel.cli.main import main
 from itersel.config.learners import TUNERS
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
+from itersel.lists.joining import find_files, join_files
 from itersel.storage.hdf5 import read_arrays
-from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -107,7 +107,7 @@ def test_bad_options(tmp_path, refused, monkeypatch, tuner, iteration, options, 
 
 def test_overflow_of_a_tuner(tmp_path):
     """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
-    path = write_good_and_bad(tmp_path, *(dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14)))
+    path = write_good_and_bad(tmp_path, *({"feature0": value} for value in (0.0, 1e-14)))
     with pytest.raises(InputError, match=r"^the weight of '\w+' from tuner kbest-mira is beyond 1e\+12; "):
         tune(TuneSettings(KBestMira(c=1e300)), [path], tmp_path / "out.h5")
     assert not (tmp_path / "out.h5").exists()
@@ -146,12 +146,11 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     before = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
     settings = TuneSettings(how, seed=3)
     found = tune(settings, [path], tmp_path / "out.h5", before=make_weights(before))
-    lists = FileLists(find_files([path], 1, range(1, 2)))
-    pool = lists.pool()
-    pairs = sample_pairs(pool, how, (3, 1))
+    table = join_files(find_files([path], 1, range(1, 2)))
+    pairs = sample_pairs(table, how, (3, 1))
     rows = np.unique(pairs)
-    sparse = lists.sparse(pool.origin[rows])
-    fitted = fit_ranking(pair_matrix(pool, sparse, rows, pairs), how.strength)
+    sparse = table.sparse.take(rows)
+    fitted = fit_ranking(pair_matrix(table, sparse, rows, pairs), how.strength)
     names = [*DENSE_NAMES, *sparse.name.to_list()]
     expected = {name: 0.75 * before.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)}
     expected["elsewhere"] = -0.75
@@ -162,8 +161,8 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
 
 def test_seeds_of_sentences_differ(tmp_path):
     one = random_sentences(4, count=1, most=40)[0]
-    pool = FileLists(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2))).pool()
-    pairs = sample_pairs(pool, Pro(), (1, 1))
-    middle = pool.sentence_offset[1]
+    table = join_files(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
+    pairs = sample_pairs(table, Pro(), (1, 1))
+    middle = table.offset[1]
     first, second = pairs[pairs[:, 0] < middle], pairs[pairs[:, 0] >= middle] - middle
     assert first.tolist() != second.tolist()

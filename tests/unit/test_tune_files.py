@@ -18,8 +18,9 @@ from itersel.config.learners import TUNERS
 from itersel.config.search import ListSettings
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
+from itersel.lists.files import ListFile
+from itersel.lists.joining import find_files, join_files
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import FileLists, ListFile, find_files
 from itersel.tune.forests import read_search
 from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
@@ -45,33 +46,33 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
         decoder = oracle.OracleDecoder(corpus, shard)
         generate_lists(paths[-1], shard, decoder, make_weights(one), ListSettings(k_best=k), iteration)
     files = find_files(paths[::-1], 1, range(1, 4))
-    pool = FileLists(files).pool()
-    sparse = FileLists(files).sparse(pool.origin)
+    table = join_files(files)
+    sparse = table.sparse.take(np.arange(table.translation_count))
     row = 0
     for number, sentence in enumerate(corpus):
         expected = {}
         for one in weights:
             for found in sentence.kbest(one, k):
                 expected[found.words, tuple(sorted(found.features.items()))] = None
-        assert pool.sentence_offset[number + 1] - pool.sentence_offset[number] == len(expected)
+        assert table.offset[number + 1] - table.offset[number] == len(expected)
         lengths = list(map(len, sentence.references))
-        assert pool.longest_reference[number] == max(lengths)
-        assert pool.mean_reference[number] == pytest.approx(mean_length(sentence.references))
+        assert table.longest_reference[number] == max(lengths)
+        assert table.mean_reference[number] == pytest.approx(mean_length(sentence.references))
         for words, features in expected:
-            values = dict(zip(files[0].dense_names, pool.dense[row].tolist(), strict=True))
+            values = dict(zip(files[0].dense_names, table.dense[row].tolist(), strict=True))
             begin, end = sparse.offset[row : row + 2]
             for i, value in zip(sparse.feature[begin:end], sparse.value[begin:end], strict=True):
                 values[sparse.name.get(int(i))] = float(value)
             assert values == dict(features)
-            assert pool.statistics.length[row] == len(words)
-            assert pool.statistics.reference_length[row] == closest(len(words), lengths)
-            assert pool.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
+            assert table.statistics.length[row] == len(words)
+            assert table.statistics.reference_length[row] == closest(len(words), lengths)
+            assert table.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
             row += 1
     named = make_weights({name: float(random.integers(5)) for name in NAMES})
     weight_of = named.to_dict()
     products = sparse.value * [weight_of[sparse.name.get(i)] for i in sparse.feature.tolist()]
     expected_scores = [sum(products[a:b]) for a, b in itertools.pairwise(sparse.offset.tolist())]
-    assert FileLists(files).sparse_scores(pool.origin, named).tolist() == expected_scores
+    assert table.sparse.scores(named).tolist() == expected_scores
 
 
 # a change to the last file, and the error

@@ -240,7 +240,7 @@ def test_command(decodable, tmp_path, capsys):
     assert len(contents) == 1
     assert read_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
-    assert "is not a k-best lists file; make one with 'itersel step kbest'" in capsys.readouterr().err
+    assert "is not a file of lists; make one with 'itersel step kbest'" in capsys.readouterr().err
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err
 

@@ -14,10 +14,12 @@ from itersel.cli.main import main
 from itersel.config.search import ListSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
+from itersel.lists.files import FORMAT
+from itersel.lists.table import DIGITS
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import StringTable
-from itersel.tune.generate import DIGITS, FORMAT, START, generate_lists
+from itersel.tune.generate import START, generate_lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 

@@ -13,8 +13,8 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 from itersel.config.learners import TUNERS
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
-from itersel.tune.accumulate import FileLists, find_files
-from itersel.tune.task import Task
+from itersel.lists.joining import find_files, join_files
+from itersel.tune.task import Task, with_sums
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
 from itersel.vectors.weights import make_weights, read_weights
@@ -103,14 +103,14 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
     sentences = random_sentences(seed)
     sums = tuple(make_weights(random_weights(one)) for one in (seed, seed + 1))
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    task = Task(FileLists(files), sums[0], sums)
+    task = Task(with_sums(join_files(files), sums), sums[0], sums)
     value = task.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor
     named = task.weights(value).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
-    assert set((task.pool().dense @ value).tolist()) == set(scores)
+    assert set((task.table.dense @ value).tolist()) == set(scores)
 
 
 def test_a_line_without_bends(tmp_path):

@@ -8,16 +8,16 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from tests.naive import tuning as naive
-from tests.tuning import DENSE_NAMES, make_pool, random_sentences
+from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, read_references
-from itersel.nbest.lists import read_nbest
+from itersel.lists.reading import read_lists, with_statistics, without_duplicates
 from itersel.tune.mert import ListSearch, tune_mert
-from itersel.tune.mira import mean_weights, start_state
+from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
-from itersel.tune.nbest import metric_quality, pool_of, tune_nbest, without_duplicates
+from itersel.tune.nbest import metric_quality, tune_nbest
 from itersel.tune.ranking import sample_pairs
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -57,13 +57,13 @@ def references_of(files):
 
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
-    kept = without_duplicates(read_nbest([files / "list"], 20))
-    pool = pool_of(kept, False, [[line or "" for line in lines] for lines in references], np.zeros(0))
-    assert len(kept.text) == 200
-    for row, sentence in enumerate(kept.sentence.tolist()):
+    kept = without_duplicates(read_lists([files / "list"], 20)).table
+    table = with_statistics(kept, list, [[line or "" for line in lines] for lines in references])
+    assert table.translation_count == 200
+    for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
-        score = make_bleu(one, "none").counter.corpus_score([kept.text[row]], None)
-        found = pool.statistics
+        score = make_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
+        found = table.statistics
         assert found.matches[row].tolist() == score.counts
         assert (found.length[row], found.reference_length[row]) == (score.sys_len, score.ref_len)
 
@@ -104,11 +104,10 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
     monkeypatch.setattr(Metric, "_extract_corpus_statistics", count)
     found = []
     for file in ("list", "again"):
-        lists = without_duplicates(read_nbest([files / file], 20))
-        quality = metric_quality(lists, references_of(files), name).tolist()
-        found.append(
-            (len(lists.text), len(counted), set(zip(lists.sentence, lists.text, quality, strict=True)))
-        )
+        table = without_duplicates(read_lists([files / file], 20)).table
+        quality = metric_quality(table, references_of(files), name).tolist()
+        rows = set(zip(table.sentence.tolist(), table.text.to_list(), quality, strict=True))
+        found.append((table.translation_count, len(counted), rows))
         counted.clear()
     (size, once, expected), (twice, again, same) = found
     assert (twice, again) == (2 * size, once)
@@ -123,41 +122,41 @@ def test_scores_of_sacrebleu_are_tuned_for(files, quality):
 
 def test_sentence_scores_are_those_of_sacrebleu(files):
     references = references_of(files)
-    lists = read_nbest([files / "list"])
+    table = read_lists([files / "list"]).table
     for name, metric in (("chrf", CHRF(word_order=2)), ("ter", TER(case_sensitive=True))):
-        found = metric_quality(lists, references, name)
-        for row in range(0, len(lists.text), 7):
-            refs = [one[lists.sentence[row]] for one in references]
-            score = metric.sentence_score(lists.text[row], [ref for ref in refs if ref is not None]).score
+        found = metric_quality(table, references, name)
+        for row in range(0, table.translation_count, 7):
+            refs = [one[table.sentence[row]] for one in references]
+            score = metric.sentence_score(table.text.get(row), [ref for ref in refs if ref is not None]).score
             assert found[row] == pytest.approx(score / 100 if name == "chrf" else -score / 100)
 
 
 @given(st.integers(0, 2**32))
 def test_quality_along_a_line(seed):
-    pool, _ = make_pool(random_sentences(seed))
+    table = make_table(random_sentences(seed))
     random = np.random.default_rng(seed)
-    pool = pool._replace(quality=random.integers(0, 9, pool.dense.shape[0]) / 8)
-    search = ListSearch(pool)
+    table = table._replace(quality=random.integers(0, 9, table.dense.shape[0]) / 8)
+    search = ListSearch(table)
     weights, direction = random.integers(-8, 9, (2, len(DENSE_NAMES))) / 8
     begin, value = search.intervals(weights, direction)
     ends = np.append(begin[1:], begin[-1] + 2 if begin.shape[0] > 1 else 1.0)
     for left, right, found in zip(begin, ends, value, strict=True):
         x = (max(left, right - 2) + right) / 2
-        score = pool.dense @ (weights + x * direction)
+        score = table.dense @ (weights + x * direction)
         chosen = [
-            pool.quality[a + naive.best(score[a:b].round(9).tolist())]
-            for a, b in zip(pool.sentence_offset[:-1], pool.sentence_offset[1:], strict=True)
+            table.quality[a + naive.best(score[a:b].round(9).tolist())]
+            for a, b in zip(table.offset[:-1], table.offset[1:], strict=True)
         ]
         if right - left > 1e-6:
             assert found == pytest.approx(np.mean(chosen))
 
 
 def test_search_for_quality_improves_it():
-    pool, _ = make_pool(random_sentences(3, 20))
-    pool = pool._replace(quality=pool.dense @ np.array([1.0, -2.0, 0.5]))
-    search = ListSearch(pool)
+    table = make_table(random_sentences(3, 20))
+    table = table._replace(quality=table.dense @ np.array([1.0, -2.0, 0.5]))
+    search = ListSearch(table)
     weights, found = tune_mert(search, np.zeros(3), Mert(), (1,))
-    best = np.maximum.reduceat(pool.quality, pool.sentence_offset[:-1]).mean()
+    best = np.maximum.reduceat(table.quality, table.offset[:-1]).mean()
     assert found == pytest.approx(best)
     assert search.bleu(weights) == found
 
@@ -174,15 +173,16 @@ class QualityMira(naive.Mira):
 @given(st.integers(0, 2**32))
 def test_mira_for_quality_equals_plain_python(seed):
     sentences = random_sentences(seed)
-    pool, sparse = make_pool(sentences)
+    table = make_table(sentences)
+    sparse = table.sparse_rows
     random = np.random.default_rng(seed)
-    pool = pool._replace(quality=random.random(pool.dense.shape[0]))
+    table = table._replace(quality=random.random(table.dense.shape[0]))
     plain = QualityMira({}, 0.1, 0.9)
     every = [one for sentence in sentences for one in sentence.translations]
-    plain.quality = dict(zip(map(id, every), pool.quality.tolist(), strict=True))
+    plain.quality = dict(zip(map(id, every), table.quality.tolist(), strict=True))
     state = start_state(np.zeros(len(DENSE_NAMES) + sparse.key.shape[0]))
     order = random.permutation(len(sentences))
-    mira_pass(pool, sparse, state, order, 0.1, 0.9)
+    mira_pass(scored(table), sparse, state, order, 0.1, 0.9)
     for i in order:
         plain.step(sentences[i])
     names = [*DENSE_NAMES, *sparse.name.to_list()]
@@ -191,12 +191,12 @@ def test_mira_for_quality_equals_plain_python(seed):
 
 
 def test_pairs_for_quality():
-    pool, _ = make_pool(random_sentences(1, 10))
-    quality = np.random.default_rng(1).random(pool.dense.shape[0])
-    pairs = sample_pairs(pool._replace(quality=quality), Pro(), (1,))
+    table = make_table(random_sentences(1, 10))
+    quality = np.random.default_rng(1).random(table.dense.shape[0])
+    pairs = sample_pairs(table._replace(quality=quality), Pro(), (1,))
     assert (quality[pairs[:, 0]] - quality[pairs[:, 1]]).min() >= 0.05
     with pytest.raises(InputError, match=r"at least 0\.05 apart in quality; use larger lists"):
-        sample_pairs(pool._replace(quality=quality / 100), Pro(), (1,))
+        sample_pairs(table._replace(quality=quality / 100), Pro(), (1,))
 
 
 @pytest.mark.parametrize(

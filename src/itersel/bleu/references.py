@@ -15,7 +15,7 @@ from itersel.storage.strings import offsets_of, take_rows
 class References(NamedTuple):
     """The references of one sentence; an empty reference can only be the only one."""
 
-    word: Int32s  # (r): the words of all references, concatenated
+    word: Int32s  # (r): the words of all references, concatenated; none if only lengths are known
     offset: Int64s  # (m + 1): where each of the m references begins, and the end of the last
 
     @property
@@ -31,7 +31,7 @@ class References(NamedTuple):
     @property
     def mean_length(self) -> float:
         """Average length of the references in words."""
-        return float(self.word.shape[0] / (self.offset.shape[0] - 1))
+        return float(self.offset[-1] / (self.offset.shape[0] - 1))
 
 
 class Joined(NamedTuple):

@@ -76,12 +76,12 @@ class SentenceBleu:
         self.variant = VARIANTS[variant]
         self._context = np.zeros(COUNTS)
 
-    def score(self, word: Int32s, word_offset: Int64s, references: References) -> Float64s:
+    def score(self, matches: Int64s, lengths: Int64s, references: References) -> Float64s:
         """Score the k hypotheses of one sentence, float64 (k), between 0 and 1.
 
-        word, word_offset: int32 words of all hypotheses, int64 (k + 1); the first is the model's best.
+        matches, lengths: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each; the first is
+        the model's best.
         """
-        matches, lengths = ngram_matches(word, word_offset, references), np.diff(word_offset)
         scores = Target(self.variant, references, self._context).score_matches(matches, lengths)
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])

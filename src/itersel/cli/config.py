@@ -54,7 +54,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
     from itersel.plan.estimates import estimate
-    from itersel.plan.nbest import describe_lists
+    from itersel.plan.list_texts import describe_lists
     from itersel.progress import duration
 
     name = ", ".join(options.config)

@@ -57,9 +57,9 @@ def _decode(options: argparse.Namespace) -> None:
 def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
-    from itersel.decode.lists import best_texts, read_list_shard
     from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
+    from itersel.lists.files import read_table
     from itersel.lm.binary import load_model
     from itersel.progress import progress
     from itersel.vectors.weights import read_weights
@@ -68,7 +68,7 @@ def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     if options.model is None:
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        yield from best_texts(read_list_shard(options.shard, search.features, has_text=True), weights)
+        yield from read_table(options.shard, search.features, has_text=True).best_texts(weights)
         return
     sentences = read_shard(options.shard, search.templates, search.features)
     decoder = Decoder(sentences, load_model(options.model), search)
@@ -104,13 +104,11 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
 def _forest(options: argparse.Namespace) -> None:
     from itersel.tune.forests import generate_forests
 
-    if options.model is None:
-        raise InputError("forests need a decoder; name its language model with --model")
     _generate(options, ForestSettings, generate_forests)
 
 
 def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
-    inputs = {"--shard FILE": "shard.h5 with references; kbest: or with lists of another decoder"}
+    inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
     add_optional_files(parser, MODEL)
     weights = "weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)"
@@ -123,7 +121,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 
 def _generate(options: argparse.Namespace, kind: type[Search], generate: Callable[..., Any]) -> None:
-    from itersel.decode.lists import open_sentences
+    from itersel.decode.opening import open_sentences
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.tune.generate import read_start, write_no_lists
 
@@ -131,6 +129,8 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if training_has_stopped(options.patience):
         write_no_lists(options.output, *place)
         return
+    if options.model is None:
+        raise InputError("needs the decoder's language model; name it with --model", options.shard)
     settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:

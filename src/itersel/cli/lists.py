@@ -18,15 +18,17 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
     add_settings(parser, ListedSettings)
-    add_output(parser, "shard of lists, .h5")
+    add_output(parser, "lists, .h5")
 
 
 def _lists(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import Preparation
-    from itersel.decode.lists import import_lists, write_list_shard
+    from itersel.lists.files import write_table
+    from itersel.lists.importing import import_lists
 
     settings = read_settings(ListedSettings, options.settings)
     words: Callable[[Sequence[str]], Sequence[str]] = list
     if settings.language is not None:
         words = Preparation("", settings.language, protected=settings.protected).target
-    write_list_shard(options.output, import_lists(options.folder, options.number, words))
+    table = import_lists(options.folder, options.number, words)
+    write_table(options.output, table, options.number)

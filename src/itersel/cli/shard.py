@@ -45,7 +45,7 @@ def _shard(options: argparse.Namespace) -> None:
     first = options.nbest[0] if options.nbest else options.source
     cut = partial(_cut, settings.cut, options, first)
     if options.nbest:
-        from itersel.nbest.sharding import shard_lists
+        from itersel.lists.sharding import shard_lists
 
         shard_lists(options.nbest, cut, options.output, options.target, options.quality, settings.dense)
     else:

@@ -65,7 +65,7 @@ def _warn(step: str, problem: str, names: Sequence[str]) -> None:
 
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, tokenizer_for_bleu
-    from itersel.nbest.weights import read_weights, write_weights
+    from itersel.lists.weights import read_weights, write_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import tune_nbest
 
@@ -109,18 +109,20 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 
 def _rescore(options: argparse.Namespace) -> None:
-    from itersel.nbest.lists import read_nbest
-    from itersel.nbest.weights import best_texts, read_weights, rescored_lines, score_lists
+    from itersel.lists.reading import read_lists
+    from itersel.lists.rescoring import rescored_lines
+    from itersel.lists.weights import read_weights
     from itersel.storage.files import write_lines
 
     weights = read_weights(options.weights)
-    lists = read_nbest(options.nbest, scores=_scores_of(options))
-    absent = sorted(set(weights.to_dict()) - set(lists.name.to_list()))
+    is_ranked = options.k_best is not None
+    lists = read_lists(options.nbest, scores=_scores_of(options), has_lines=is_ranked)
+    absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)
     if absent:
         _warn("rescore", "weights of features in no list", absent)
-    score = score_lists(lists, weights)
-    is_ranked = options.k_best is not None
-    lines = rescored_lines(lists, score, options.k_best) if is_ranked else best_texts(lists, score)
+    lines = lists.table.best_texts(weights)
+    if is_ranked:
+        lines = rescored_lines(lists, weights, options.k_best)
     write_lines(options.output, lines)

@@ -52,7 +52,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from itersel.errors import InputError
-    from itersel.nbest.weights import write_weights
+    from itersel.lists.weights import write_weights
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
@@ -71,7 +71,7 @@ def _file_of(path: str) -> str:
 
 
 def _read(path: str) -> Weights:
-    from itersel.nbest.weights import read_weights
+    from itersel.lists.weights import read_weights
     from itersel.storage.arrayfile import is_array_file
 
     if is_array_file(path):

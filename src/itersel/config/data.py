@@ -64,7 +64,7 @@ class Split:
     )
     quality: str | None = option(
         "data.kind: lists: file with a number for each translation in the lists, in their order; higher is "
-        "better. Online learners learn from it instead of the references.",
+        "better. Learners and tuners use it instead of BLEU.",
         path=True,
     )
 

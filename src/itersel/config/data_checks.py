@@ -252,6 +252,8 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
     learner, tuner = experiment.learner, experiment.held_out.tuner
     if experiment.templates:
         raise wrong(f"{key}.templates", NO_EFFECT)
+    if experiment.k_best is not None and isinstance(learner, Batch):
+        raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
     if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
@@ -262,9 +264,9 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
             given = name_in(HELD_OUT_TUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
         text = config.data.dev if split == "dev" else config.data.train.get("", Split())
-        if isinstance(one, Batch) and not text.target:
-            message = f"tunes for BLEU, but data.{split} has no references"
-            raise wrong(f"{key}.{place}.name", f"{message}; give it a target, or choose another")
+        if isinstance(one, Batch) and not text.target and not text.quality:
+            message = f"tunes for BLEU or quality, but data.{split} has neither target nor quality"
+            raise wrong(f"{key}.{place}.name", f"{message}; add one of them")
     is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
     if is_named and "directions" not in changed(tuner):
         message = "is missing; name dense features of the lists, or 'dense' for all of them"

@@ -15,7 +15,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from itersel.config.learners import ALL_LEARNERS, DEFAULT_LEARNER, NoTuner, is_batch
+from itersel.config.learners import ALL_LEARNERS, DEFAULT_LEARNER, Batch, NoTuner, is_batch
 from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
 from itersel.config.options import default_of, name_in, types_of
 from itersel.config.splits import has_lists
@@ -134,12 +134,12 @@ def _kind(forms: Mapping[str, Any], name: str | None) -> Any:
 
 
 def has_references(content: Any) -> bool:
-    """Tell whether dev has references: only lists of another decoder may lack them."""
+    """Tell whether one can tune on dev: only lists of another decoder may lack references and quality."""
     data = content.get("data") if isinstance(content, Mapping) else None
     if not isinstance(data, Mapping) or data.get("kind") != "lists":
         return True
     dev = data.get("dev")
-    return isinstance(dev, Mapping) and bool(dev.get("target"))
+    return isinstance(dev, Mapping) and bool(dev.get("target") or dev.get("quality"))
 
 
 def possible_forms(content: Mapping[Any, Any], settings: Mapping[Any, Any], section: str) -> list[str]:
@@ -187,6 +187,10 @@ def resolved(config: Config) -> Config:
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, mixing, held_out = experiment.tasks, experiment.mixing, experiment.held_out
+    # not forests, nor whole lists of another decoder
+    has_lists_to_cut = not experiment.learner.reads_forests and not (
+        has_lists(config) and isinstance(experiment.learner, Batch)
+    )
     if tasks.language_model_folds is None:
         has_model = config.language_model.arpa is not None or has_lists(config)
         is_own = experiment.tune_on == "train" and not has_model
@@ -197,7 +201,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
     return replace(
         experiment,
-        k_best=None if experiment.learner.reads_forests else experiment.k_best or config.decoder.k_best,
+        k_best=experiment.k_best or config.decoder.k_best if has_lists_to_cut else None,
         seed=experiment.seed or config.seed,
         tasks=tasks,
         mixing=mixing,

@@ -72,6 +72,9 @@ class TuneSettings:
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option("Number of the iteration.", 1, minimum=1)
     seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    features: str = option_of(
+        Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
+    )
     sum_sparse: bool = option(
         "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
         False,

@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
+from itersel.bleu.kernels import ngram_matches
+from itersel.bleu.references import References
 from itersel.config.search import Search
 from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
@@ -70,6 +72,14 @@ class KBest(NamedTuple):
     feature_offset: Int64s
     # float64 (k): what to learn from instead of sentence BLEU; no rows: BLEU
     quality: Float64s = np.zeros(0)
+    # clipped n-gram matches, int64 (k, N), and lengths, int64 (k), of translations whose words are not known
+    counts: tuple[Int64s, Int64s] | None = None
+
+    def matches(self, references: References) -> tuple[Int64s, Int64s]:
+        """Return clipped n-gram matches, int64 (k, N), and lengths in words, int64 (k)."""
+        if self.counts is not None:
+            return self.counts
+        return ngram_matches(self.word, self.word_offset, references), np.diff(self.word_offset)
 
 
 class SentenceForest(NamedTuple):

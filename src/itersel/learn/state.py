@@ -19,7 +19,7 @@ from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
 from itersel.config.sections import plain
 from itersel.decode.decoder import WeightVectors
-from itersel.decode.lists import Sentences
+from itersel.decode.opening import Sentences
 from itersel.errors import InputError
 from itersel.learn.parameter_kernels import (
     L1_CLIP,

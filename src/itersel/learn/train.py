@@ -17,9 +17,8 @@ import numpy as np
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
-from itersel.decode.lists import SentenceDecoder, Sentences, count_listed, open_sentences
+from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
-from itersel.grammar.shard import count_sentences
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
 from itersel.learn.state import ShardWeights, Start, WeightTable
@@ -49,7 +48,7 @@ def shard_file(
     at most the learner's delay are used.
     """
     read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
-    count = count_listed(path) if model is None else count_sentences(path)
+    count = count_sentences(path, model)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start is None else f"{path} and {start}")
 
@@ -178,7 +177,7 @@ class _Pass:
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             references = shard.references(sentence)
             words = self._bleu.target(references).words
-            scores = self._bleu.score(kbest.word, kbest.word_offset, references)
+            scores = self._bleu.score(*kbest.matches(references), references)
             if kbest.quality.shape[0]:
                 scores, words = kbest.quality, 1.0
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)

@@ -1,8 +1,8 @@
 """What is made from what: the files and options of every job of a run, from its config.
 
-Sizes of texts and folders of lists are looked up; only `itersel.plan.nbest.describe_lists`, for ``itersel
-config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that take
-wildcards.
+Sizes of texts and folders of lists are looked up; only `itersel.plan.list_texts.describe_lists`, for
+``itersel config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that
+take wildcards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itersel.config.settings import as_json
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs, Lists
-from itersel.plan.nbest import ListTexts
+from itersel.plan.list_texts import ListTexts
 from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.tables import Tables
 from itersel.plan.texts import Shards, Texts

@@ -297,11 +297,23 @@ class Lists:
         return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
 
     def _count(self, wildcards: Any) -> int:
+        if has_lists(self._config):
+            return len(self._given(wildcards))
         epoch = self._epochs.of(wildcards)
         return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
 
-    def written(self, wildcards: Any) -> list[str]:
+    def _given(self, wildcards: Any) -> list[str]:
+        """Return the lists of another decoder, which are the same in all iterations."""
+        if not self._is_batch(wildcards):
+            return [f"{self._dev}/{shard}.h5" for shard in range(self._config.decoder.jobs)]
+        epoch = self._epochs.of(wildcards)
+        shards = range(epoch.experiment.tasks.shards)
+        return [f"{epoch.grammars}/{file}.h5" for shard in shards for file in epoch.files(shard)]
+
+    def to_tune_on(self, wildcards: Any) -> list[str]:
         """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
+        if has_lists(self._config):
+            return self._given(wildcards)
         last = self.iteration(wildcards)
         is_newest = not self._is_batch(wildcards) and self.step(wildcards) == "forest"
         return [
@@ -324,6 +336,7 @@ class Lists:
                 "tuner": plain(epoch.tuner, HELD_OUT_TUNERS),
                 "shards": self._count(wildcards),
                 "seed": own_seed(self._config, epoch.experiment),
+                "features": epoch.experiment.features,
                 "sum_sparse": not self._is_batch(wildcards),
             }
         )

@@ -79,13 +79,16 @@ class RowWriter:
         self._arrays: dict[str, GrowingArray] = {}
         self._waiting: dict[str, list[NDArray[Any]]] = {}
         self._ends: dict[str, int] = {}
+        self._begun = set[str]()  # offsets that have their first row, 0
         self._bytes = 0
         for name, declared in self._format.arrays.items():
             self._arrays[name] = GrowingArray(stream, name, declared, format.packed, columns)
             self._waiting[name] = []
             if declared.into is not None:
                 self._ends[name] = 0
-                self._put(name, np.zeros(1, np.int64))
+                # an extra array may stay without rows
+                if not declared.is_extra:
+                    self._begin(name)
 
     def append(self, rows: Mapping[str, NDArray[Any]]) -> None:
         """Append rows to arrays; extra arrays are ignored if the file has none."""
@@ -93,6 +96,7 @@ class RowWriter:
             if name in self._waiting and name not in self._ends:
                 self._put(name, part)
             elif name in self._ends and part.size:
+                self._begin(name)
                 self._put(name, part + self._ends[name])
                 self._ends[name] += int(part[-1])
             elif name not in self._known:
@@ -105,6 +109,11 @@ class RowWriter:
         self._flush()
         digests = {name: array.digest() for name, array in self._arrays.items()}
         write_header(self._stream, self._format, attributes, digests)
+
+    def _begin(self, name: str) -> None:
+        if name not in self._begun:
+            self._begun.add(name)
+            self._put(name, np.zeros(1, np.int64))
 
     def _put(self, name: str, rows: NDArray[Any]) -> None:
         part = np.array(rows, self._format.arrays[name].dtype)

@@ -17,13 +17,14 @@ from itersel.bleu.references import References, grouped_references
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
+from itersel.lists.files import MAX_COUNT, ListFile
+from itersel.lists.joining import NO_SENTENCES
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged, damaged_file, numbers, offsets
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import offsets_of, places_of, sum_rows
-from itersel.tune.accumulate import NO_SENTENCES, ListFile
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
-from itersel.tune.generate import MAX_COUNT, SUM, write_shard_rows
+from itersel.tune.generate import SUM, write_shard_rows
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import Candidates, LineSearch, squared_deviation
 from itersel.vectors.weights import Weights

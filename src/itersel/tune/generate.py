@@ -7,55 +7,28 @@ in order of first occurrence; a table sorted by key would have to be complete be
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xxhash
 
-import itersel
-from itersel.arrays import UInt64s
-from itersel.bleu.kernels import ORDER, ngram_matches
 from itersel.config.search import ListSettings
-from itersel.errors import InputError
-from itersel.nbest.lists import HASH_DIGITS
+from itersel.errors import FilePath, InputError
+from itersel.lists.duplicates import hash_translations
+from itersel.lists.files import FORMAT, header_attributes
+from itersel.lists.table import DIGITS
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, numbers, offsets, strings
+from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.vectors.weights import Weights, make_weights, read_weights
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from itersel.decode.decoder import KBest
-    from itersel.decode.lists import SentenceDecoder, Sentences
-
-MAX_COUNT = (1 << 31) - 1
-
-# Sizes: N sentences, M references, H translations, C dense features, F sparse features.
-FORMAT = FileFormat(
-    "k-best lists file",
-    1,
-    "itersel step kbest",
-    {
-        "sentence_offset": offsets("N", "H"),
-        "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),
-        "sentence_reference_offset": offsets("N", "M", is_extra=True),
-        "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
-        "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
-        "hash": Array("<u8", ("H", 2)),
-        "dense": numbers("<f8", "H", "C"),
-        "feature": Array("<i4", ("sparse values",), least=0, below="F"),
-        "feature_value": numbers("<f8", "sparse values"),
-        "feature_offset": offsets("H", "sparse values"),
-        "feature_key": Array("<u8", ("F",)),
-        **strings("feature_name", "F", "features"),
-    },
-    packed=True,
-)
+    from itersel.decode.decoder import Decoder
+    from itersel.grammar.shard import Shard
 
 # Weights of the first iteration: with all weights zero, the order of the grammar would determine the lists.
 # The language model and the three costs of a rule have the same weight. Words are rewarded, because each of
@@ -70,9 +43,6 @@ START = {
     "PassThrough": -1.0,
     "LanguageModel_OOV": -1.0,
 }
-# Dense features are rounded to these decimal places when written, so translations with the same features are
-# tied at every point of a line search.
-DIGITS = 9
 # Column of summed sparse features. Its name contains spaces, so it cannot be the name of a dense feature.
 SUM = "sparse features"
 
@@ -94,8 +64,8 @@ def read_start(path: str | None, iteration: int, dense_names: Sequence[str]) -> 
 
 def generate_lists(
     path: FilePath,
-    shard: Sentences,
-    decoder: SentenceDecoder,
+    shard: Shard,
+    decoder: Decoder,
     weights: Weights,
     settings: ListSettings,
     iteration: int = 1,
@@ -116,6 +86,12 @@ def generate_lists(
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)
+            matches, length = found.matches(references)
+            offset = found.word_offset
+            texts = (
+                " ".join(words[i] for i in found.word[slice(*offset[row : row + 2])])
+                for row in range(length.shape[0])
+            )
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
             used += fresh.tolist()
@@ -124,9 +100,15 @@ def generate_lists(
                     "sentence_offset": np.array([found.score.shape[0]]),
                     "reference_length": references.lengths,
                     "sentence_reference_offset": np.array([references.lengths.shape[0]]),
-                    "matches": ngram_matches(found.word, found.word_offset, references),
-                    "length": np.diff(found.word_offset),
-                    "hash": hash_translations(found, words, shard.feature_key),
+                    "matches": matches,
+                    "length": length,
+                    "hash": hash_translations(
+                        texts,
+                        found.dense,
+                        shard.feature_key[found.feature],
+                        found.feature_value,
+                        found.feature_offset,
+                    ),
                     "dense": np.round(found.dense, DIGITS) + 0.0,  # turns -0.0 into 0.0
                     "feature": place[found.feature],
                     "feature_value": found.feature_value,
@@ -148,7 +130,7 @@ def write_shard_rows(
     path: FilePath,
     format: FileFormat,
     kind: str,
-    shard: Sentences,
+    shard: Shard,
     dense_names: Sequence[str],
     settings: DataclassInstance,
     iteration: int,
@@ -156,17 +138,11 @@ def write_shard_rows(
 ) -> AbstractContextManager[RowWriter]:
     """Return the context of a writer for a file of lists or forests; see `write_rows`.
 
-    Its attributes are those by which `itersel.tune.accumulate` sees which files belong together.
+    Its attributes are those by which `itersel.lists.joining` sees which files belong together.
     """
-    attributes = {
-        "kind": kind,
-        "version": itersel.__version__,
-        "settings": json.dumps(asdict(settings), sort_keys=True),
-        "iteration": iteration,
-        "shard": number,
-        "sentences": shard.digest(),
-        "dense_names": json.dumps(list(dense_names)),
-    }
+    attributes = header_attributes(
+        kind, number, iteration, asdict(settings), shard.digest(), tuple(dense_names)
+    )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     return write_rows(path, format, len(dense_names), attributes, has_several)
 
@@ -175,22 +151,3 @@ def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
     """Write a file without sentences, for an iteration in which nothing is tuned."""
     with write_rows(path, FORMAT, 1, {"kind": "no-lists", "iteration": iteration, "shard": number}):
         pass
-
-
-def hash_translations(found: KBest, words: list[str], key: UInt64s) -> UInt64s:
-    """Return hashes of words and features (XXH3, 128 bits), uint64 (k, 2).
-
-    They hash the text of words and the keys of features, not numbers, so they are the same in all files.
-    """
-    dense = np.round(found.dense, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
-    value = np.round(found.feature_value, HASH_DIGITS) + 0.0
-    hashes = np.empty((found.score.shape[0], 2), np.uint64)
-    for i in range(hashes.shape[0]):
-        begin, end = found.feature_offset[i : i + 2]
-        text = " ".join(words[j] for j in found.word[slice(*found.word_offset[i : i + 2])])
-        hasher = xxhash.xxh3_128(text.encode() + b"\0")
-        hasher.update(dense[i].tobytes())
-        hasher.update(key[found.feature[begin:end]].tobytes())
-        hasher.update(value[begin:end].tobytes())
-        hashes[i] = np.frombuffer(hasher.digest(), ">u8")
-    return hashes

@@ -19,8 +19,8 @@ import numpy as np
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.kernels import Statistics, best_bleu
 from itersel.errors import InputError
+from itersel.lists.table import ListTable
 from itersel.progress import progress
-from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
     `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence;
-    `quality` is that of `Pool`.
+    `quality` is that of `ListTable`.
     """
 
     intercept: Float64s
@@ -86,28 +86,28 @@ class LineSearch(ABC):
 class ListSearch(LineSearch):
     """Line search over merged k-best lists."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(self, table: ListTable) -> None:
+        self._table = table
         # Only differences within a sentence matter; subtracting the common part reduces rounding errors.
-        first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
-        self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
-        total = [squared_deviation(column, pool.sentence_offset) for column in self._columns]
-        self.scale = np.sqrt(np.array(total) / pool.dense.shape[0])
+        first = np.repeat(table.offset[:-1], np.diff(table.offset))
+        self._columns = np.ascontiguousarray((table.dense - table.dense[first]).T)
+        total = [squared_deviation(column, table.offset) for column in self._columns]
+        self.scale = np.sqrt(np.array(total) / table.dense.shape[0])
         # the lines of a round mostly start from the same weights
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
     def bleu(self, weights: Float64s) -> float:
         """Return BLEU, or the mean quality, of the best translations under `weights`."""
-        return self._pool.best(self.candidates(weights, np.zeros_like(weights)).intercept)
+        return self._table.best(self.candidates(weights, np.zeros_like(weights)).intercept)
 
     def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return all translations."""
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
         slope = project(self._columns, direction)
-        pool = self._pool
-        return Candidates(self._last_scores, slope, pool.sentence_offset, pool.statistics, pool.quality)
+        table = self._table
+        return Candidates(self._last_scores, slope, table.offset, table.statistics, table.quality)
 
 
 def squared_deviation(value: Float64s, offset: Int64s) -> float:

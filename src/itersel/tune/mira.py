@@ -8,9 +8,9 @@ import numpy as np
 
 from itersel.arrays import Float64s
 from itersel.bleu.kernels import ORDER
+from itersel.lists.table import ListTable, SparseRows
 from itersel.progress import progress
-from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
+from itersel.tune.mira_kernels import MiraState, Scored, mira_pass, score_rows
 
 if TYPE_CHECKING:
     from itersel.tune.tuners.kbest_mira import KBestMira
@@ -24,29 +24,35 @@ def start_state(start: Float64s) -> MiraState:
     return MiraState(start.copy(), np.zeros_like(start), background, np.zeros(1, np.int64))
 
 
+def scored(table: ListTable) -> Scored:
+    """Return the arrays of a table that passes need."""
+    return Scored(table.offset, table.dense, table.statistics, table.mean_reference, table.quality)
+
+
 def mean_weights(state: MiraState) -> Float64s:
     """Return the mean of the weights after each sentence in all passes."""
     return state.weight - state.late / max(1, int(state.steps[0]))
 
 
 def tune_mira(
-    pool: Pool, sparse: SparseRows, start: Float64s, settings: KBestMira, seed: tuple[int, ...]
+    table: ListTable, sparse: SparseRows, start: Float64s, settings: KBestMira, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
     """Run all passes of k-best MIRA (Cherry & Foster 2012).
 
-    Returns the averaged weights of the pass with the best translations (`Pool.best`), the first if several
-    are equally good, and `Pool.best`. `sparse` has a row for every translation in `pool`; `start`,
-    float64 (C + F), are weights of dense and sparse features.
+    Returns the averaged weights of the pass with the best translations (`ListTable.best`), the first if
+    several are equally good, and `ListTable.best`. `sparse` has a row for every translation in `table`;
+    `start`, float64 (C + F), are weights of dense and sparse features.
     """
     state = start_state(start)
     bits = np.random.PCG64(list(seed))
+    known = scored(table)
     best, best_score = start, -np.inf
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
-        order = np.argsort(bits.random_raw(pool.sentence_count), kind="stable")
-        mira_pass(pool, sparse, state, order, settings.c, settings.decay)
+        order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
+        mira_pass(known, sparse, state, order, settings.c, settings.decay)
         weights = mean_weights(state)
-        score = score_rows(pool.dense, sparse, weights)
-        bleu = pool.best(score)
+        score = score_rows(table.dense, sparse, weights)
+        bleu = table.best(score)
         if bleu > best_score:
             best, best_score = weights, bleu
     return best, best_score

@@ -14,7 +14,17 @@ import numpy as np
 from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.tune.accumulate import Pool, SparseRows
+from itersel.lists.table import SparseRows
+
+
+class Scored(NamedTuple):
+    """Lists with what their translations are scored by; see `itersel.lists.table.ListTable`."""
+
+    offset: Int64s
+    dense: Float64s
+    statistics: Statistics
+    mean_reference: Float64s
+    quality: Float64s
 
 
 class MiraState(NamedTuple):
@@ -125,7 +135,7 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
 
 @kernel
 def mira_pass(
-    pool: Pool, sparse: SparseRows, state: MiraState, order: Int64s, limit: float, decay: float
+    lists: Scored, sparse: SparseRows, state: MiraState, order: Int64s, limit: float, decay: float
 ) -> None:
     """Take one step per sentence, in the given order.
 
@@ -133,25 +143,25 @@ def mira_pass(
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
     quality other than BLEU is multiplied by the number of words, too.
     """
-    size = pool.dense.shape[1] + sparse.feature.shape[0]
+    size = lists.dense.shape[1] + sparse.feature.shape[0]
     difference = Difference(np.empty(size, np.int32), np.empty(size))
     for sentence in order:
-        mean_reference = pool.mean_reference[sentence]
+        mean_reference = lists.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
-        for row in range(pool.sentence_offset[sentence], pool.sentence_offset[sentence + 1]):
-            score = score_row(pool.dense, sparse, state.weight, row)
-            if pool.quality.shape[0]:
-                bleu = pool.quality[row] * mean_reference
+        for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
+            score = score_row(lists.dense, sparse, state.weight, row)
+            if lists.quality.shape[0]:
+                bleu = lists.quality[row] * mean_reference
             else:
-                bleu = background_bleu(pool.statistics, row, mean_reference, state.background)
+                bleu = background_bleu(lists.statistics, row, mean_reference, state.background)
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:
                 fear, fear_value, fear_bleu = row, score - bleu, bleu
-        used = fill_difference(pool.dense, sparse, hope, fear, difference)
+        used = fill_difference(lists.dense, sparse, hope, fear, difference)
         mira_step(state, difference, used, hope_bleu - fear_bleu, limit)
         state.steps[0] += 1
         for i in range(COUNTS):
             state.background[i] *= decay
-        add_counts(state.background, pool.statistics, hope, 1)
+        add_counts(state.background, lists.statistics, hope, 1)

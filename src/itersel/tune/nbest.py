@@ -3,101 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
-from itersel.bleu.references import join_references
+from itersel.arrays import Float64s
 from itersel.config.learners import TUNERS, Batch
-from itersel.corpus.numbers import Side, WordNumbers, number_words
-from itersel.corpus.text import split_words
-from itersel.errors import InputError, check_choice
+from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
-from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
-from itersel.nbest.weights import as_weights, score_lists
+from itersel.lists.lines import checked_quality
+from itersel.lists.reading import ReadLists, read_lists, short_name, with_statistics, without_duplicates
+from itersel.lists.table import DIGITS, ListTable, check_matches
+from itersel.lists.weights import as_weights
 from itersel.progress import progress
-from itersel.storage.formats import FilePath
-from itersel.storage.strings import offsets_of, take_rows
-from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of
-from itersel.tune.generate import DIGITS
+from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task
-from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
 # Names of sentence-level scores, and of sacrebleu's metrics that compute them.
 METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
-
-
-class NBestLists(NamedTuple):
-    """n-best lists to tune on, with the methods of `itersel.tune.accumulate.FileLists`."""
-
-    name: str
-    lists: NBest  # without duplicates
-    is_dense: bool  # all features are dense; otherwise, all are sparse
-    made: Pool
-
-    @property
-    def dense_names(self) -> Sequence[str]:
-        """Names of the dense features."""
-        return self.lists.name.to_list() if self.is_dense else []
-
-    def pool(self) -> Pool:
-        """Return the lists."""
-        return self.made
-
-    def sparse(self, origin: Int64s) -> SparseRows:
-        """Return the sparse features of translations."""
-        lists = self.lists
-        feature, offset = take_rows(lists.feature, lists.feature_offset, origin)
-        value, _ = take_rows(lists.value, lists.feature_offset, origin)
-        return SparseRows(feature, value, offset, feature_keys(lists.name), lists.name)
-
-    def sparse_scores(self, origin: Int64s, weights: Weights) -> Float64s:
-        """Return the scores of the sparse features of translations, float64 (rows)."""
-        return score_lists(self.lists, weights)[origin]
-
-
-def by_key(lists: NBest) -> NBest:
-    """Return lists whose features are numbered by key, as those in itersel's own lists are."""
-    keys = feature_keys(lists.name)
-    ascending, name = unique_features(keys, lists.name)
-    feature = np.searchsorted(ascending, keys)[lists.feature].astype(np.int32)
-    order = np.lexsort((feature, lists.translation))
-    return lists._replace(feature=feature[order], value=lists.value[order], name=name)
-
-
-def pool_of(lists: NBest, is_dense: bool, references: Sequence[Sequence[str]], quality: Float64s) -> Pool:
-    """Return lists as tuners need them; `references` are needed only for BLEU."""
-    numbers = WordNumbers()
-
-    def numbered(lines: Sequence[str]) -> Side:
-        return number_words(list(map(split_words, lines)), numbers)
-
-    word, offset = numbered(lists.text)
-    length = np.diff(offset).astype(np.int32)
-    matches = np.zeros((length.shape[0], ORDER), np.int32)
-    closest = np.zeros(length.shape[0], np.int32)
-    longest = np.zeros(lists.sentence_count, np.int64)
-    mean_length = np.add.reduceat(length, lists.offset[:-1]) / np.diff(lists.offset)
-    joined = join_references(list(map(numbered, references)))
-    for sentence, (begin, end) in enumerate(pairwise(lists.offset.tolist() if references else ())):
-        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
-        matches[begin:end] = ngram_matches(word, ends, found)
-        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
-        longest[sentence], mean_length[sentence] = found.longest, found.mean_length
-    dense = np.zeros((length.shape[0], lists.name.count if is_dense else 0))
-    if is_dense:
-        # rounded as in itersel's own lists, so that translations with the same features are ties
-        dense[lists.translation, lists.feature] = np.round(lists.value, DIGITS) + 0.0
-    statistics = Statistics(matches, length, closest)
-    return Pool(lists.offset, longest, mean_length, statistics, dense, np.arange(length.shape[0]), quality)
 
 
 class TunedLists(NamedTuple):
@@ -132,8 +62,8 @@ def tune_nbest(
     *references: References,
     tuner: Batch | str = "kbest-mira",
     start: Weights | Mapping[str, float] | None = None,
-    scores: Mapping[str, FilePath] | None = None,
-    quality: str = "bleu",
+    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+    quality: FilePath | ArrayLike = "bleu",
     words: Callable[[str], str] | None = None,
     seed: int = 1,
 ) -> TunedLists:
@@ -150,9 +80,10 @@ def tune_nbest(
     start
         Weights to start from. By default, all are 0; for `Mert` 1, because with 0, all translations are ties.
     scores
-        Further features: for each, a file with a number for each line of the lists.
+        Further features: for each, a number for each line of the lists, in a file or an array.
     quality
-        ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
+        ``bleu``, ``chrf``, ``ter``, or a number for each line of the lists, in a file or an array; higher is
+        better.
     words
         Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
@@ -174,25 +105,25 @@ def tune_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
         raise InputError(f"n-best lists are tuned with one of {known}")
-    ours = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
-    begin = as_weights(dict.fromkeys(ours.dense_names, 1.0) if start is None else start)
+    read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
+    table = read.table
+    begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(begin.key, feature_keys(ours.lists.name))
+    listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=quality != "bleu")
-    found = tune_task(settings, task)
+    found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
         found.score,
-        ours.made.best(score_lists(ours.lists, begin)) * (100 if quality == "bleu" else 1),
+        table.best(table.scores(begin)) * (1 if table.quality.shape[0] else 100),
         found.sentences,
         found.translations,
-        ours.lists.sizes,
+        read.sizes,
         sorted(others),
     )
 
 
-def metric_quality(lists: NBest, references: Sequence[References], name: str) -> Float64s:
+def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
     """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
 
     In the reference translations of the text, None stands where a sentence has fewer.
@@ -200,10 +131,10 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
     metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
     # translations that differ only in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
-    pairs = zip(lists.sentence.tolist(), lists.text, strict=True)
+    pairs = zip(table.sentence.tolist(), table.text.to_list(), strict=True)
     number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
     texts = [text for _, text in numbers]
-    sizes = np.bincount([sentence for sentence, _ in numbers], minlength=lists.sentence_count)
+    sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
     offset, quality = offsets_of(sizes), np.empty(len(texts))
     for rank in progress(range(int(sizes.max())), f"count {metric.name} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
@@ -218,31 +149,38 @@ def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[References],
     tuner: Batch,
-    scores: Mapping[str, FilePath] | None,
-    quality: str,
+    scores: Mapping[str, FilePath | ArrayLike] | None,
+    quality: FilePath | ArrayLike,
     words: Callable[[str], str],
-) -> NBestLists:
+) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    is_given = quality != "bleu" and quality not in METRIC_QUALITIES
-    if not references and not is_given:
-        raise InputError(f"quality {quality} needs references")
+    metric = quality if isinstance(quality, str) and quality in ("bleu", *METRIC_QUALITIES) else None
+    if not references and metric is not None:
+        raise InputError(f"quality {metric} needs references")
     texts = checked_references(references)
-    read = read_nbest(paths, len(texts[0]) if texts else None, scores)
+    # a tuner that searches along axes has no others than dense features; for others, there is no difference
+    read = read_lists(
+        paths,
+        len(texts[0]) if texts else None,
+        scores,
+        dense=lambda names, _: names if tuner.searches else (),
+    )
     tokenized: list[list[str]] = []
-    if quality == "bleu":
-        read = read._replace(text=[words(text) for text in read.text])
+    if metric == "bleu":
+        spaced = string_table(map(words, read.table.text.to_list()))
+        read = read._replace(table=read.table._replace(text=spaced))
         tokenized = [["" if line is None else words(line) for line in text] for text in texts]
-    kept, values = without_duplicates(read), np.zeros(0)
-    if is_given:
-        values = read_quality(quality, len(read.text))[kept.row]
-    elif quality != "bleu":
-        values = metric_quality(kept, texts, quality)
-    is_dense, count, name = tuner.searches, kept.name.count, name_of(paths)
-    if is_dense and count > MAX_SEARCHED:
+    count = read.row.shape[0]
+    read = without_duplicates(read)
+    table = read.table._replace(dense=np.round(read.table.dense, DIGITS) + 0.0)  # turns -0.0 into 0.0
+    if table.dense.shape[1] > MAX_SEARCHED:
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-        raise InputError(f"has {count} features; {why}", name)
-    kept = kept if is_dense else by_key(kept)
-    pool = pool_of(kept, is_dense, tokenized, values)
-    if quality == "bleu":
-        check_matches(pool.statistics, name)
-    return NBestLists(name, kept, is_dense, pool)
+        raise InputError(f"has {table.dense.shape[1]} features; {why}", short_name(paths))
+    if metric is None:
+        table = table._replace(quality=checked_quality(quality, count)[read.row])
+    elif metric != "bleu":
+        table = table._replace(quality=metric_quality(table, texts, metric))
+    table = with_statistics(table, list, tokenized)
+    if metric == "bleu":
+        check_matches(table, short_name(paths))
+    return read._replace(table=table)

@@ -15,7 +15,7 @@ from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
-from itersel.tune.accumulate import Pool, SparseRows
+from itersel.lists.table import ListTable, SparseRows
 
 if TYPE_CHECKING:
     from itersel.tune.tuners.pro import Pro
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 MAX_STEPS = 1000  # of L-BFGS
 
 
-def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> Int64s:
-    """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `pool`, the better first."""
+def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s:
+    """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `table`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
-    statistics = pool.statistics
-    for sentence in range(pool.sentence_count):
-        begin, end = pool.sentence_offset[sentence : sentence + 2]
-        bleu = pool.quality[begin:end]
-        if not pool.quality.shape[0]:
+    statistics, longest = table.statistics, table.longest_reference
+    for sentence in range(table.sentence_count):
+        begin, end = table.offset[sentence : sentence + 2]
+        bleu = table.quality[begin:end]
+        if not table.quality.shape[0]:
             bleu = score_hypotheses(
                 VARIANTS[settings.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
                 statistics.reference_length[begin:end].astype(np.int64),
-                int(min(ORDER, pool.longest_reference[sentence])),
+                int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
         pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
-        what = "quality" if pool.quality.shape[0] else "sentence BLEU"
+        what = "quality" if table.quality.shape[0] else "sentence BLEU"
         raise InputError(
             f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in {what}; "
             "use larger lists"
@@ -50,11 +50,11 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> Int64s:
     return found
 
 
-def pair_matrix(pool: Pool, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> csr_array:
+def pair_matrix(table: ListTable, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> csr_array:
     """Return the differences of pairs, better minus worse: (pairs, C + F), dense features first.
 
-    `pairs`, int64 (pairs, 2), are rows of `pool`; `rows`, int64, are all of them, ascending, and `sparse` has
-    their sparse features.
+    `pairs`, int64 (pairs, 2), are rows of `table`; `rows`, int64, are all of them, ascending, and `sparse`
+    has their sparse features.
     """
     matrix = csr_array(
         (sparse.value, sparse.feature.astype(np.int64), sparse.offset),
@@ -62,7 +62,7 @@ def pair_matrix(pool: Pool, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> 
     )
     place = np.searchsorted(rows, pairs)
     difference = csr_array(matrix[place[:, 0]] - matrix[place[:, 1]])
-    dense = pool.dense[pairs[:, 0]] - pool.dense[pairs[:, 1]]
+    dense = table.dense[pairs[:, 0]] - table.dense[pairs[:, 1]]
     return csr_array(hstack((csr_array(dense), difference), format="csr"))
 
 

@@ -7,15 +7,16 @@ factor for all sparse weights. Flanigan, Dyer & Carbonell (2013) search along di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
+from itersel.arrays import Float64s
 from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.tune.accumulate import FileLists, ListFile, Pool, SparseRows
-from itersel.tune.generate import DIGITS, SUM
+from itersel.lists.files import ListFile
+from itersel.lists.table import DIGITS, ListTable, SparseRows, no_sparse_rows
+from itersel.tune.generate import SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
@@ -28,8 +29,8 @@ from itersel.vectors.weights import (
     weighted_sum,
 )
 
-if TYPE_CHECKING:
-    from itersel.tune.nbest import NBestLists
+# Column of the sum with the weights of the previous epoch; see `SUM`.
+LAST_SUM = "sparse features before"
 
 
 class Tuned(NamedTuple):
@@ -42,6 +43,17 @@ class Tuned(NamedTuple):
     translations: int  # distinct ones; 0 for forests
 
 
+class ForestFiles(NamedTuple):
+    """Forests of all shards and iterations, as returned by `itersel.lists.joining.find_files`."""
+
+    files: Sequence[ListFile]
+
+    @property
+    def dense_names(self) -> tuple[str, ...]:
+        """Names of the dense features, which are the same in all files."""
+        return self.files[0].dense_names
+
+
 class Task(NamedTuple):
     """The input of every tuner.
 
@@ -49,18 +61,17 @@ class Task(NamedTuple):
     Otherwise, the F sparse features of the lists are tuned one by one.
     """
 
-    lists: FileLists | NBestLists
+    lists: ListTable | ForestFiles
     before: Weights  # weights that the newest lists were decoded with, or to start from
     # On held-out text, the weights by which sparse features are summed: `before` and, for the line search
     # between the two, the mixed weights of the previous epoch.
     sums: tuple[Weights, ...] = ()
     seed: tuple[int, ...] = ()
-    has_quality: bool = False  # other than BLEU
 
     @property
     def features(self) -> list[str]:
         """Names of the dense features, the first columns."""
-        return [name for name in self.lists.dense_names if name != SUM]
+        return [name for name in self.lists.dense_names if name not in (SUM, LAST_SUM)]
 
     @property
     def start(self) -> Float64s:
@@ -69,26 +80,20 @@ class Task(NamedTuple):
         return np.append(value, (1.0, 0.0)[: len(self.sums)])
 
     @property
-    def files(self) -> Sequence[ListFile]:
-        """The files of lists or forests."""
-        assert isinstance(self.lists, FileLists)
+    def table(self) -> ListTable:
+        """The lists; the task must have some."""
+        assert isinstance(self.lists, ListTable)
+        return self.lists
+
+    @property
+    def forests(self) -> Sequence[ListFile]:
+        """The files of forests; the task must have some."""
+        assert isinstance(self.lists, ForestFiles)
         return self.lists.files
 
     def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
         return np.append(self.start, find_weights(self.before, sparse.key))
-
-    def pool(self) -> Pool:
-        """Return the merged lists, with all columns."""
-        pool = self.lists.pool()
-        for weights in self.sums:
-            score = np.round(self.lists.sparse_scores(pool.origin, weights), DIGITS)
-            pool = pool._replace(dense=np.column_stack((pool.dense, score)))
-        return pool
-
-    def sparse(self, origin: Int64s) -> SparseRows:
-        """Return the sparse features that are tuned one by one, of the translations with this origin."""
-        return (FileLists([]) if self.sums else self.lists).sparse(origin)
 
     def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
@@ -132,10 +137,23 @@ class Task(NamedTuple):
             others = [elsewhere(one, part) for one in others]
         return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
-    def tuned(self, pool: Pool, weights: Weights, best: float) -> Tuned:
-        """Return the result of tuning on lists; `best` is that of `Pool.best` under the weights."""
-        score = best if pool.quality.shape[0] else 100 * best
-        return Tuned(weights, score, pool.sentence_count, pool.dense.shape[0])
+    def tuned(self, weights: Weights, best: float) -> Tuned:
+        """Return the result of tuning on lists; `best` is that of `ListTable.best` under the weights."""
+        table = self.table
+        score = best if table.quality.shape[0] else 100 * best
+        return Tuned(weights, score, table.sentence_count, table.translation_count)
+
+
+def with_sums(table: ListTable, sums: Sequence[Weights]) -> ListTable:
+    """Return lists in which sparse features are summed with each of the weights; each sum is a column."""
+    if not sums:
+        return table
+    columns = [np.round(table.sparse.scores(weights), DIGITS) for weights in sums]
+    return table._replace(
+        dense=np.column_stack((table.dense, *columns)),
+        dense_names=(*table.dense_names, *(SUM, LAST_SUM)[: len(sums)]),
+        sparse=no_sparse_rows(table.translation_count),
+    )
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

@@ -14,35 +14,32 @@ import itersel
 from itersel.config.learners import HELD_OUT_TUNERS, Batch
 from itersel.config.options import name_in
 from itersel.config.steps import TuneSettings
-from itersel.errors import InputError, located
-from itersel.storage.formats import FilePath
-from itersel.tune.accumulate import FileLists, find_files
+from itersel.errors import FilePath, InputError, located
+from itersel.lists.files import FORMAT as LISTS
+from itersel.lists.joining import find_files, join_files
+from itersel.lists.reading import short_name
+from itersel.lists.table import ListTable
 from itersel.tune.forests import FORMAT as FORESTS
-from itersel.tune.generate import FORMAT as LISTS
 from itersel.tune.generate import START, SUM, start_weights
-from itersel.tune.task import Task, Tuned, elsewhere
+from itersel.tune.task import ForestFiles, Task, Tuned, elsewhere, with_sums
 from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
 
 
 def _check_task(tuner: Batch, task: Task) -> None:
-    """Raise an InputError if the tuner cannot tune the sparse features of the files or start weights."""
-    lists = task.lists
-    if not isinstance(lists, FileLists):
-        return
-    names, first = lists.dense_names, lists.files[0].path
-    if tuner.reads_forests and (SUM in names) != bool(task.sums):
-        wanted = "all" if task.sums else "dense"
-        raise InputError(f"recreate these forests with features: {wanted}", first)
-    if not tuner.searches or task.sums:
-        return
-    only_dense = f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
-    if not tuner.reads_forests and lists.has_sparse_features():
+    """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
+    lists, only_dense = task.lists, f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
+    if isinstance(lists, ForestFiles):
+        if (SUM in lists.dense_names) != bool(task.sums):
+            wanted = "all" if task.sums else "dense"
+            raise InputError(f"recreate these forests with features: {wanted}", lists.files[0].path)
+    elif tuner.searches and not lists.sparse.is_empty:
         raise InputError(
             f"{only_dense}, but the lists have sparse ones; recreate them with features: dense, or choose "
-            "another tuner",
-            first,
+            "another tuner"
         )
-    others = elsewhere(task.before, make_weights(dict.fromkeys((*names, *START), 0.0)))
+    if not tuner.searches or task.sums:
+        return
+    others = elsewhere(task.before, make_weights(dict.fromkeys((*lists.dense_names, *START), 0.0)))
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
@@ -74,7 +71,10 @@ def tune(
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
     before = start_weights(files[0].dense_names) if before is None else before
     sums = tuple(one for one in (before, last) if one is not None) if settings.sum_sparse else ()
-    result = tune_task(settings.tuner, Task(FileLists(files), before, sums, (settings.seed, iteration)))
+    lists: ListTable | ForestFiles
+    lists = ForestFiles(files) if reads_forests else with_sums(join_files(files, settings.features), sums)
+    task = Task(lists, before, sums, (settings.seed, iteration))
+    result = tune_task(settings.tuner, task, short_name([file.path for file in files]))
     recorded = {"seed": settings.seed, **asdict(settings.tuner), "lists": json.loads(files[0].settings)}
     attributes = {
         "kind": "mixed-weights",
@@ -91,13 +91,14 @@ def tune(
     return result
 
 
-def tune_task(settings: Batch, task: Task) -> Tuned:
-    """Tune; errors name the lists."""
+def tune_task(settings: Batch, task: Task, source: str) -> Tuned:
+    """Tune; errors name the source of the lists."""
     check_magnitude(task.before, " at the start", "start from smaller weights")
-    with located(task.lists.name):
+    has_quality = isinstance(task.lists, ListTable) and task.lists.quality.shape[0] > 0
+    with located(source):
         _check_task(settings, task)
         result = settings.tune(task)
-        if settings.searches and result.score == 0.0 and not task.has_quality:
+        if settings.searches and result.score == 0.0 and not has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )

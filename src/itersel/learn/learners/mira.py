@@ -95,7 +95,7 @@ class MiraLearner(OnlineLearner):
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches or target.references.word.shape[0] == 0:
+        if not self._searches or target.references.longest == 0:
             return None
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
 

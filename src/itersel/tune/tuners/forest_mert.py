@@ -28,6 +28,6 @@ class ForestMert(Mert):
         from itersel.tune.mert import tune_mert
         from itersel.tune.task import Tuned
 
-        search = read_search(task.files)
+        search = read_search(task.forests)
         weights, bleu = tune_mert(search, task.start, self, task.seed)
         return Tuned(task.weights(weights), 100 * bleu, search.sentence_count, 0)

@@ -25,9 +25,11 @@ class KBestMira(Batch):
 
     def tune(self, task: Task) -> Tuned:
         """Tune; features that are in no list keep their weights."""
+        import numpy as np
+
         from itersel.tune.mira import tune_mira
 
-        pool = task.pool()
-        sparse = task.sparse(pool.origin)
-        value, bleu = tune_mira(pool, sparse, task.start_with(sparse), self, task.seed)
-        return task.tuned(pool, task.weights(value, sparse, 1.0), bleu)
+        table = task.table
+        sparse = table.sparse.take(np.arange(table.translation_count))
+        value, bleu = tune_mira(table, sparse, task.start_with(sparse), self, task.seed)
+        return task.tuned(task.weights(value, sparse, 1.0), bleu)

@@ -36,8 +36,7 @@ class LineSearch(Batch):
         """Search along the directions, one after another, until none of them improves BLEU."""
         from itersel.tune.mert import ListSearch, climb
 
-        pool = task.pool()
-        search = ListSearch(pool)
+        search = ListSearch(task.table)
         directions = task.directions(self.directions, search.scale)
         weights, bleu = climb(search, task.start, lambda: directions)
-        return task.tuned(pool, task.weights(weights), bleu)
+        return task.tuned(task.weights(weights), bleu)

@@ -36,6 +36,5 @@ class Mert(Batch):
         """Tune by line searches over the lists."""
         from itersel.tune.mert import ListSearch, tune_mert
 
-        pool = task.pool()
-        weights, bleu = tune_mert(ListSearch(pool), task.start, self, task.seed)
-        return task.tuned(pool, task.weights(weights), bleu)
+        weights, bleu = tune_mert(ListSearch(task.table), task.start, self, task.seed)
+        return task.tuned(task.weights(weights), bleu)

@@ -40,16 +40,15 @@ class Pro(Batch):
         from itersel.tune.line_kernels import project
         from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
 
-        pool = task.pool()
-        pairs = sample_pairs(pool, self, task.seed)
+        table = task.table
+        pairs = sample_pairs(table, self, task.seed)
         rows = np.unique(pairs)
-        sparse = task.sparse(pool.origin[rows])
-        found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), self.strength)
+        sparse = table.sparse.take(rows)
+        found = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
         # Hopkins and May 2011, figure 2
         rest = 1.0 - self.interpolation
         value = self.interpolation * found + rest * task.start_with(sparse)
         result = task.weights(value, sparse, rest)
-        score = project(np.ascontiguousarray(pool.dense.T), value[: pool.dense.shape[1]])
-        if not task.sums:
-            score += task.lists.sparse_scores(pool.origin, result)
-        return task.tuned(pool, result, pool.best(score))
+        score = project(np.ascontiguousarray(table.dense.T), value[: table.dense.shape[1]])
+        score += table.sparse.scores(result)
+        return task.tuned(result, table.best(score))

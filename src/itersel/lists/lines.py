@@ -16,104 +16,25 @@ from __future__ import annotations
 import json
 import math
 import os
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from itersel.arrays import Float64s, Int32s, Int64s
+from itersel.arrays import Float64s, Int64s
 from itersel.corpus.numbers import WordNumbers
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.strings import StringTable, offsets_of, string_table, take_rows
 
 UNNAMED, SCORE = "F", "score"
 # File with the names of the dense features, the same for all shards.
 DENSE_NAMES = "dense.txt"
 MAX_SENTENCES = 100_000_000
-# Sums of the same values in a different order differ only after these decimal places.
-HASH_DIGITS = 6
-
-
-class NBest(NamedTuple):
-    """Translations of all sentences, by sentence; within a sentence, in the order of the files.
-
-    Shapes: N sentences, H translations, F features.
-    """
-
-    offset: Int64s  # (N + 1): where the translations of each sentence begin
-    text: list[str]  # their words, as in the files (H)
-    # int32, float64, int64 (H + 1): features of each translation, ascending, each once
-    feature: Int32s
-    value: Float64s
-    feature_offset: Int64s
-    name: StringTable  # names of the features (F), in order of first occurrence
-    sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
-    line: list[str]  # the lines of the files (H)
-    row: Int64s  # (H): position of each translation in the files, one after the other
-
-    @property
-    def sentence_count(self) -> int:
-        """Number of sentences."""
-        return int(self.offset.shape[0]) - 1
-
-    @property
-    def sentence(self) -> Int64s:
-        """The sentence of each translation, int64 (H)."""
-        return np.repeat(np.arange(self.sentence_count), np.diff(self.offset))
-
-    @property
-    def translation(self) -> Int64s:
-        """The translation of each value, int64."""
-        return np.repeat(np.arange(len(self.text)), np.diff(self.feature_offset))
-
-
-def read_nbest(
-    paths: Sequence[FilePath],
-    sentences: int | None = None,
-    scores: Mapping[str, FilePath] | None = None,
-    ids: Int64s | None = None,
-) -> NBest:
-    """Read n-best lists, such as those of several iterations, and merge them by sentence.
-
-    By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
-    are further features: files with a number for each translation, in the order of the lists.
-    """
-    if isinstance(paths, str) or not paths:
-        raise InputError("the names of one or more n-best lists were expected")
-    parser = Parser()
-    for path in paths:
-        for number, line in translation_lines(path):
-            parser.add(line, path, number)
-    return parser.result(os.fspath(paths[0]), sentences, scores or {}, ids)
-
-
-def without_duplicates(lists: NBest) -> NBest:
-    """Keep only the first of a sentence's translations that have the same words and features."""
-    value = np.round(lists.value, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
-    seen, kept = set[tuple[int, str, bytes, bytes]](), []
-    for row, (sentence, text) in enumerate(zip(lists.sentence.tolist(), lists.text, strict=True)):
-        features = slice(*lists.feature_offset[row : row + 2].tolist())
-        one = (sentence, text, lists.feature[features].tobytes(), value[features].tobytes())
-        if one not in seen:
-            seen.add(one)
-            kept.append(row)
-    rows = np.array(kept, np.int64)
-    feature, offset = take_rows(lists.feature, lists.feature_offset, rows)
-    return lists._replace(
-        offset=offsets_of(np.bincount(lists.sentence[rows], minlength=lists.sentence_count)),
-        text=[lists.text[row] for row in kept],
-        feature=feature,
-        value=take_rows(lists.value, lists.feature_offset, rows)[0],
-        feature_offset=offset,
-        line=[lists.line[row] for row in kept],
-        row=lists.row[rows],
-    )
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
@@ -122,33 +43,31 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in lines if line and not line.isspace())
 
 
-class Parser:
-    """Collects translations in the order of the files."""
+class Translation(NamedTuple):
+    """What a line says."""
+
+    sentence: int
+    text: str
+    features: dict[str, float]
+
+
+class LineParser:
+    """Parses the lines of lists, in which a name always has the same number of values."""
 
     def __init__(self) -> None:
-        self._numbers = WordNumbers()
+        # names of the features, numbered in order of first occurrence
+        self.numbers = WordNumbers()
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
-        self.clear()
 
-    def clear(self) -> None:
-        """Forget the translations, but not the features."""
-        self._sentence, self._text, self._line = array("q"), list[str](), list[str]()
-        self._feature, self._value, self._count = array("i"), array("d"), array("q")
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the features, in order of first occurrence."""
-        return list(self._numbers)
-
-    def add(self, line: str, path: FilePath, number: int) -> int:
-        """Read a line of a file, and return the number of its sentence."""
+    def parse(self, line: str, path: FilePath, number: int) -> Translation:
+        """Parse a line of a file; errors name the file and the number of the line."""
         try:
-            return self._read_line(line)
+            return self._parse(line)
         except ValueError as error:
             raise InputError(str(error), path, number) from None
 
-    def _read_line(self, line: str) -> int:
+    def _parse(self, line: str) -> Translation:
         sentence, text, values = _parse_json(line) if line.startswith("{") else _parse_fields(line)
         if found := find_control(text):
             raise ValueError(found)
@@ -156,71 +75,26 @@ class Parser:
             raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
         features: dict[str, float] = {}
         for name, value in values:
-            pairs: Iterable[tuple[str, float]]
-            if isinstance(value, list):
-                if self.sizes.setdefault(name, len(value)) != len(value):
-                    raise ValueError(f"'{name}' has {len(value)} values here, but {self.sizes[name]} before")
-                pairs = zip(value_names(name, len(value)), value, strict=True)
-            else:
-                pairs = [(name, value)]
-            for one, number in pairs:
+            for one, number in self._named(name, value):
                 if not abs(number) <= MAX_MAGNITUDE:  # NaN too
                     why = f"it must be finite, up to {MAX_MAGNITUDE:g}"
                     raise ValueError(f"the value of '{one}' is {number}; {why}")
-                if one not in self._numbers and (found := find_control(one)):
+                if one not in self.numbers and (found := find_control(one)):
                     raise ValueError(found)
                 if one in features:
                     raise ValueError(f"the feature '{one}' is given twice")
                 features[one] = number
-        self._feature.extend(self._numbers[name] for name in features)
-        self._value.extend(features.values())
-        self._count.append(len(features))
-        self._sentence.append(sentence)
-        self._text.append(text)
-        self._line.append(line)
-        return sentence
+        for name in features:
+            self.numbers[name]  # numbers a new name
+        return Translation(sentence, text, features)
 
-    def columns(self, scores: Mapping[str, FilePath]) -> list[list[float]]:
-        """Read further features of all translations, and number their names."""
-        found = []
-        for name, path in scores.items():
-            if name in self._numbers or name in self.sizes:
-                raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
-            if split_words(name) != [name] or find_control(name):
-                raise InputError(f"{name!r} cannot be the name of a feature", path)
-            found.append(read_numbers(path, len(self._text)))
-            self._numbers[name] = len(self._numbers)
-        return found
-
-    def result(
-        self, path: str, sentences: int | None, scores: Mapping[str, FilePath], ids: Int64s | None = None
-    ) -> NBest:
-        """Return the translations by sentence; see `read_nbest`."""
-        sentence = np.frombuffer(self._sentence, np.int64)
-        if ids is None:
-            check_present(np.unique(sentence), sentences, path)
-        else:
-            sentence = _places(sentence, ids, path)
-        columns, lines = self.columns(scores), np.arange(len(self._text))
-        added = np.arange(len(self._numbers) - len(columns), len(self._numbers), dtype=np.int32)
-        feature = np.append(self._feature, np.repeat(added, lines.shape[0]))
-        value = np.append(self._value, np.ravel(columns))
-        line = np.append(np.repeat(lines, self._count), np.tile(lines, len(columns)))
-        row = np.argsort(sentence, kind="stable")
-        place = np.empty_like(row)
-        place[row] = lines
-        order = np.lexsort((feature, place[line]))
-        return NBest(
-            offsets_of(np.bincount(sentence)),
-            [self._text[i] for i in row],
-            feature[order],
-            value[order],
-            offsets_of(np.bincount(place[line], minlength=lines.shape[0])),
-            string_table(self._numbers),
-            self.sizes,
-            [self._line[i] for i in row],
-            row,
-        )
+    def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
+        """Return the features of a name, which have one value each."""
+        if not isinstance(value, list):
+            return [(name, value)]
+        if self.sizes.setdefault(name, len(value)) != len(value):
+            raise ValueError(f"'{name}' has {len(value)} values here, but {self.sizes[name]} before")
+        return zip(value_names(name, len(value)), value, strict=True)
 
 
 def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int:
@@ -242,14 +116,6 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
         missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
         raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
     return total
-
-
-def _places(sentence: Int64s, ids: Int64s, path: FilePath) -> Int64s:
-    """Return the positions of sentences in `ids`, which must be the sentences of the lists, each once."""
-    order = np.argsort(ids, kind="stable")
-    if not np.array_equal(np.unique(sentence), ids[order]):
-        raise InputError("has translations of other sentences than the shard", path)
-    return order[np.searchsorted(ids[order], sentence)]
 
 
 # What a line says: the sentence, the text, and each feature with its value, or the values after ``name=``.
@@ -349,27 +215,48 @@ def named_numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         yield name, float(value)
 
 
-def read_numbers(path: FilePath, count: int) -> list[float]:
-    """Read one number for each translation, each on its own line."""
+def read_numbers(path: FilePath, count: int) -> Float64s:
+    """Read one number for each translation, each on its own line: float64 (count)."""
     lines = read_lines(path)
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)
-    values = []
-    for number, line in enumerate(lines, 1):
+    values = np.empty(count)
+    for row, line in enumerate(lines):
         try:
             value = parse_number(line.strip())
         except ValueError:
             value = math.nan
         if not abs(value) <= MAX_MAGNITUDE:
-            raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, number)
-        values.append(value)
+            raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, row + 1)
+        values[row] = value
     return values
 
 
-def read_quality(path: FilePath, count: int) -> Float64s:
-    """Read `count` numbers, scaled so that the lowest is 0 and the highest is 1: float64 (count)."""
-    quality = np.array(read_numbers(path, count))
-    least, most = quality.min(), quality.max()
+def checked_numbers(values: FilePath | ArrayLike, count: int, what: str) -> Float64s:
+    """Return one number for each translation, from a file or an array: float64 (count)."""
+    if isinstance(values, str | os.PathLike):
+        return read_numbers(values, count)
+    try:
+        numbers = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is neither a file nor an array of numbers") from None
+    if numbers.shape != (count,):
+        shape = "x".join(map(str, numbers.shape))
+        raise InputError(f"{what} has the shape {shape} for {count} translations; give a number for each")
+    wrong = np.flatnonzero(~(np.abs(numbers) <= MAX_MAGNITUDE))  # NaN too
+    if wrong.shape[0]:
+        raise InputError(f"{what}[{wrong[0]}] is {numbers[wrong[0]]}; it must be finite")
+    return numbers
+
+
+def checked_quality(quality: FilePath | ArrayLike, count: int) -> Float64s:
+    """Return a number for each translation, scaled so that the lowest is 0 and the highest is 1.
+
+    They are from a file, or an array (count); higher is better.
+    """
+    numbers = checked_numbers(quality, count, "quality")
+    least, most = numbers.min(), numbers.max()
     if least == most:
+        path = quality if isinstance(quality, str | os.PathLike) else None
         raise InputError("all numbers are equal; there is nothing to tune for", path)
-    return np.asarray((quality - least) / (most - least), np.float64)
+    return np.asarray((numbers - least) / (most - least), np.float64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,21 +17,15 @@ from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
-from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
-from itersel.nbest.lists import (
-    DENSE_NAMES,
-    Parser,
-    check_present,
-    read_quality,
-    translation_lines,
-    value_names,
-)
+from itersel.limits import MAX_DENSE
+from itersel.lists.lines import DENSE_NAMES, LineParser, check_present, checked_quality, translation_lines
+from itersel.lists.reading import find_dense
 from itersel.progress import count_up
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 
-# Translations that are parsed before they are dropped from memory, and characters that wait to be written.
-PARSED, WAITING = 20_000, 1 << 26
+# Characters that wait to be written.
+WAITING = 1 << 26
 
 
 class Summary(NamedTuple):
@@ -53,29 +47,17 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
     return found
 
 
-def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells (see `NBest`).
-
-    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
-    """
-    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
-    if blocks:
-        return [name for name in names if name in blocks]
-    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
-
-
 def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
     """Check every line of lists; `sentences` is their number, if known, `dense` by default `find_dense`."""
-    parser, sentence, paths = Parser(), array("i"), find_lists(lists)
+    parser, sentence, paths = LineParser(), array("i"), find_lists(lists)
     if not paths:
         raise InputError("is a folder without files; n-best lists were expected", lists[0])
     for path, number, line in _translations(paths, "read"):
-        sentence.append(parser.add(line, path, number))
-        if len(sentence) % PARSED == 0:
-            parser.clear()
-    if dense and set(parser.names).isdisjoint(dense):
+        sentence.append(parser.parse(line, path, number).sentence)
+    names = list(parser.numbers)
+    if dense and set(names).isdisjoint(dense):
         raise InputError(f"has none of the dense features, such as '{dense[0]}'", paths[0])
-    found = list(dense) or find_dense(parser.names, parser.sizes)
+    found = list(dense) or find_dense(names, parser.sizes)
     if len(found) > MAX_DENSE:
         raise InputError(
             f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
@@ -98,7 +80,7 @@ def shard_lists(
 
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
-    `read_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
+    `checked_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
     shard, given the number of all. The folder appears only when it is complete, with a
     declaration of its files.
     """
@@ -106,7 +88,7 @@ def shard_lists(
     if references:
         check_line_counts(*zip(references, texts, strict=True))
     found = summarise(lists, len(texts[0]) if texts else None, dense)
-    numbers = None if quality is None else read_quality(quality, found.sentence.shape[0])
+    numbers = None if quality is None else checked_quality(quality, found.sentence.shape[0])
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
     with declared_folder(output) as folder:

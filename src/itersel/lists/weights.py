@@ -1,7 +1,4 @@
-"""Weights in the formats of other decoders, and n-best lists reordered by weights.
-
-The formats are Moses's ``[weight]`` block and JSON, besides those of itersel.
-"""
+"""Weights in the formats of other decoders: Moses's ``[weight]`` block and JSON, besides those of itersel."""
 
 from __future__ import annotations
 
@@ -9,22 +6,15 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 
-import numpy as np
-
-from itersel.arrays import Float64s, Int64s
-from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import InputError
 from itersel.limits import parse_number
-from itersel.nbest.lists import NBest, named_numbers, parse_object, read_nbest, value_names
+from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
-from itersel.storage.strings import sum_rows
 from itersel.vectors import weights as own
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights
+from itersel.vectors.weights import Weights, make_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
 # names of other decoders may contain # and =
@@ -138,65 +128,3 @@ def _sizes(values: Mapping[str, float]) -> dict[str, int]:
     for name in sorted(one.removesuffix("_0") for one in values if one.endswith("_0")):
         sizes[name] = next(count for count in itertools.count() if f"{name}_{count}" not in values)
     return {name: count for name, count in sizes.items() if count > 1 and name not in values}
-
-
-def score_lists(lists: NBest, weights: Weights) -> Float64s:
-    """Return the score of each translation, float64 (H): the dot product of its features and the weights."""
-    weighted = find_weights(weights, feature_keys(lists.name))[lists.feature] * lists.value
-    return sum_rows(weighted, lists.feature_offset)
-
-
-def rescore(
-    lists: Sequence[FilePath],
-    weights: Weights | Mapping[str, float],
-    *,
-    scores: Mapping[str, FilePath] | None = None,
-) -> list[str]:
-    """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
-
-    Parameters
-    ----------
-    lists, scores
-        See `tune_nbest`.
-    weights
-        Feature weights; other features weigh 0.
-
-    Raises
-    ------
-    InputError
-        If the lists cannot be read.
-    """
-    read = read_nbest(lists, scores=scores)
-    return list(best_texts(read, score_lists(read, as_weights(weights))))
-
-
-def ranked(lists: NBest, score: Float64s, k_best: int) -> Iterator[Int64s]:
-    """Yield the `k_best` best translations of each sentence, best first; ties keep the order of the list."""
-    for begin, end in pairwise(lists.offset):
-        yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
-
-
-def best_texts(lists: NBest, score: Float64s) -> Iterator[str]:
-    """Yield the best translation of each sentence."""
-    for rows in ranked(lists, score, 1):
-        yield lists.text[rows[0]]
-
-
-def rescored_lines(lists: NBest, score: Float64s, k_best: int) -> Iterator[str]:
-    """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
-
-    Features that were added to the lists are not written.
-    """
-    for rows in ranked(lists, score, k_best):
-        for row in rows.tolist():
-            yield _with_score(lists.line[row], float(score[row]))
-
-
-def _with_score(line: str, score: float) -> str:
-    if line.startswith("{"):
-        return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
-    fields = line.split(FIELD_SEPARATOR)
-    end = " " if fields[4:] else ""
-    fields[3:4] = [f" {score:.12g}{end}"]
-    fields[2] = f"{fields[2].rstrip()} "
-    return FIELD_SEPARATOR.join(fields)

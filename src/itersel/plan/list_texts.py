@@ -16,8 +16,8 @@ from itersel.config.values import Config
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
-from itersel.nbest.lists import read_quality
-from itersel.nbest.sharding import find_lists, summarise
+from itersel.lists.lines import checked_quality
+from itersel.lists.sharding import find_lists, summarise
 from itersel.plan.commands import Files, no_option
 from itersel.plan.texts import Shards, Texts
 
@@ -113,7 +113,7 @@ def describe_lists(config: Config) -> Iterator[str]:
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
-            read_quality(text.quality, translations)
+            checked_quality(text.quality, translations)
         sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"

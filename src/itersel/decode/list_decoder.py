@@ -1,0 +1,65 @@
+"""Lists of another decoder in the place of a decoder: their k best translations under given weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itersel.arrays import Float64s, Int64s
+from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
+from itersel.errors import InputError
+from itersel.lists.table import ListTable
+from itersel.storage.strings import places_of, sum_rows
+from itersel.vectors.weights import Weights, find_named, find_weights
+
+NO_WORDS = np.zeros(0, np.int32)
+
+
+class ListDecoder:
+    """Finds the k best translations of a sentence in its list; ties keep the order of the list.
+
+    Learners use it like `itersel.decode.decoder.Decoder`, and the table like `itersel.grammar.shard.Shard`.
+    """
+
+    def __init__(self, table: ListTable) -> None:
+        self._table, self.dense_names = table, table.dense_names
+
+    def weight_vectors(self, weights: Weights) -> WeightVectors:
+        """Return `weights` as dense (C) and sparse (F) float64 vectors of this table."""
+        dense = find_named(weights, self.dense_names)
+        return WeightVectors(dense, find_weights(weights, self._table.feature_key))
+
+    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[Int64s, Float64s]:
+        """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
+        table, sparse = self._table, self._table.sparse_rows
+        rows = np.arange(*table.offset[sentence : sentence + 2])
+        score = np.zeros(rows.shape[0])
+        # not a matrix product, whose order of additions depends on the processor
+        for column, weight in zip(table.dense[rows].T, weights.dense, strict=True):
+            score += column * weight
+        place, offset = places_of(sparse.offset, rows)
+        score += sum_rows(weights.sparse[sparse.feature[place]] * sparse.value[place], offset)
+        order = np.argsort(-score, kind="stable")
+        return rows[order], score[order]
+
+    def decode(
+        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
+    ) -> KBest:
+        """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
+        if finder is not None:
+            raise InputError("lists have no forest to search for hope and fear; use candidates: k-best")
+        table = self._table
+        rows, score = self.ranked(sentence, weights)
+        rows = rows[:k]
+        sparse, statistics = table.sparse_rows.take(rows), table.statistics
+        matches, length = (array[rows].astype(np.int64) for array in statistics[:2])
+        return KBest(
+            NO_WORDS,
+            np.zeros(rows.shape[0] + 1, np.int64),
+            score[: rows.shape[0]],
+            table.dense[rows],
+            sparse.feature,
+            sparse.value,
+            sparse.offset,
+            table.quality[rows] if table.quality.shape[0] else table.quality,
+            (matches, length),
+        )

@@ -1,0 +1,39 @@
+"""What learners and tuners translate: shards with a language model, or lists of another decoder."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TypeAlias
+
+from itersel.config.search import Search
+from itersel.decode.decoder import Decoder
+from itersel.decode.list_decoder import ListDecoder
+from itersel.errors import FilePath
+from itersel.grammar import shard as shards
+from itersel.grammar.shard import Shard
+from itersel.lists import files as lists
+from itersel.lists.table import ListTable
+from itersel.lm.binary import load_model
+
+# What learners read, and how they translate it.
+Sentences: TypeAlias = Shard | ListTable
+SentenceDecoder: TypeAlias = Decoder | ListDecoder
+
+# Consecutive files often have the same model.
+_load_model = lru_cache(maxsize=1)(load_model)
+
+
+def open_sentences(
+    path: FilePath, model: str | None, search: Search, threads: int = 1
+) -> tuple[Sentences, list[SentenceDecoder]]:
+    """Read a shard, and make a decoder for each thread; without a language model, it has lists."""
+    if model is None:
+        table = lists.read_table(path, search.features)
+        return table, [ListDecoder(table)]
+    shard, loaded = shards.read_shard(path, search.templates, search.features), _load_model(model)
+    return shard, [Decoder(shard, loaded, search) for _ in range(threads)]
+
+
+def count_sentences(path: FilePath, model: str | None) -> int:
+    """Return the number of sentences without reading grammars or lists."""
+    return lists.count_sentences(path) if model is None else shards.count_sentences(path)

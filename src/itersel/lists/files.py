@@ -1,0 +1,202 @@
+"""Files of lists (HDF5): those that a decoder has made for tuners, and those of another decoder.
+
+`itersel step kbest` writes a file for each shard and iteration, without text; `itersel step lists` one for
+each shard.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import itersel
+from itersel.arrays import UInt64s
+from itersel.bleu.kernels import ORDER, Statistics
+from itersel.bleu.references import grouped_references
+from itersel.errors import FilePath, InputError, checked
+from itersel.lists.duplicates import hash_rows
+from itersel.lists.table import ListTable, SparseRows, count_closest, no_sparse_rows, sparse_rows
+from itersel.storage.formats import Array, FileFormat, damaged_file, numbers, offsets, strings
+from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
+from itersel.storage.strings import StringTable
+
+MAX_COUNT = (1 << 31) - 1
+# The iteration of lists that no weights of ours have made.
+GIVEN = 0
+
+# Sizes: N sentences, M references, H translations, C dense features, F sparse features.
+FORMAT = FileFormat(
+    "file of lists",
+    1,
+    "itersel step kbest' or 'itersel step lists",
+    {
+        "sentence_offset": offsets("N", "H", shuffled=True),
+        "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT, optional=True),
+        "sentence_reference_offset": offsets("N", "M", is_extra=True),
+        "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
+        "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
+        "hash": Array("<u8", ("H", 2)),
+        "quality": Array("<f8", ("H",), least=0, most=1, is_extra=True),
+        **strings("text", "H", "texts", is_extra=True),
+        "dense": numbers("<f8", "H", "C"),
+        "feature": Array("<i4", ("sparse values",), least=0, below="F", shuffled=True),
+        "feature_value": numbers("<f8", "sparse values"),
+        "feature_offset": offsets("H", "sparse values", shuffled=True),
+        "feature_key": Array("<u8", ("F",)),
+        **strings("feature_name", "F", "features"),
+    },
+    packed=True,
+)
+# Arrays that define sizes must be read together with those that use them.
+REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
+SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))
+TEXT_ARRAYS = ("text", "text_offset")
+DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in (*SPARSE_ARRAYS, *TEXT_ARRAYS))
+
+
+class ListFile(NamedTuple):
+    """A file of lists, or of forests, and its attributes."""
+
+    path: FilePath
+    shard: int
+    iteration: int
+    settings: str
+    sentences: str
+    dense_names: tuple[str, ...]
+
+
+def read_header(path: FilePath, format: FileFormat = FORMAT) -> ListFile:
+    """Read the attributes of a file of lists, or of forests."""
+    return _header(path, header_of(path, format).attributes)
+
+
+def _header(path: FilePath, attributes: Mapping[str, Any]) -> ListFile:
+    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
+        names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
+        shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
+        return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
+
+
+def header_attributes(
+    kind: str,
+    shard: int,
+    iteration: int,
+    settings: Mapping[str, Any],
+    sentences: str,
+    dense_names: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return the attributes that `read_header` reads, by which one sees which files belong together."""
+    return {
+        "kind": kind,
+        "version": itersel.__version__,
+        "settings": json.dumps(settings, sort_keys=True),
+        "iteration": iteration,
+        "shard": shard,
+        "sentences": sentences,
+        "dense_names": json.dumps(dense_names),
+    }
+
+
+def write_table(path: FilePath, table: ListTable, shard: int = 0) -> None:
+    """Write the lists of a shard that another decoder has made, whole or not at all."""
+    sparse = table.sparse_rows
+    has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
+    is_grouped = table.reference_length.shape[0] > 0 and not has_one_each
+    none = np.zeros(0, np.int64)
+    arrays: dict[str, NDArray[Any]] = {
+        "sentence_offset": table.offset,
+        "reference_length": table.reference_length.astype(np.int32),
+        "sentence_reference_offset": table.reference_offset if is_grouped else none,
+        "matches": table.statistics.matches,
+        "length": table.statistics.length,
+        "hash": hash_rows(table),
+        "quality": table.quality,
+        "text": table.text.data,
+        "text_offset": table.text.offset,
+        "dense": table.dense,
+        "feature": sparse.feature,
+        "feature_value": sparse.value,
+        "feature_offset": sparse.offset,
+        "feature_key": sparse.key,
+        "feature_name": sparse.name.data,
+        "feature_name_offset": sparse.name.offset,
+    }
+    attributes = header_attributes("lists", shard, GIVEN, {}, "", table.dense_names)
+    write_arrays(path, FORMAT, arrays, attributes)
+
+
+def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
+    """Read everything but sparse features and text; returns the hashes of translations, too."""
+    arrays, attributes = read_arrays(path, FORMAT, DENSE_ARRAYS)
+    return _table(path, arrays, attributes), arrays["hash"]
+
+
+def read_sparse(path: FilePath) -> SparseRows:
+    """Read the sparse features; keys are in the order of the file, not ascending."""
+    return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])
+
+
+def read_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
+    """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`."""
+    names = list(DENSE_ARRAYS)
+    if features == "all":
+        names += SPARSE_ARRAYS
+    if has_text:
+        names += TEXT_ARRAYS
+    arrays, attributes = read_arrays(path, FORMAT, names)
+    table = _table(path, arrays, attributes)
+    if features == "all":
+        table = table._replace(sparse=sparse_rows(*_sparse(arrays)))
+    if has_text:
+        if not arrays["text_offset"].shape[0]:
+            raise InputError("has no text; lists for tuners cannot be translated with", path)
+        table = table._replace(text=StringTable(arrays["text"], arrays["text_offset"]))
+    return table
+
+
+def count_sentences(path: FilePath) -> int:
+    """Return the number of sentences without reading the lists."""
+    arrays, _ = read_arrays(path, FORMAT, ("sentence_offset", "length"))
+    return int(arrays["sentence_offset"].shape[0]) - 1
+
+
+def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
+    return SparseRows(
+        arrays["feature"],
+        arrays["feature_value"],
+        arrays["feature_offset"],
+        arrays["feature_key"],
+        StringTable(arrays["feature_name"], arrays["feature_name_offset"]),
+    )
+
+
+def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]) -> ListTable:
+    """Return lists without sparse features and text, and check what the format does not declare."""
+    dense_names = _header(path, attributes).dense_names
+    offset, length = arrays["sentence_offset"], arrays["length"]
+    if (np.diff(offset) == 0).any():
+        raise damaged_file(path, "a sentence has no translations")
+    if len(set(dense_names)) != arrays["dense"].shape[1] or len(dense_names) != arrays["dense"].shape[1]:
+        raise damaged_file(path, "'dense_names' does not name the dense features")
+    ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
+    if (arrays["matches"] > ngrams).any():
+        raise damaged_file(path, "more matches than n-grams")
+    reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
+    sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
+    if reference_length.shape[0]:
+        reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
+        closest = count_closest(reference_length, reference_offset, length, offset)
+    return ListTable(
+        offset,
+        arrays["dense"],
+        dense_names,
+        no_sparse_rows(length.shape[0]),
+        reference_length=reference_length,
+        reference_offset=reference_offset,
+        statistics=Statistics(arrays["matches"], length, closest),
+        quality=arrays["quality"],
+    )

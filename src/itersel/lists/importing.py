@@ -1,0 +1,51 @@
+"""A shard to learn from of the lists that `itersel.lists.sharding` has cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from itersel.corpus.columns import reference_columns
+from itersel.errors import FilePath, InputError
+from itersel.lists.lines import DENSE_NAMES, read_numbers
+from itersel.lists.reading import read_lists, with_statistics, without_duplicates
+from itersel.lists.table import ListTable
+from itersel.storage.declared import DeclaredFolder
+from itersel.storage.files import read_lines
+
+
+def import_lists(
+    folder: FilePath, number: int, words: Callable[[Sequence[str]], Sequence[str]] = list
+) -> ListTable:
+    """Read the lists of a shard, and count what BLEU needs.
+
+    `words` tokenises lines for BLEU; by default, words are separated by spaces.
+    """
+    cut = DeclaredFolder(folder)
+    ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
+    dense = read_lines(cut.checked(DENSE_NAMES))
+    read = read_lists([cut.checked(f"{number}.lists.gz")], ids=ids, dense=lambda names, sizes: dense)
+    texts: list[list[str]] = []
+    while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts.append(read_lines(cut.checked(reference)))
+        if len(texts[-1]) != read.table.sentence_count:
+            why = f"has {len(texts[-1])} lines for {read.table.sentence_count} sentences"
+            raise InputError(why, cut.path / reference)
+    lists = without_duplicates(read)
+    table = with_statistics(lists.table, words, texts)
+    quality = f"{number}.quality.gz"
+    if cut.has(quality):
+        numbers = read_numbers(cut.checked(quality), read.row.shape[0])
+        table = table._replace(quality=numbers[lists.row])
+    return table
+
+
+def _read_ids(path: FilePath) -> list[int]:
+    found = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not re.fullmatch("[0-9]{1,9}", line):
+            raise InputError(f"'{line[:40]}' is not the number of a sentence", path, number)
+        found.append(int(line))
+    return found

@@ -1,0 +1,189 @@
+"""The lists of all shards and iterations joined in one table; sparse features stay in the files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import product
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from itersel.arrays import Float64s, Int64s, UInt64s
+from itersel.bleu.kernels import Statistics
+from itersel.errors import FilePath, InputError
+from itersel.lists.duplicates import first_of_equal
+from itersel.lists.files import FORMAT, GIVEN, ListFile, read_dense, read_header, read_sparse
+from itersel.lists.table import DIGITS, ListTable, SparseRows, check_matches, no_sparse_rows
+from itersel.storage.formats import FileFormat
+from itersel.storage.strings import concatenate, offsets_of, places_of, string_table
+from itersel.vectors.features import unique_features
+from itersel.vectors.weights import Weights
+
+NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"
+
+
+def find_files(
+    paths: Sequence[FilePath], shards: int, iterations: range, format: FileFormat = FORMAT
+) -> list[ListFile]:
+    """Read the headers of files in any order, and return them by shard and iteration.
+
+    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Lists
+    of another decoder are the same in all iterations, and there is only one file for each shard.
+    """
+    place = attrgetter("shard", "iteration")
+    files = sorted((read_header(path, format) for path in paths), key=place)
+    if files and all(file.iteration == GIVEN for file in files):
+        iterations = range(GIVEN, GIVEN + 1)
+    wanted, found = set(product(range(shards), iterations)), list(map(place, files))
+    for missing in sorted(wanted.difference(found)):
+        raise InputError(
+            f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
+            f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
+        )
+    for number, file in enumerate(files):
+        if found[number] not in wanted:
+            raise InputError(
+                f"is from shard {file.shard}, iteration {file.iteration}; expected shards 0 to {shards - 1}, "
+                f"iterations {iterations[0]} to {iterations[-1]}",
+                file.path,
+            )
+        if number and found[number] == found[number - 1]:
+            other = os.fspath(files[number - 1].path)
+            raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
+    for file in files:
+        first = files[file.shard * len(iterations)]  # of the shard
+        for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentences", first)):
+            if getattr(file, name) != getattr(like, name):
+                what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
+                raise InputError(f"differs from {what}; recreate one of them", file.path)
+    return files
+
+
+class SparseFiles(NamedTuple):
+    """Sparse features of translations, read from files when they are needed."""
+
+    files: Sequence[ListFile]
+    origin: Int64s  # (H): row of each translation in the concatenation of all files
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no translation in the files has a sparse feature."""
+        return all(read_sparse(file.path).is_empty for file in self.files)
+
+    def take(self, rows: Int64s) -> SparseRows:
+        """Return the features of some translations, in any order."""
+        key, name = np.zeros(0, np.uint64), string_table([])
+        counts = np.zeros(rows.shape[0], np.int64)
+        parts = []
+        for sparse, wanted, found in self._parts(self.origin[rows]):
+            place, offset = places_of(sparse.offset, found)
+            used, number = np.unique(sparse.feature[place], return_inverse=True)
+            keys = sparse.key[used]
+            key, name = unique_features(
+                np.concatenate((key, keys)), concatenate((name, sparse.name.take(used)))
+            )
+            counts[wanted] = np.diff(offset)
+            parts.append((wanted, keys[number], sparse.value[place]))
+        # in the order of the rows; features are positions in `key`
+        offset = offsets_of(counts)
+        feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
+        for wanted, keys, values in parts:
+            place, _ = places_of(offset, wanted)
+            feature[place] = np.searchsorted(key, keys)
+            value[place] = values
+        return SparseRows(feature, value, offset, key, name)
+
+    def scores(self, weights: Weights) -> Float64s:
+        """Return the scores of all translations, float64 (H); features without a weight count 0."""
+        scores = np.zeros(self.origin.shape[0])
+        for sparse, wanted, rows in self._parts(self.origin):
+            scores[wanted] = sparse.take(rows).scores(weights)
+        return scores
+
+    def _parts(self, origin: Int64s) -> Iterator[tuple[SparseRows, Int64s, Int64s]]:
+        """Yield the features of each file, which elements of `origin` are in it, and their rows there."""
+        base = 0
+        for file in self.files:
+            sparse = read_sparse(file.path)
+            rows = sparse.offset.shape[0] - 1
+            wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
+            yield sparse, wanted, origin[wanted] - base
+            base += rows
+
+
+def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
+    """Return the lists of files from `find_files`, by shard, sentence, iteration and rank, without text.
+
+    Of translations with the same words and features, the first is kept. With `features` ``dense``, there are
+    no sparse ones.
+    """
+    parts: list[ListTable] = []
+    origins: list[Int64s] = []
+    base = 0
+    for shard in sorted({file.shard for file in files}):
+        part, origin, rows = _join_shard([file for file in files if file.shard == shard])
+        parts.append(part)
+        origins.append(origin + base)
+        base += rows
+    table = _concatenate(parts)
+    if table.sentence_count == 0:
+        raise InputError(NO_SENTENCES, files[0].path)
+    if not table.quality.shape[0]:
+        check_matches(table, files[0].path)
+    if features == "dense":
+        return table
+    return table._replace(sparse=SparseFiles(files, np.concatenate(origins)))
+
+
+def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
+    """Return the lists of a shard, the row of each translation in its files, and the number of these rows."""
+    tables: list[ListTable] = []
+    hashes: list[UInt64s] = []
+    for file in files:
+        table, hashed = read_dense(file.path)
+        # those of a sentence, which must be the same in all files
+        for name in ("reference_length", "reference_offset"):
+            if tables and not np.array_equal(getattr(table, name), getattr(tables[0], name)):
+                raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
+        tables.append(table)
+        hashes.append(hashed)
+    first = tables[0]
+    sentence = np.concatenate([table.sentence for table in tables])
+    kept = first_of_equal(sentence, np.concatenate(hashes))
+    offset = offsets_of(np.bincount(sentence[kept], minlength=first.sentence_count))
+    matches, length, closest, dense, quality = (
+        np.concatenate(columns)[kept] if columns[0].shape[0] else columns[0]
+        for columns in zip(
+            *((*table.statistics, table.dense, table.quality) for table in tables), strict=True
+        )
+    )
+    # + 0.0 turns -0.0 into 0.0
+    dense = np.round(dense, DIGITS) + 0.0
+    joined = first._replace(
+        offset=offset,
+        dense=dense,
+        sparse=no_sparse_rows(kept.shape[0]),
+        statistics=Statistics(matches, length, closest),
+        quality=quality,
+    )
+    return joined, kept, sentence.shape[0]
+
+
+def _concatenate(tables: Sequence[ListTable]) -> ListTable:
+    """Return the table of all sentences; sparse features and text are left out."""
+    matches, length, closest = (
+        np.concatenate(columns) for columns in zip(*(table.statistics for table in tables), strict=True)
+    )
+    dense = np.concatenate([table.dense for table in tables])
+    return ListTable(
+        offsets_of(np.concatenate([np.diff(table.offset) for table in tables])),
+        dense,
+        tables[0].dense_names,
+        no_sparse_rows(dense.shape[0]),
+        reference_length=np.concatenate([table.reference_length for table in tables]),
+        reference_offset=offsets_of(np.concatenate([np.diff(table.reference_offset) for table in tables])),
+        statistics=Statistics(matches, length, closest),
+        quality=np.concatenate([table.quality for table in tables]),
+    )

@@ -1,0 +1,233 @@
+"""n-best lists of other decoders read into a table, with what is needed to write them again."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from itersel.arrays import Float64s, Int32s, Int64s
+from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
+from itersel.bleu.references import join_references
+from itersel.corpus.numbers import Side, WordNumbers, number_words
+from itersel.corpus.text import find_control, split_words
+from itersel.errors import FilePath, InputError
+from itersel.limits import DENSE_FEATURES, DENSE_NAME
+from itersel.lists.duplicates import first_of_equal, hash_rows
+from itersel.lists.lines import LineParser, check_present, checked_numbers, translation_lines, value_names
+from itersel.lists.table import ListTable, sparse_rows
+from itersel.storage.strings import offsets_of, string_table
+from itersel.vectors.features import feature_keys
+
+# Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.
+DenseFinder = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
+
+
+class ReadLists(NamedTuple):
+    """Lists in a table, and how they stand in the files. Shape: H translations."""
+
+    table: ListTable
+    row: Int64s  # (H): position of each translation in the files, one after the other
+    line: list[str]  # the lines of the files (H), if they are wanted
+    names: list[str]  # of all features, in order of first occurrence
+    sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
+
+    def take(self, rows: Int64s) -> ReadLists:
+        """Return some translations, which are in the order of their sentences."""
+        table = self.table
+        kept = table._replace(
+            offset=offsets_of(np.bincount(table.sentence[rows], minlength=table.sentence_count)),
+            dense=table.dense[rows],
+            sparse=table.sparse_rows.take(rows),
+            text=table.text.take(rows),
+        )
+        return self._replace(
+            table=kept, row=self.row[rows], line=[self.line[row] for row in rows.tolist() if self.line]
+        )
+
+
+def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells.
+
+    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    """
+    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
+    if blocks:
+        return [name for name in names if name in blocks]
+    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
+
+
+def read_lists(
+    paths: Sequence[FilePath],
+    sentences: int | None = None,
+    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+    ids: Int64s | None = None,
+    dense: DenseFinder = find_dense,
+    has_lines: bool = False,
+) -> ReadLists:
+    """Read n-best lists, such as those of several iterations, and merge them by sentence.
+
+    By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
+    are further features: a number for each translation, in the order of the lists, in a file or an array.
+    Features that `dense` does not choose are sparse. With `has_lines`, the lines are kept, too.
+    """
+    if isinstance(paths, str) or not paths:
+        raise InputError("the names of one or more n-best lists were expected")
+    parser = LineParser()
+    found = _collect(paths, parser, has_lines)
+    translations = len(found.text)
+    place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
+    order = np.argsort(place, kind="stable")
+    columns = _read_scores(parser, scores or {}, translations)
+    names = list(parser.numbers)
+    # the entries of lines, and those of the further features
+    row = np.repeat(np.arange(translations), found.size)
+    row = np.append(row, np.tile(np.arange(translations), len(columns)))
+    added = np.arange(len(names) - len(columns), len(names))
+    feature = np.append(found.feature.astype(np.int64), np.repeat(added, translations))
+    value = np.append(found.value, np.ravel(columns))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(translations)
+    table = _split_features(rank[row], feature, value, translations, names, dense(names, parser.sizes))
+    table = table._replace(
+        offset=offsets_of(np.bincount(place)), text=string_table(found.text[i] for i in order.tolist())
+    )
+    lines = [found.line[i] for i in order.tolist()] if has_lines else []
+    return ReadLists(table, order, lines, names, parser.sizes)
+
+
+class _Collected(NamedTuple):
+    """Translations in the order of the files, as `itersel.lists.lines.Translation` has each."""
+
+    line: list[str]
+    sentence: Int64s
+    text: list[str]
+    size: Int64s  # number of features of each translation
+    feature: Int32s  # of all translations
+    value: Float64s
+
+
+def _collect(paths: Sequence[FilePath], parser: LineParser, has_lines: bool) -> _Collected:
+    lines, texts, sentence = list[str](), list[str](), array("q")
+    count, feature, value = array("q"), array("i"), array("d")
+    for path in paths:
+        for number, line in translation_lines(path):
+            found = parser.parse(line, path, number)
+            if has_lines:
+                lines.append(line)
+            texts.append(found.text)
+            sentence.append(found.sentence)
+            count.append(len(found.features))
+            feature.extend(parser.numbers[name] for name in found.features)
+            value.extend(found.features.values())
+    return _Collected(
+        lines,
+        np.frombuffer(sentence, np.int64),
+        texts,
+        np.frombuffer(count, np.int64),
+        np.frombuffer(feature, np.int32),
+        np.frombuffer(value, np.float64),
+    )
+
+
+def _sentence_places(sentence: Int64s, sentences: int | None, ids: Int64s | None, path: str) -> Int64s:
+    """Return the position of each translation's sentence; see `read_lists`."""
+    present = np.unique(sentence)
+    if ids is None:
+        check_present(present, sentences, path)
+        return sentence
+    order = np.argsort(ids, kind="stable")
+    if not np.array_equal(present, ids[order]):
+        raise InputError("has translations of other sentences than the shard", path)
+    return order[np.searchsorted(ids[order], sentence)]
+
+
+def _read_scores(
+    parser: LineParser, scores: Mapping[str, FilePath | ArrayLike], count: int
+) -> list[Float64s]:
+    """Return further features of all translations, and number their names."""
+    found = []
+    for name, values in scores.items():
+        path = values if isinstance(values, str | os.PathLike) else None
+        if name in parser.numbers or name in parser.sizes:
+            raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
+        if split_words(name) != [name] or find_control(name):
+            raise InputError(f"{name!r} cannot be the name of a feature", path)
+        found.append(checked_numbers(values, count, f"the feature '{name}'"))
+        parser.numbers[name]  # numbers it
+    return found
+
+
+def _split_features(
+    row: Int64s,
+    feature: Int64s,
+    value: Float64s,
+    translations: int,
+    names: Sequence[str],
+    dense_names: Sequence[str],
+) -> ListTable:
+    """Return a table of dense and sparse features, given the row, feature and value of each entry."""
+    column = {name: place for place, name in enumerate(dense_names)}
+    column_of = np.array([column.get(name, -1) for name in names], np.int64)
+    is_dense = column_of[feature] >= 0
+    dense = np.zeros((translations, len(dense_names)))
+    dense[row[is_dense], column_of[feature[is_dense]]] = value[is_dense]
+    # sparse features are numbered without the dense ones
+    is_sparse = column_of < 0
+    place = np.cumsum(is_sparse) - 1
+    row, feature, value = row[~is_dense], place[feature[~is_dense]], value[~is_dense]
+    order = np.argsort(row, kind="stable")
+    table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)
+    offset = offsets_of(np.bincount(row, minlength=translations))
+    sparse = sparse_rows(feature[order], value[order], offset, feature_keys(table), table)
+    return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
+
+
+def without_duplicates(lists: ReadLists) -> ReadLists:
+    """Keep only the first of a sentence's translations that have the same words and features."""
+    table = lists.table
+    hashes = hash_rows(table)
+    return lists.take(first_of_equal(table.sentence, hashes))
+
+
+def with_statistics(
+    table: ListTable, words: Callable[[Sequence[str]], Sequence[str]], references: Sequence[Sequence[str]]
+) -> ListTable:
+    """Return the table with what BLEU needs: matches with the references, and lengths.
+
+    `words` tokenises lines, of text and references; without references, only lengths are counted.
+    """
+    numbers = WordNumbers()
+
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words([split_words(line) for line in words(lines)], numbers)
+
+    word, offset = numbered(table.text.to_list())
+    length = np.diff(offset).astype(np.int32)
+    matches = np.zeros((length.shape[0], ORDER), np.int32)
+    closest = np.zeros(length.shape[0], np.int32)
+    if not references:
+        return table._replace(statistics=Statistics(matches, length, closest))
+    joined = join_references([numbered(lines) for lines in references])
+    for sentence in range(table.sentence_count):
+        begin, end = table.offset[sentence : sentence + 2]
+        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
+        matches[begin:end] = ngram_matches(word, ends, found)
+        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
+    reference_offset = joined.sentence_offset
+    if not reference_offset.shape[0]:
+        reference_offset = np.arange(table.sentence_count + 1)
+    return table._replace(
+        statistics=Statistics(matches, length, closest),
+        reference_length=np.diff(joined.offset),
+        reference_offset=reference_offset,
+    )
+
+
+def short_name(paths: Sequence[FilePath]) -> str:
+    """Return a short name of one or more files."""
+    return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")

@@ -1,0 +1,59 @@
+"""n-best lists reordered by weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from numpy.typing import ArrayLike
+
+from itersel.corpus.text import FIELD_SEPARATOR
+from itersel.errors import FilePath
+from itersel.lists.lines import parse_object
+from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.weights import as_weights
+from itersel.vectors.weights import Weights
+
+
+def rescore(
+    lists: Sequence[FilePath],
+    weights: Weights | Mapping[str, float],
+    *,
+    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+) -> list[str]:
+    """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
+
+    Parameters
+    ----------
+    lists, scores
+        See `tune_nbest`.
+    weights
+        Feature weights; other features weigh 0.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read.
+    """
+    return list(read_lists(lists, scores=scores).table.best_texts(as_weights(weights)))
+
+
+def rescored_lines(lists: ReadLists, weights: Weights, k_best: int) -> Iterator[str]:
+    """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
+
+    Features that were added to the lists are not written.
+    """
+    score = lists.table.scores(weights)
+    for rows in lists.table.ranked(score, k_best):
+        for row in rows.tolist():
+            yield _with_score(lists.line[row], float(score[row]))
+
+
+def _with_score(line: str, score: float) -> str:
+    if line.startswith("{"):
+        return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
+    fields = line.split(FIELD_SEPARATOR)
+    end = " " if fields[4:] else ""
+    fields[3:4] = [f" {score:.12g}{end}"]
+    fields[2] = f"{fields[2].rstrip()} "
+    return FIELD_SEPARATOR.join(fields)

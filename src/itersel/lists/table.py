@@ -1,0 +1,230 @@
+"""Translations of sentences in a table: features, what they are scored by, and perhaps their text.
+
+A table is made by a decoder (`itersel.tune.generate`), of the lists of another decoder
+(`itersel.lists.reading`), or of the lists of several shards and iterations (`itersel.lists.joining`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from statistics import fmean
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
+from itersel.bleu.references import References
+from itersel.errors import FilePath, InputError
+from itersel.storage.strings import StringTable, offsets_of, string_table, sum_rows, take_rows
+from itersel.vectors.features import unique_features
+from itersel.vectors.weights import Weights, find_named, find_weights
+
+# Dense features are rounded to these decimal places for tuners, so translations with the same features are
+# tied at every point of a line search.
+DIGITS = 9
+NO_NUMBERS = np.zeros(0)
+
+
+class SparseRows(NamedTuple):
+    """Sparse features of translations, ascending within each.
+
+    Shapes: H translations, F features.
+    """
+
+    # int32, float64, int64 (H + 1)
+    feature: Int32s
+    value: Float64s
+    offset: Int64s
+    # features: uint64 (F), ascending, and the names
+    key: UInt64s
+    name: StringTable
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no translation has a sparse feature."""
+        return not self.feature.shape[0]
+
+    def take(self, rows: Int64s) -> SparseRows:
+        """Return the features of some translations, in any order."""
+        feature, offset = take_rows(self.feature, self.offset, rows)
+        return SparseRows(feature, take_rows(self.value, self.offset, rows)[0], offset, self.key, self.name)
+
+    def scores(self, weights: Weights) -> Float64s:
+        """Return the scores of all translations, float64 (H); features without a weight count 0."""
+        return sum_rows(find_weights(weights, self.key)[self.feature] * self.value, self.offset)
+
+
+def sparse_rows(
+    feature: NDArray[np.integer], value: Float64s, offset: Int64s, key: UInt64s, name: StringTable
+) -> SparseRows:
+    """Return sparse features whose rows and keys are in any order; see `unique_features` for errors."""
+    ascending, names = unique_features(key, name)
+    number = np.searchsorted(ascending, key).astype(np.int32)[feature]
+    is_rising = np.diff(number) > 0
+    begins = offset[1:-1]
+    is_rising[begins[(begins > 0) & (begins < number.shape[0])] - 1] = True
+    if not is_rising.all():
+        row = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
+        order = np.lexsort((number, row))
+        number, value = number[order], value[order]
+    return SparseRows(number, value, offset, ascending, names)
+
+
+def no_sparse_rows(translations: int) -> SparseRows:
+    """Return rows without features."""
+    none, offset = np.zeros(0, np.int32), np.zeros(translations + 1, np.int64)
+    return SparseRows(none, NO_NUMBERS, offset, np.zeros(0, np.uint64), string_table(()))
+
+
+class SparseFeatures(Protocol):
+    """Sparse features of translations: `SparseRows`, or those that are read from files when needed."""
+
+    @property
+    def is_empty(self) -> bool:
+        """See `SparseRows`."""
+
+    def take(self, rows: Int64s) -> SparseRows:
+        """See `SparseRows`."""
+
+    def scores(self, weights: Weights) -> Float64s:
+        """See `SparseRows`."""
+
+
+class ListTable(NamedTuple):
+    """Translations by sentence. What is not known has no rows.
+
+    Shapes: N sentences, M references, H translations, C dense features.
+    """
+
+    offset: Int64s  # (N + 1): the translations of each sentence
+    dense: Float64s  # (H, C)
+    dense_names: tuple[str, ...]  # (C)
+    sparse: SparseFeatures
+    text: StringTable = string_table(())  # (H): as a decoder has written them
+    # int64 (M) and (N + 1): words of each reference, and the references of each sentence
+    reference_length: Int64s = np.zeros(0, np.int64)
+    reference_offset: Int64s = np.zeros(1, np.int64)
+    # for BLEU; only lengths (H) count if there are no references
+    statistics: Statistics = Statistics(
+        np.zeros((0, ORDER), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
+    )
+    quality: Float64s = NO_NUMBERS  # (H): what to learn from instead of BLEU, higher is better
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.offset.shape[0]) - 1
+
+    @property
+    def translation_count(self) -> int:
+        """Number of translations."""
+        return int(self.dense.shape[0])
+
+    @property
+    def sentence(self) -> Int64s:
+        """The sentence of each translation, int64 (H)."""
+        return np.repeat(np.arange(self.sentence_count), np.diff(self.offset))
+
+    @property
+    def sparse_rows(self) -> SparseRows:
+        """The sparse features, which must be in memory."""
+        assert isinstance(self.sparse, SparseRows)
+        return self.sparse
+
+    @property
+    def feature_key(self) -> UInt64s:
+        """Keys of the sparse features, uint64 (F)."""
+        return self.sparse_rows.key
+
+    @property
+    def feature_name(self) -> StringTable:
+        """Names of the sparse features (F)."""
+        return self.sparse_rows.name
+
+    @property
+    def has_references(self) -> bool:
+        """Whether anything can be learned from the table."""
+        return bool(self.reference_length.shape[0] or self.quality.shape[0])
+
+    @property
+    def longest_reference(self) -> Int64s:
+        """Words of the longest reference of each sentence, int64 (N)."""
+        if not self.reference_length.shape[0]:
+            return np.zeros(self.sentence_count, np.int64)
+        return np.maximum.reduceat(self.reference_length, self.reference_offset[:-1])
+
+    @property
+    def mean_reference(self) -> Float64s:
+        """Mean words of each sentence's references, float64 (N); without any, of its translations."""
+        if self.reference_length.shape[0]:
+            return _means(self.reference_length, self.reference_offset)
+        return _means(self.statistics.length, self.offset)
+
+    def references(self, sentence: int) -> References:
+        """Return the references of a sentence: only their lengths are known; without any, an empty one."""
+        length = np.zeros(1, np.int64)
+        if self.reference_length.shape[0]:
+            length = self.reference_length[slice(*self.reference_offset[sentence : sentence + 2])]
+        return References(np.zeros(0, np.int32), offsets_of(length))
+
+    def features_of(self, begin: int, end: int) -> tuple[Int32s, Int32s, Int64s]:
+        """Return the translations of sentences `begin` to `end`, and the sparse features of all."""
+        rows = np.arange(*self.offset[[begin, end]], dtype=np.int32)
+        return rows, self.sparse_rows.feature, self.sparse_rows.offset
+
+    def scores(self, weights: Weights) -> Float64s:
+        """Return the model score of each translation, float64 (H); features without a weight count 0."""
+        score = np.zeros(self.translation_count)
+        # not a matrix product, whose order of additions depends on the processor
+        for column, weight in zip(self.dense.T, find_named(weights, self.dense_names), strict=True):
+            score += column * weight
+        return score + self.sparse.scores(weights)
+
+    def best(self, score: Float64s) -> float:
+        """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
+        if not self.quality.shape[0]:
+            return float(best_bleu(score, self.offset, self.statistics))
+        begin = self.offset[:-1]
+        highest = np.repeat(np.maximum.reduceat(score, begin), np.diff(self.offset))
+        rows = np.flatnonzero(score == highest)
+        # its sum is exact: the same on all processors
+        return fmean(self.quality[rows[np.searchsorted(rows, begin)]].tolist())
+
+    def ranked(self, score: Float64s, k_best: int) -> Iterator[Int64s]:
+        """Yield the `k_best` best translations of each sentence, best first; ties keep their order."""
+        for begin, end in pairwise(self.offset):
+            yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
+
+    def best_texts(self, weights: Weights) -> Iterator[str]:
+        """Yield the best translation of each sentence."""
+        for rows in self.ranked(self.scores(weights), 1):
+            yield self.text.get(int(rows[0]))
+
+
+def _means(value: NDArray[np.integer], offset: Int64s) -> Float64s:
+    return np.asarray(np.add.reduceat(value, offset[:-1]) / np.diff(offset), np.float64)
+
+
+def count_closest(
+    reference_length: Int64s, reference_offset: Int64s, length: Int32s, offset: Int64s
+) -> Int32s:
+    """Return the length of the reference that is closest in length to each translation, int32 (H)."""
+    closest = [np.zeros(0, np.int64)]
+    lengths = length.astype(np.int64)
+    for references, translations in zip(pairwise(reference_offset), pairwise(offset), strict=True):
+        closest.append(closest_lengths(reference_length[slice(*references)], lengths[slice(*translations)]))
+    return np.concatenate(closest).astype(np.int32)
+
+
+def check_matches(table: ListTable, path: FilePath) -> None:
+    """Raise an InputError if BLEU is 0 whichever translations are chosen."""
+    for n in range(ORDER):
+        if not table.statistics.matches[:, n].any():
+            raise InputError(
+                f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
+                f"use better weights, larger lists, or references of more than {n} words",
+                path,
+            )

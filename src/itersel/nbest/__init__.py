@@ -1,1 +1,0 @@
-"""n-best lists of any decoder: reading, rescoring, and writing in their original format."""
