@@ -114,7 +114,7 @@ def test_table_sorts(browser, run, page):
     browser.open(page)
     scores = {one["name"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
     headings = browser.texts(".systems thead th")
-    column = headings.index("test BLEU") + 1
+    column = headings.index("test tokenized BLEU") + 1
     button = f"document.querySelector('.systems thead th:nth-child({column}) button').click()"
     for reverse, sort in ((True, "descending"), (False, "ascending")):
         browser.run(button)

@@ -147,7 +147,7 @@ def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused)
     """Of detokenised text; the third epoch is that of the raw references."""
     raw = [line.capitalize() + "." for line in EPOCHS[2]]
     given = ["--raw-references", text_file("raw", raw), *write_detokenizer(tmp_path, raw)]
-    for by in ("ter", "chrf-lowercased"):
+    for by in ("ter", "lowercased-chrf++"):
         system = choose(*given, choose_by=by)
         assert (system.chosen_by, system.epoch) == (by, 3)
         assert len(set(system.devtest_scores)) == 3

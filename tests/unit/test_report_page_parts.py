@@ -84,7 +84,7 @@ def test_the_best_system_follows_choose_by():
 
     table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
     assert compared_systems(table, []) == ["a", "b"]
-    table = {"test_sets": [{"systems": [system("a", "chrf", 50, 3), system("b", "chrf", 40, 9)]}]}
+    table = {"test_sets": [{"systems": [system("a", "chrf++", 50, 3), system("b", "chrf++", 40, 9)]}]}
     assert compared_systems(table, []) == ["b", "a"]
 
 

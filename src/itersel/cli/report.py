@@ -8,7 +8,7 @@ from pathlib import Path
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
 from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
 from itersel.errors import InputError
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
+from itersel.evaluate.names import TABULATED, TOKENIZED_BLEU
 
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.
@@ -55,8 +55,8 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
     baseline = "experiment to compare with; of several, each run is compared with the best one on its devtest"
     add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
-    metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
-    add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
+    metric = {"--metric": "metric that is compared (default: bleu)"}
+    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
     add_randomization(parser)
     add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
 

@@ -67,7 +67,7 @@ class Training(NamedTuple):
     sentences, pairs, updates
         Number of sentences, preference pairs, and pairs with a loss.
     mean_bleu
-        Mean sentence BLEU of the model's best translations; 0 without sentences.
+        Mean sentence BLEU of the model's best translations, 0 to 100; 0 without sentences.
     loss
         Sum over all sentences of the learner's loss with the start weights; None if it is not measured.
     """
@@ -118,7 +118,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
     mean_bleu = total_bleu = 0.0
 
     def status() -> str:
-        return f"mean sentence BLEU {100 * mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean sentence BLEU {mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
     for one in progress(training.examples(parts), "train", sentences, status):
@@ -132,7 +132,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
             )
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
         total_bleu += float(one.example.bleu[0])
-        mean_bleu = total_bleu / seen
+        mean_bleu = 100 * total_bleu / seen
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)

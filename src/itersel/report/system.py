@@ -22,7 +22,6 @@ from itersel.evaluate.metrics import (
     read_translations,
     score_corpus,
 )
-from itersel.limits import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
@@ -83,13 +82,12 @@ def score_epochs_as_text(
     labels: str | None,
     task: str | None,
 ) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch, by one of `TEXT_SCORES`.
+    """Return the scores of the detokenised translations of each epoch, by a metric of detokenised text.
 
     `detokenizer` are the files of the preparation and of the recaser; see also `score_epochs`.
     """
     references, texts = _read_epochs(reference, translations, labels, task)
-    metrics = {(metric.name, metric.case): metric for metric in make_metrics(references, tokenizer)}
-    metric = metrics[TEXT_SCORES[by]]
+    [metric] = make_metrics(references, tokenizer, [by])
     preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
     return tuple(metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts)
 

@@ -15,8 +15,8 @@ from itersel.config.learners import TUNERS, Batch
 from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.weights import as_weights, score_lists
 from itersel.progress import progress
@@ -31,8 +31,6 @@ from itersel.vectors.weights import Weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
-# Names of sentence-level scores, and of sacrebleu's metrics that compute them.
-METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
 
 
 class NBestLists(NamedTuple):
@@ -108,8 +106,8 @@ class TunedLists(NamedTuple):
     weights
         All non-zero weights.
     score, start_score
-        Of the best translations in the lists under these and the start weights: corpus BLEU, 0 to 100, or the
-        mean quality.
+        Of the best translations in the lists under these and the start weights: corpus BLEU, or the mean of
+        another quality, 0 to 100 as in sacrebleu. With a file, 0 is its lowest number, and 100 its highest.
     sentences, translations
         Number of sentences, and of different translations.
     sizes
@@ -152,7 +150,9 @@ def tune_nbest(
     scores
         Further features: for each, a file with a number for each line of the lists.
     quality
-        ``bleu``, ``chrf``, ``ter``, or a file with a number for each line of the lists, higher is better.
+        ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a file
+        with a number for each line of the lists, higher is better. BLEU is that of the corpus, other metrics
+        are means over sentences.
     words
         Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
@@ -174,17 +174,21 @@ def tune_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
         raise InputError(f"n-best lists are tuned with one of {known}")
-    ours = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
+    measure = quality.lower() if quality.lower() in OF_TEXT else None
+    ours = _read_lists(lists, references, settings, scores, measure or quality, words or tokenizer_for_bleu())
     begin = as_weights(dict.fromkeys(ours.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(ours.lists.name))
     others = take_weights(begin, ~listed).to_dict()
-    task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=quality != "bleu")
+    task = Task(ours, take_weights(begin, listed), seed=(seed,), has_quality=not is_bleu(measure or quality))
     found = tune_task(settings, task)
+    # quality is the opposite of TER
+    sign = sign_of(measure) if measure else 1
+    start_score = 100 * ours.made.best(score_lists(ours.lists, begin))
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
-        found.score,
-        ours.made.best(score_lists(ours.lists, begin)) * (100 if quality == "bleu" else 1),
+        sign * found.score,
+        sign * start_score,
         found.sentences,
         found.translations,
         ours.lists.sizes,
@@ -192,12 +196,17 @@ def tune_nbest(
     )
 
 
+def is_bleu(quality: str) -> bool:
+    """Return whether a quality is BLEU, that of a corpus."""
+    return quality in OF_TEXT and METRICS[quality].kind == "bleu"
+
+
 def metric_quality(lists: NBest, references: Sequence[References], name: str) -> Float64s:
-    """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
+    """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
     In the reference translations of the text, None stands where a sentence has fewer.
     """
-    metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
+    [metric] = make_metrics(references, names=[name])
     # translations that differ only in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
     pairs = zip(lists.sentence.tolist(), lists.text, strict=True)
@@ -205,12 +214,12 @@ def metric_quality(lists: NBest, references: Sequence[References], name: str) ->
     texts = [text for _, text in numbers]
     sizes = np.bincount([sentence for sentence, _ in numbers], minlength=lists.sentence_count)
     offset, quality = offsets_of(sizes), np.empty(len(texts))
-    for rank in progress(range(int(sizes.max())), f"count {metric.name} of the n-th translations"):
+    for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
-        quality[offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
+        quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
     return quality[number]
 
 
@@ -223,19 +232,23 @@ def _read_lists(
     words: Callable[[str], str],
 ) -> NBestLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    is_given = quality != "bleu" and quality not in METRIC_QUALITIES
+    is_given = quality not in OF_TEXT
     if not references and not is_given:
         raise InputError(f"quality {quality} needs references")
     texts = checked_references(references)
     read = read_nbest(paths, len(texts[0]) if texts else None, scores)
     tokenized: list[list[str]] = []
-    if quality == "bleu":
-        read = read._replace(text=[words(text) for text in read.text])
-        tokenized = [["" if line is None else words(line) for line in text] for text in texts]
+    if is_bleu(quality):
+
+        def prepared(line: str) -> str:
+            return words(line.lower() if METRICS[quality].is_lowercased else line)
+
+        read = read._replace(text=[prepared(text) for text in read.text])
+        tokenized = [["" if line is None else prepared(line) for line in text] for text in texts]
     kept, values = without_duplicates(read), np.zeros(0)
     if is_given:
         values = read_quality(quality, len(read.text))[kept.row]
-    elif quality != "bleu":
+    elif not is_bleu(quality):
         values = metric_quality(kept, texts, quality)
     is_dense, count, name = tuner.searches, kept.name.count, name_of(paths)
     if is_dense and count > MAX_SEARCHED:
@@ -243,6 +256,6 @@ def _read_lists(
         raise InputError(f"has {count} features; {why}", name)
     kept = kept if is_dense else by_key(kept)
     pool = pool_of(kept, is_dense, tokenized, values)
-    if quality == "bleu":
+    if is_bleu(quality):
         check_matches(pool.statistics, name)
     return NBestLists(name, kept, is_dense, pool)

@@ -36,7 +36,7 @@ class Tuned(NamedTuple):
     """Result of a tuner."""
 
     weights: Weights  # all that are not zero
-    # of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality
+    # of the best translations in the lists under these weights: corpus BLEU or mean quality, 0 to 100
     score: float
     sentences: int
     translations: int  # distinct ones; 0 for forests
@@ -134,8 +134,7 @@ class Task(NamedTuple):
 
     def tuned(self, pool: Pool, weights: Weights, best: float) -> Tuned:
         """Return the result of tuning on lists; `best` is that of `Pool.best` under the weights."""
-        score = best if pool.quality.shape[0] else 100 * best
-        return Tuned(weights, score, pool.sentence_count, pool.dense.shape[0])
+        return Tuned(weights, 100 * best, pool.sentence_count, pool.dense.shape[0])
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

@@ -18,6 +18,7 @@ from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
@@ -94,10 +95,8 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
 def _best(table: dict[str, Any]) -> dict[str, Any]:
     """Return the best system on devtest, with its main score on the first test set."""
     best = best_on_devtest(table["test_sets"][0]["systems"])
-    title, score = (
-        ("cased BLEU", best["scores"]["BLEU"]["cased"]) if best["scores"] else ("BLEU", best["test"])
-    )
-    return {"name": best["name"], "title": title, "score": score["mean"]}
+    metric, score = ("bleu", best["scores"]["bleu"]) if best["scores"] else (TOKENIZED_BLEU, best["test"])
+    return {"name": best["name"], "title": title_of(metric), "score": score["mean"]}
 
 
 def _date(table: Path) -> str | None:
