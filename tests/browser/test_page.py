@@ -281,7 +281,7 @@ def test_several_runs(browser, tmp_path, width, theme):
     for seed, folder in enumerate(folders):
         run = MadeUpRun(folder, names, epochs=1, seed=seed)
         write_run(folder, run.config() | {"name": "run"})
-    command = ["report", "runs", *map(str, folders), "--baseline", "second", "--metric", "tokenized-bleu"]
+    command = ["report", "runs", *map(str, folders), "--baselines", "second", "--metric", "tokenized-bleu"]
     assert main([*command, "--trials", "50", "--output", str(tmp_path / "runs.html")]) == 0
     browser.open(tmp_path / "runs.html", width, theme)
     assert fits(browser)

@@ -58,7 +58,7 @@ def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
         (folder / name).write_text("".join(line + "\n" for line in lines))
-    texts = ("--input", folder / "source", "--references", folder / "target", "--grammar", folder / "grammar")
+    texts = ("--input", folder / "source", "--reference", folder / "target", "--grammar", folder / "grammar")
     itersel("grammar", "import", *texts, "--output", folder / "shard.h5")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm")
     return folder

@@ -42,7 +42,7 @@ def of_compare(name):
 
 
 COMPARE = ["compare", "--reference", "a", "b"]
-RUNS = ["report", "runs", "a", "b", "--baseline", "c"]
+RUNS = ["report", "runs", "a", "b", "--baselines", "c"]
 BORDERS = {
     "config": (of_config, METRICS),
     "choose": (of_step(ChooseSettings), METRICS),

@@ -519,7 +519,7 @@ def test_independent_tasks():
     of_b = job("own.task-b.repeat-2")
     assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))
-    described = {"name": "own.task-b", "repeat": 2, "tasks": "independent", "shards": 1, "task": "b"}
+    described = {"name": "own.task-b", "repeat": 2, "tasks": "independent", "shards": 1, "label": "b"}
     assert described.items() <= chosen.items()
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
     assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [

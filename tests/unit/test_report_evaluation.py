@@ -129,7 +129,7 @@ def outputs(tmp_path):
     write_lines(tmp_path / "raw", RAW)
     write_lines(tmp_path / "bad.gz", BAD)
     count_bad = ["detokenize", "--input", str(tmp_path / "bad.gz"), "--output", str(tmp_path / "plain")]
-    assert main([*count_bad, "--references", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
+    assert main([*count_bad, "--reference", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
     assert read_lines(tmp_path / "plain") == BAD
     preparation, _ = write_detokenizer(tmp_path, RAW)
 
@@ -201,7 +201,7 @@ def test_detokenize_counts(tmp_path, text_file, refused):
     first, second = text_file("raw", RAW), text_file("other", BAD)
     output, counts = ["--output", str(tmp_path / "text")], ["--counts", str(tmp_path / "counts.h5")]
     # in both forms
-    for references in (["--references", first, second], ["--references", first, "--references", second]):
+    for references in (["--reference", first, second], ["--reference", first, "--reference", second]):
         assert main([*arguments, *output, *counts, *references]) == 0
         found = read_counts(counts[1])
         expected = counted((tmp_path / "text").read_text().splitlines(), [RAW, BAD]).counts
@@ -209,10 +209,10 @@ def test_detokenize_counts(tmp_path, text_file, refused):
         pairs = zip(found.counts.values(), expected.values(), strict=True)
         assert all((mine == theirs).all() for mine, theirs in pairs)
     for wrong, why in (
-        ([*output, *counts], "--counts and --references need each other"),
+        ([*output, *counts], "--counts and --reference need each other"),
         ([*output, "--tokenizer", "zh"], "--tokenizer has no effect without --counts"),
-        ([*output, "--counts", "-", "--references", first], "--counts needs a file other than"),
-        ([*output, "--counts", output[1], "--references", first], "--counts needs a file other than"),
+        ([*output, "--counts", "-", "--reference", first], "--counts needs a file other than"),
+        ([*output, "--counts", output[1], "--reference", first], "--counts needs a file other than"),
     ):
         refused([*arguments, *wrong], why)
     refused(["detokenize", files[0], "--input", first, *output], "only with --counts may both be left out")

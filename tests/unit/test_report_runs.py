@@ -24,7 +24,7 @@ from itersel.report.runs import compare_runs, read_runs
 from itersel.report.runs_table import MEAN, render_runs, text_table
 
 NAMES = ["first", "second", "third"]
-TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baseline", "third"]
+TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
 
 
 @pytest.fixture(scope="module")
@@ -196,11 +196,11 @@ def test_baseline_is_chosen_on_devtest_in_each_run(runs):
 
 def test_command(runs, tmp_path, capsys):
     folders = [str(run.folder) for run in runs]
-    command = ["report", "runs", *folders, "--baseline", "first", "--trials", "50"]
+    command = ["report", "runs", *folders, "--baselines", "first", "--trials", "50"]
     assert main(command) == 0
     printed = capsys.readouterr().out
     outputs = [tmp_path / f"runs.{form}" for form in ("txt", "json", "tsv", "md", "tex", "html")]
-    assert main([*command, "--output", *map(str, outputs)]) == 0
+    assert main([*command, *(word for path in outputs for word in ("--output", str(path)))]) == 0
     text, content, table, markdown, latex, page = (path.read_text() for path in outputs)
     assert text == printed
     content = json.loads(content)
@@ -306,12 +306,12 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
 def test_what_cannot_be_compared(runs, tmp_path, refused, damage, options, message):
     folder = shutil.copytree(runs[0].folder, tmp_path / "run")
     damage(folder)
-    refused(["report", "runs", runs[0].folder, folder, "--baseline", "first", *options], message)
+    refused(["report", "runs", runs[0].folder, folder, "--baselines", "first", *options], message)
 
 
 def test_runs_that_share_nothing(runs, tmp_path, refused):
     other = MadeUpRun(tmp_path / "other", ["first", "fourth"], epochs=1, sentences=3)
-    given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baseline"]
+    given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baselines"]
     refused([*given, "fourth"], "not all runs have the baseline 'fourth'; these have first")
     refused([*given, "first"], "the runs share no experiment other than 'first'")
-    refused(["report", "runs", *[runs[0].folder] * 2, "--baseline", "first"], "is given twice")
+    refused(["report", "runs", *[runs[0].folder] * 2, "--baselines", "first"], "is given twice")

@@ -234,7 +234,7 @@ def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
 
 def test_command(files, monkeypatch, capsys, refused):
     monkeypatch.chdir(files)
-    command = ["tune", "--tuner", "kbest-mira", "--nbest", "list", "--references", "ref0", "--output", "-"]
+    command = ["tune", "--tuner", "kbest-mira", "--nbest", "list", "--reference", "ref0", "--output", "-"]
     assert main(command) == 0
     found = capsys.readouterr()
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
@@ -252,7 +252,7 @@ def test_mert_refuses_many_features(tmp_path):
 def test_command_for_moses(files, capsys):
     """Moses does not list features that are not to be tuned; their weights stay."""
     (files / "moses.ini").write_text("[weight]\ngood= 0 0\nUnknownWordPenalty0= 1\n")
-    given = {"references": "ref0", "start": "moses.ini", "output": "w.ini"}
+    given = {"reference": "ref0", "start": "moses.ini", "output": "w.ini"}
     options = [f"--{name}={files / file}" for name, file in given.items()]
     assert main(["tune", "--tuner=mert", f"--nbest={files / 'list'}", *options]) == 0
     captured = capsys.readouterr()

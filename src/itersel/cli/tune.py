@@ -6,7 +6,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from itersel.cli.arguments import add_options, add_output, add_text_output, named_file, positive, seed
+from itersel.cli.arguments import (
+    add_files,
+    add_options,
+    add_output,
+    add_text_output,
+    named_file,
+    positive,
+    seed,
+)
 from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.learners import HELD_OUT_ONLY, TUNERS
@@ -34,7 +42,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
     _add_nbest(parser)
     references = "reference translations, one sentence per line; several files for several references"
-    add_options(parser, {"--references FILE": references}, nargs="+", default=[])
+    add_files(parser, {"--reference FILE": references}, default=[])
     start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
     add_options(parser, start)
     quality = (
@@ -49,7 +57,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
     lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
-    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=True)
+    add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
 
@@ -76,7 +84,7 @@ def _tune(options: argparse.Namespace) -> None:
     if options.tokenize and not is_bleu(quality):
         raise InputError(f"--tokenize has no effect with --quality {quality}; remove it")
     tokenization = options.tokenize or "13a"
-    references = read_references(options.references) if options.references else []
+    references = read_references(options.reference) if options.reference else []
     found = tune_nbest(
         options.nbest,
         *references,

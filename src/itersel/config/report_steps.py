@@ -43,7 +43,7 @@ class Scoring:
     tokenize: str = option_of(Evaluation, "tokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
     tokenizer: str = option_of(Evaluation, "tokenizer", default="13a")
-    task: str | None = option("Score only the sentences with this label.")
+    label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:
         check_section(self)

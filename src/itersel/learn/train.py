@@ -173,7 +173,7 @@ class _Pass:
         """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
         shard, decoders = part.open()
         if not shard.has_references:
-            raise InputError("has no references to train on; extract it with --references", part.path)
+            raise InputError("has no references to train on; extract it with --reference", part.path)
         weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             references = shard.references(sentence)

@@ -153,7 +153,7 @@ class Tables:
         evaluation, tasks = self._config.evaluation, experiment.tasks
         scoring = {"tokenize": evaluation.tokenize, "choose_by": evaluation.choose_by}
         tokenizer = {"tokenizer": self.tokenizer} if self.scores_text else {}
-        task = {"task": tasks.label} if isinstance(tasks, IndependentTask) else {}
+        task = {"label": tasks.label} if isinstance(tasks, IndependentTask) else {}
         return {**scoring, **tokenizer, **task}
 
     def resource_settings(self, wildcards: Any) -> str:
