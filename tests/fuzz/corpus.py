@@ -80,8 +80,7 @@ PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 CUT = step("step shard", cut={"shards": 2})
 PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
-SYSTEM = {"name": "small", "learner": "mira", "mixing": "none", "tune_on": "train", "features": "all"}
-SYSTEM |= {"tasks": "random", "shards": 2}
+SYSTEM = {"name": "small", "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}}}
 LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
@@ -242,7 +241,7 @@ def _make_descriptions() -> None:
     files = f"--model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    choose = step("step choose", **{**SYSTEM, "learner": "perceptron", "mixing": "selection"})
+    choose = step("step choose", **SYSTEM)
     scoring = "--reference target.txt --translation hypotheses.txt --weights weights.h5"
     itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())

@@ -23,8 +23,7 @@ def of_config(name):
 
 
 def of_step(kind):
-    texts = dict.fromkeys(("name", "learner", "mixing", "tune_on", "features", "tasks"), "x")
-    needed = {"patience": 1} if kind is PatienceSettings else {**texts, "shards": 1}
+    needed = {"patience": 1} if kind is PatienceSettings else {"name": "x"}
     return lambda name: read_settings(kind, json.dumps({"choose_by": name, **needed})).choose_by
 
 

@@ -86,8 +86,8 @@ EPOCHS = [
     ["a b c d e f", "g h q j k l", "m q o p q", "r s q u v w", "x y z a b c", "d e f g h"],
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
-EXPERIMENT = {"name": "x", "learner": "mira", "mixing": "none", "tune_on": "dev", "features": "all"}
-EXPERIMENT |= {"tasks": "random", "shards": 1}
+SETTINGS = {"learner": {"name": "mira"}, "mixing": {"name": "none"}, "tune_on": "dev", "features": "all"}
+EXPERIMENT = {"name": "x", "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}}}
 
 
 @pytest.fixture

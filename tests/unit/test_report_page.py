@@ -13,6 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
+from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, title_of
 from itersel.report.page import render as render_module
@@ -146,7 +147,7 @@ def test_what_is_scored(tmp_path, kind):
     run = MadeUpRun(tmp_path / "run", ["first"], epochs=1, sentences=1)
     train, split = {"source": "a", "target": "b"}, dict.fromkeys(("dev", "devtest", "test"), 1)
     data = {"kind": "files", "tokenized": kind == "tokenised", "train": train, "split": split}
-    write_run(run.folder, run.config() | {"data": data})
+    write_run(run.folder, run.config() | {"data": data}, Config(experiments={}))
     assert f"scores are of {kind}" in read_document(run.folder)["text"]
 
 
@@ -233,12 +234,12 @@ def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
         assert (package in found and number in found) == said
         assert (run.folder / RUN).read_bytes() == before
         for _ in range(2):
-            write_run(run.folder, run.config())
+            write_run(run.folder, run.config(), Config(experiments={}))
             assert other_versions(run.folder) == ""
     monkeypatch.undo()
     assert "sacrebleu" not in other_versions(run.folder)
     assert "numpy 99.3" in other_versions(run.folder)
-    write_run(run.folder, run.config())
+    write_run(run.folder, run.config(), Config(experiments={}))
     content = json.loads((run.folder / RUN).read_text())
     assert content["versions"] == old
     others = {"sacrebleu": "99.1"}, {"h5py": "99.2"}, {"numpy": "99.3"}

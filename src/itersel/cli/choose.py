@@ -55,6 +55,11 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
 
 
 def _choose(options: argparse.Namespace) -> None:
+    from itersel.config.learners import ALL_LEARNERS
+    from itersel.config.mixing import MIXINGS
+    from itersel.config.options import name_in
+    from itersel.config.sections import plain
+    from itersel.config.tasks import TASKS
     from itersel.evaluate.epochs import choose_epoch
     from itersel.report.system import System, keep_weights, write_system
     from itersel.vectors.weights import has_stopped
@@ -66,9 +71,18 @@ def _choose(options: argparse.Namespace) -> None:
     scores, signature, chosen_by = _score_devtest(settings, options, options.translation)
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
-    described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
+    experiment = settings.experiment
     system = System(
-        **{name: getattr(settings, name) for name in described},
+        name=settings.name,
+        repeat=settings.repeat,
+        learner=name_in(ALL_LEARNERS, experiment.learner),
+        mixing=name_in(MIXINGS, experiment.mixing),
+        tune_on=experiment.tune_on,
+        features=", ".join(experiment.templates) or experiment.features,
+        tasks=name_in(TASKS, experiment.tasks),
+        shards=experiment.tasks.shards,
+        settings=plain(experiment),
+        devtest=settings.devtest,
         epoch=epoch,
         devtest_bleu=tuple(score.bleu for score in scores),
         chosen_by=settings.choose_by,

@@ -149,7 +149,8 @@ def _describe_system(
         bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, System)]
         devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
-            {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS} for run in runs
+            {key: value for key, value in asdict(run).items() if key not in (*OF_ALL_RUNS, "settings")}
+            for run in runs
         ]
     return {
         "system": number,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class System:
     features: str
     tasks: str
     shards: int
+    settings: dict[str, Any]  # the value of every key of the experiment
     epoch: int  # the best on devtest, from 1; the earliest in case of ties
     devtest_bleu: tuple[float, ...]  # after each epoch
     chosen_by: str  # the score by which the epoch was chosen

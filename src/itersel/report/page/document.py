@@ -24,6 +24,7 @@ from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.settings import settings_table
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.system import read_system
 from itersel.report.table import NOTES, is_experiment
@@ -76,6 +77,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(report / "derivations.json", _use_derivations, NO_DERIVATIONS),
         "config": describe_config(config) if config else None,
+        "settings": settings_table(settings) if config else None,
         "versions": description.get("versions", {}),
         "earlier": description.get("earlier", []),
     }
