@@ -55,7 +55,7 @@ onstart:
     remove_stale_lists()
     note_start()
     copy_config()
-    write_run(Path(RESULTS), config)
+    write_run(Path(RESULTS), config, read_config(config))
     write_config(Path(RESULTS), read_config(config))
     announce_jobs()
     pass_digests_to_jobs()

@@ -18,7 +18,7 @@ for side in source target; do
 done
 for split in tuned devtest test; do
     itersel grammar extract --index "$results/grammar/index" --input "$output/$split.source" \
-        --references "$output/$split.target" --output "$output/$split.h5"
+        --reference "$output/$split.target" --output "$output/$split.h5"
 done
 
 # START is a file of weights, or empty for the default ones; LISTS and TUNER are JSON

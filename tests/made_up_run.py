@@ -9,6 +9,7 @@ from unittest import mock
 
 from tests.scored import learn_recaser, make_system
 
+from itersel.config.values import Config
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.report.comparison import Output, Translations, compare
 from itersel.report.page.folder import write_run
@@ -66,7 +67,8 @@ class MadeUpRun:
         runs = range(1, self.repeats + 1)
         self.systems = {name: [self._run(name, repeat) for repeat in runs] for name in self.names}
         self._corpus()
-        write_run(self.folder, self.config())
+        # names of made-up experiments may be invalid
+        write_run(self.folder, self.config(), Config(experiments={}))
         self.table: dict[str, Any] | None = None
         if not self.unfinished:
             systems = [system for runs in self.systems.values() for system in runs]
@@ -117,7 +119,7 @@ class MadeUpRun:
         return {name: self.random.gauss(0, 1) for name in FEATURES}
 
     def _epoch(self, folder: Path, run: str, epoch: int, fails: bool) -> None:
-        seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_bleu": 0.2 + 0.01 * epoch}
+        seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_bleu": 20 + epoch}
         attributes = {"kind": "shard-weights", **seen}
         for shard in range(SHARDS - fails):
             write_weights(folder / f"shard-{shard}.h5", make_weights(self._weights()), attributes)

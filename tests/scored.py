@@ -26,7 +26,13 @@ def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1
         "devtest_scores": scores,
         "devtest_brevity_penalty": (1.0,) * len(scores),
     }
-    found |= {"epoch": choose_epoch(scores), "signature": "nrefs:1|x", "active_features": 12, "passed_on": 0}
+    found |= {
+        "epoch": choose_epoch(scores),
+        "signature": "nrefs:1|x",
+        "active_features": 12,
+        "passed_on": 0,
+        "settings": {},
+    }
     return System(**{"name": name, "repeat": repeat, **settings, **found, **changes})
 
 

@@ -294,7 +294,7 @@ def _refuse_string(name: str, value: Sequence[object]) -> None:
 
 
 def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:
-    """Compute lowercased BLEU as mteval-v11b does, as ``itersel bleu`` prints it.
+    """Compute tokenized BLEU, which is lowercased, as mteval-v11b does, as ``itersel bleu`` prints it.
 
     Parameters
     ----------

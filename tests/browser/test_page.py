@@ -8,6 +8,7 @@ from tests.made_up_run import MadeUpRun
 from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
 from itersel.cli.main import main
+from itersel.config.values import Config
 from itersel.report.page.folder import write_run
 from itersel.report.page.render import write_page
 
@@ -67,6 +68,9 @@ def test_looks(browser, page, width, theme):
             "const box = document.querySelector('#table .wide'); return box.scrollWidth <= box.clientWidth"
         )
     assert browser.count("#curves .chart svg") == 7
+    assert browser.count("#settings details:not([open]) .settings") == 2
+    browser.run("document.querySelector('#settings details').open = true")
+    assert fits(browser)
     assert browser.run("return document.documentElement.dataset.theme") == theme
     paper = browser.run("return getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (theme == "light")
@@ -114,7 +118,7 @@ def test_table_sorts(browser, run, page):
     browser.open(page)
     scores = {one["name"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
     headings = browser.texts(".systems thead th")
-    column = headings.index("test BLEU") + 1
+    column = headings.index("test tokenized BLEU") + 1
     button = f"document.querySelector('.systems thead th:nth-child({column}) button').click()"
     for reverse, sort in ((True, "descending"), (False, "ascending")):
         browser.run(button)
@@ -280,8 +284,8 @@ def test_several_runs(browser, tmp_path, width, theme):
     folders = [tmp_path / one / "<b>run" for one in ("de", "fr", "<img src=x onerror=window.hacked=1>")]
     for seed, folder in enumerate(folders):
         run = MadeUpRun(folder, names, epochs=1, seed=seed)
-        write_run(folder, run.config() | {"name": "run"})
-    command = ["report", "runs", *map(str, folders), "--baseline", "second", "--metric", "tokenized-bleu"]
+        write_run(folder, run.config() | {"name": "run"}, Config(experiments={}))
+    command = ["report", "runs", *map(str, folders), "--baselines", "second", "--metric", "tokenized-bleu"]
     assert main([*command, "--trials", "50", "--output", str(tmp_path / "runs.html")]) == 0
     browser.open(tmp_path / "runs.html", width, theme)
     assert fits(browser)

@@ -80,8 +80,7 @@ PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 CUT = step("step shard", cut={"shards": 2})
 PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
-SYSTEM = {"name": "small", "learner": "mira", "mixing": "none", "tune_on": "train", "features": "all"}
-SYSTEM |= {"tasks": "random", "shards": 2}
+SYSTEM = {"name": "small", "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}}}
 LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
@@ -179,19 +178,19 @@ def _make_shards() -> None:
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
     itersel(f"{step('step lists', language='en')} --folder listed --number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
-        texts = f"--input {part}.source.gz --references {part}.target.gz --leave-one-out {part}.ids"
+        texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
     shutil.copy("shards/0.ids", "lines.ids")
     shutil.copy("shards/0.source.gz", "part.source.gz")
     shutil.copy("shards/0.target.gz", "part.target.gz")
     extract = "grammar extract --index index --input source.txt"
     itersel(f"{extract} --output plain.h5")
-    itersel(f"{extract} --references target.txt --references source.txt --output plain-references.h5")
+    itersel(f"{extract} --reference target.txt --reference source.txt --output plain-references.h5")
     itersel("grammar export --shard plain.h5 --output grammars")
     segments = enumerate(SOURCE)
     lines = [f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>\n' for i, text in segments]
     Path("segments.txt").write_text("".join(lines))
-    texts = "--input source.txt --references target.txt"
+    texts = "--input source.txt --reference target.txt"
     itersel(f"grammar import {texts} --grammar syntax.grammar --output syntax.h5")
     Path("plain").mkdir()
     for packed in Path("grammars").iterdir():
@@ -242,12 +241,12 @@ def _make_descriptions() -> None:
     files = f"--model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    choose = step("step choose", **{**SYSTEM, "learner": "perceptron", "mixing": "selection"})
-    scoring = "--references target.txt --translations hypotheses.txt --weights weights.h5"
+    choose = step("step choose", **SYSTEM)
+    scoring = "--reference target.txt --translation hypotheses.txt --weights weights.h5"
     itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
-    counted = "--references raw.target --counts counts.h5"
+    counted = "--reference raw.target --counts counts.h5"
     itersel(f"detokenize {restored} --input hypotheses.txt {counted} --output hypotheses.text")
 
 

@@ -68,7 +68,7 @@ _START, _SHOW = f"{_train('--weights FILE')} shard.h5", "weights show FILE --num
 _DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
 _WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
-_SCORED = "--references target.txt --weights weights.h5 --output-weights out.h5 --output out.json"
+_SCORED = "--reference target.txt --weights weights.h5 --output-weights out.h5 --output out.json"
 SEQUENTIAL = {"name": "perceptron", "update": "sequential", "pairs": "all"}
 ADAGRAD = {"name": "adagrad", "pairs": "all"}
 JOINED = {"people": "hypotheses.txt", "nature": "target.txt"}
@@ -82,7 +82,7 @@ def _tasks(two: str, labels: str) -> str:
     texts = {"one": "hypotheses.txt", "two": two}
     systems = [{"name": name, "translation": path} for name, path in texts.items()]
     made = step("step tasks", tasks=["nature", "people"], systems=systems, trials=20)
-    return f"{made} {_TABLES} --references target.txt --labels {labels}"
+    return f"{made} {_TABLES} --reference target.txt --task {labels}"
 
 
 def _table(**files: list[str]) -> str:
@@ -116,7 +116,7 @@ TARGETS = {
         _tune("pro", "listed.txt"),
     ),
     "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
-    "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "step selection --matrices FILE --output out.txt"),
+    "matrix": _target("W.h5 path.W.h5", *_WEIGHTS, "step selection --matrix FILE --output out.txt"),
     "lists": _target(
         "lists.h5 dense.h5",
         _tune("pro", "lists.txt"),
@@ -153,7 +153,7 @@ TARGETS = {
     "index": _target(
         "index",
         "grammar extract --index FILE --input source.txt --output out.h5",
-        "grammar extract --index FILE --input part.source.gz --references part.target.gz "
+        "grammar extract --index FILE --input part.source.gz --reference part.target.gz "
         "--leave-one-out lines.ids --output out.h5",
         "grammar extract --index FILE --input source.txt --max-samples 2 --max-symbols 8 --output out.h5",
         "translate --system system --input raw.source --output out",
@@ -173,7 +173,7 @@ TARGETS = {
     "grammar": _target(
         " ".join(f"plain/grammar.{i}" for i in range(6)),
         "grammar import --input source.txt --grammars plain --output out.h5",
-        "grammar import --input source.txt --grammars plain --references target.txt --output out.h5",
+        "grammar import --input source.txt --grammars plain --reference target.txt --output out.h5",
     ),
     "grammar-gz": _target(
         " ".join(f"grammars/grammar.{i}.gz" for i in range(6)),
@@ -183,16 +183,16 @@ TARGETS = {
     "grammar-categories": _target(
         "syntax.grammar",
         "grammar import --input source.txt --grammar FILE --output out.h5",
-        "grammar import --input source.txt --grammar FILE --references target.txt --output out.h5",
+        "grammar import --input source.txt --grammar FILE --reference target.txt --output out.h5",
     ),
     "segments": _target("segments.txt", "grammar import --input FILE --output out.h5", also=("",)),
     "weights-text": _target("weights.txt", *_WEIGHTS),
     "n-best": _target(
         "nbest.txt nbest.json",
         "rescore --nbest FILE --weights nbest.ini --k-best 9 --output out",
-        "tune --tuner mert --restarts 1 --nbest FILE --references target.txt --output out.ini",
-        "tune --tuner pro --nbest FILE --references target.txt --start nbest.ini --output out.json",
-        "tune --tuner kbest-mira --nbest FILE --references target.txt --quality ter --output out.h5",
+        "tune --tuner mert --restarts 1 --nbest FILE --reference target.txt --output out.ini",
+        "tune --tuner pro --nbest FILE --reference target.txt --start nbest.ini --output out.json",
+        "tune --tuner kbest-mira --nbest FILE --reference target.txt --quality ter --output out.h5",
         f"{CUT} --nbest FILE --target target.txt --output out",
         also=("nbest.ini",),
     ),
@@ -228,7 +228,7 @@ TARGETS = {
         f"{_PREPARE} --source source.txt --target target.txt --tokenized --monolingual FILE",
         f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
         "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
-        "grammar extract --index index --input source.txt --references FILE --output out.h5",
+        "grammar extract --index index --input source.txt --reference FILE --output out.h5",
         f"{CUT} --source source.txt --target FILE --output out",
         "lm estimate --order 3 --input FILE --output out",
         "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
@@ -237,11 +237,11 @@ TARGETS = {
         "bleu --reference target.txt --reference FILE hypotheses.txt",
         "compare --trials 20 --reference target.txt hypotheses.txt FILE",
         _tasks("FILE", "tasks.txt"),
-        f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
+        f"{step('step join', translations={'people': 'FILE'})} --task tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
-        f"detokenize {_RESTORED} --input hypotheses.txt --references FILE --counts out.h5 --output out",
-        f"{step('step choose', **SYSTEM, choose_by='ter')} {_SCORED} --translations FILE "
-        f"--raw-references raw.target {_RESTORED}",
+        f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
+        f"{step('step choose', **SYSTEM, choose_by='ter')} {_SCORED} --translation FILE "
+        f"--raw-reference raw.target {_RESTORED}",
     ),
     "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),
     "corpus-xz-zstd": _target("target.txt.xz target.txt.zst", *_PACKED),
@@ -261,7 +261,7 @@ TARGETS = {
     "declaration": _target(
         "shards/shards.tsv",
         "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
-        "grammar extract --index index --input shards/0.source.gz --references shards/0.target.gz "
+        "grammar extract --index index --input shards/0.source.gz --reference shards/0.target.gz "
         "--leave-one-out shards/0.ids --output out.h5",
         also=("shards/", "shards: "),
     ),
@@ -273,9 +273,8 @@ TARGETS = {
         "tasks.txt",
         f"{_PREPARE} --source source.txt --target target.txt --task FILE",
         _tasks("target.txt", "FILE"),
-        f"{step('step join', translations=JOINED)} --labels FILE --output out",
-        f"{step('step choose', **SYSTEM, task='nature')} {_SCORED} --translations hypotheses.txt "
-        "--labels FILE",
+        f"{step('step join', translations=JOINED)} --task FILE --output out",
+        f"{step('step choose', **SYSTEM, label='nature')} {_SCORED} --translation hypotheses.txt --task FILE",
     ),
     "settings": _target(
         "settings.yaml",

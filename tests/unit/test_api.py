@@ -39,7 +39,7 @@ def results(tmp_path_factory):
     files = ("--source", text, "--target", other, "--alignment", links)
     command("grammar", "index", *files, "--output", folder / "index")
     for name in ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5"):
-        lines = ("--input", text, "--references", other, "--output", folder / "shards" / name)
+        lines = ("--input", text, "--reference", other, "--output", folder / "shards" / name)
         command("grammar", "extract", "--index", folder / "index", *lines)
     (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
     best = folder / "experiments/selected/best"
@@ -127,7 +127,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
     lists, reference, weights = (tmp_path / name for name in ("lists", "reference", "weights.json"))
     lists.write_text("0 ||| a b c d ||| f=1\n0 ||| a b c e ||| f=2\n1 ||| e ||| f=1\n")
     reference.write_text("a b c d\ne\n")
-    files = ("--nbest", lists, "--references", reference, "--output", weights)
+    files = ("--nbest", lists, "--reference", reference, "--output", weights)
     command("tune", "--tuner", "mert", *files)
     tuned = itersel.tune_nbest([lists], ["a b c d", "e"], tuner=itersel.Mert())
     assert tuned.weights.to_dict() == json.loads(weights.read_text()) == {"f": -1.0}

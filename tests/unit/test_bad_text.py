@@ -32,7 +32,7 @@ def reading(folder, name, content):
     output = f"--output={folder / 'out'}"
     if name == "arpa":
         return ["lm", "compile", f"--input={folder / name}", output]
-    texts = [f"--input={folder / 'text'}", f"--references={folder / 'references'}"]
+    texts = [f"--input={folder / 'text'}", f"--reference={folder / 'references'}"]
     return ["grammar", "import", *texts, f"--grammars={folder}", output]
 
 
@@ -60,7 +60,7 @@ def test_bad_language_models(tmp_path, refused):
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
 def test_options_that_are_not_numbers(number, capsys):
-    files = ["--nbest", "a", "--references", "b", "--output", "c"]
+    files = ["--nbest", "a", "--reference", "b", "--output", "c"]
     assert main(["tune", "--tuner", "kbest-mira", *files, "--c", number]) == 2
     assert f"'{number}' is not a number" in capsys.readouterr().err
 

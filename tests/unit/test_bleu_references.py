@@ -124,7 +124,7 @@ def test_from_text_to_a_shard(tmp_path, refused):
     raw = "--source=%source --target=%target --source-language=de --target-language=en --output=%corpus"
     train = "--source=%corpus/train.source.gz --target=%corpus/train.target.gz"
     dev = "--source=%corpus/dev.source.gz --target=%corpus/dev.target.gz --target=%corpus/dev.target.1.gz"
-    shard = "--input=%shards/0.source.gz --references=%shards/0.target.gz --references=%shards/0.target.1.gz"
+    shard = "--input=%shards/0.source.gz --reference=%shards/0.target.gz --reference=%shards/0.target.1.gz"
     for step in (
         f"corpus prepare --split=train {raw}",
         f"corpus prepare --split=dev --target=%other {raw}",
@@ -142,6 +142,6 @@ def test_from_text_to_a_shard(tmp_path, refused):
     } == {"ein haus": "one house a house", "der hund !": "the dog !", "das haus": "this house the house"}
     for step in (
         f"step shard --output=%no {dev} --target=%short.gz",
-        f"grammar extract --index=%index --output=%no {shard} --references=%short.gz",
+        f"grammar extract --index=%index --output=%no {shard} --reference=%short.gz",
     ):
         refused(command(step), str(tmp_path / "short.gz"))

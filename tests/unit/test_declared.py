@@ -209,12 +209,12 @@ def cut(tmp_path):
 
 
 LISTS = "step lists --folder cut --number 0"
-EXTRACT = "grammar extract --index % --input %0.source.gz --references %0.target.gz --leave-one-out %0.ids"
+EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
     "shards/0.target.gz": (
         EXTRACT,
-        "grammar import --grammar grammar --input %0.source.gz --references %0.target.gz",
+        "grammar import --grammar grammar --input %0.source.gz --reference %0.target.gz",
         "lm estimate --order 2 --input target --leave-out shards --fold 0/2",
     ),
     "shards/0.ids": (EXTRACT, "lm estimate --order 2 --input target --leave-out shards --fold 0/2"),

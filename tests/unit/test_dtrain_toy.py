@@ -49,7 +49,7 @@ LEARNER = {"name": "perceptron", "bleu": "papineni", "pairs": "all", "update": "
 DTRAIN = {"house_rule": 2.0, "little_rule": 3.0, "small_rule": -2.0, "shell_rule": -1.0}
 DTRAIN |= {"Glue": -4.0, "PassThrough": -5.0}
 # Means of two sentences as dtrain printed them: BLEU of the best translations, pairs, pairs ranked wrongly.
-DTRAIN_EPOCHS = [(0.5, 4, 1.5), (1, 5, 0)]
+DTRAIN_EPOCHS = [(50, 4, 1.5), (100, 5, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
         (folder / name).write_text("".join(line + "\n" for line in lines))
-    texts = ("--input", folder / "source", "--references", folder / "target", "--grammar", folder / "grammar")
+    texts = ("--input", folder / "source", "--reference", folder / "target", "--grammar", folder / "grammar")
     itersel("grammar", "import", *texts, "--output", folder / "shard.h5")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm")
     return folder

@@ -36,7 +36,7 @@ def test_several_references(text_file, capsys, refused):
     assert main(["bleu", *arguments, system]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[1].startswith(f"{theirs.score:.2f}\t")
-    assert out[2].startswith("# nrefs:2|")
+    assert out[2].startswith("# sacrebleu nrefs:2|")
     blank = text_file("blank", [""] * len(others))
     assert read_references([blank, paths[0]]) == [[None] * len(others), REFERENCES]
     assert read_references([blank, blank])[0] == [""] * len(others)
@@ -55,7 +55,7 @@ def test_command_bleu(text_file, capsys, refused):
     expected = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
     assert out[1].split("\t")[0] == f"{expected:.2f}"
     assert out[2] == f"100.00\t100.0/100.0/100.0/100.0\t1.000\t{reference}"
-    assert out[3].startswith("# nrefs:1|case:lc|eff:no|tok:13a|smooth:none|version:")
+    assert out[3].startswith("# sacrebleu nrefs:1|case:lc|eff:no|tok:13a|smooth:none|version:")
     short, empty = text_file("short", BETTER[:2]), text_file("empty", [])
     message = f"short: has 2 lines, but the reference {reference} has 5"
     refused(["bleu", "--reference", reference, short], message)
@@ -71,10 +71,10 @@ def test_command_compare(text_file, capsys, refused):
     arguments = ["compare", *options, better, worse, same]
     assert main(arguments) == 0
     table = capsys.readouterr().out
-    assert main([*arguments, "--json", "--lowercase", "--metrics", "TER,BLEU"]) == 0
+    assert main([*arguments, "--json", "--metrics", "lowercased-TER,lowercased-bleu,CHRF"]) == 0
     lowercased = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in lowercased["metrics"]] == ["BLEU", "TER"]
-    assert "case:lc" in lowercased["metrics"][0]["signature"]
+    assert [one["name"] for one in lowercased["metrics"]] == ["lowercased-ter", "lowercased-bleu", "chrf"]
+    assert ["case:lc" in one["signature"] for one in lowercased["metrics"]] == [True, True, False]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     given = {"references": read_references(references)}

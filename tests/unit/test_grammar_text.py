@@ -298,11 +298,11 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
     write(tmp_path / "alignment", *["0-0 1-1"] * 3)
     write(tmp_path / "ids", *"012")
     grammar("index --source @source --target @target --alignment @alignment --output @index")
-    extract = "extract --index @index --input @source --references @target --leave-one-out @ids"
+    extract = "extract --index @index --input @source --reference @target --leave-one-out @ids"
     grammar(f"{extract} --output @shard.h5")
     for source, copy in ("shard", "1"), ("1", "2"):
         grammar(f"export --shard @{source}.h5 --output @{copy}")
-        grammar(f"import --input @source --references @target --grammars @{copy} --output @{copy}.h5")
+        grammar(f"import --input @source --reference @target --grammars @{copy} --output @{copy}.h5")
     assert (tmp_path / "1.h5").read_bytes() == (tmp_path / "2.h5").read_bytes()
     for number in range(3):
         name = f"grammar.{number}.gz"

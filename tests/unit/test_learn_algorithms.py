@@ -188,7 +188,7 @@ def drop_references(path):
     ("broken", "damage", "models", "message"),
     [
         ("1.h5", Path.unlink, 1, "1.h5: no such file"),
-        ("0.h5", drop_references, 1, "0.h5: has no references to train on; extract it with --references"),
+        ("0.h5", drop_references, 1, "0.h5: has no references to train on; extract it with --reference"),
         ("start.h5", put("v", 0, np.nan), 1, "start.h5: the weight of 'Glue' is not finite"),
         (
             "0.h5",

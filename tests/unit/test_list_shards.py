@@ -73,7 +73,7 @@ def test_cut(folder):
 
 
 def test_labels_choose_sentences(folder):
-    labels = ["--labels", write(folder / "labels", "x", "y", "x", "z")]
+    labels = ["--task", write(folder / "labels", "x", "y", "x", "z")]
     cut(folder, *labels, name="labelled", labels={"y": 1, "x": 1})
     assert read_lines(folder / "cut/0.ids") == ["1"]
     assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]

@@ -38,7 +38,7 @@ def decide(folder, epoch, line):
     (folder / "reference").write_text("a b c d e f\n")
     (folder / "translation").write_text(f"{line}\n")
     previous = ["--previous", str(folder / f"{epoch - 1}.json")] if epoch > 1 else []
-    files = ["--references", str(folder / "reference"), "--translations", str(folder / "translation")]
+    files = ["--reference", str(folder / "reference"), "--translation", str(folder / "translation")]
     words = [*files, *settings(patience=1), *previous, "--output", str(folder / f"{epoch}.json")]
     return main(["step", "patience", *words])
 

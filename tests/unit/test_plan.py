@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -489,7 +490,9 @@ def test_tasks(tasks, files, shards, folds, cut):
     assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
-    assert json.loads(plan.tables.choose_settings(job()))["shards"] == shards
+    settings = read_settings(ChooseSettings, plan.tables.choose_settings(job()))
+    assert settings.experiment == replace(plan.config.experiments["a"], tasks=found)
+    assert settings.experiment.tasks.shards == shards
     # if sentences are dropped, the shards do not have all rules of train
     is_whole = kind in ("random", "resharding") or "others" in tasks
     assert plan.tables.counted.get("train") == (name if is_whole else None)
@@ -519,8 +522,11 @@ def test_independent_tasks():
     of_b = job("own.task-b.repeat-2")
     assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))
-    described = {"name": "own.task-b", "repeat": 2, "tasks": "independent", "shards": 1, "task": "b"}
-    assert described.items() <= chosen.items()
+    assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
+    assert chosen["experiment"]["tasks"] == {
+        **{"name": "independent", "labels": {"b": 1}, "minimum": 1},
+        **{"language_model_folds": 1, "shards_per_job": 1},
+    }
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
     assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [
         ("all", "all/best/test.txt"),

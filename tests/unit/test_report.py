@@ -50,7 +50,7 @@ def test_table():
     test_bleu = f"{first['test']['mean']:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
-    assert text[-1].startswith("test BLEU: sacrebleu nrefs:1|case:lc|")
+    assert text[-1].startswith("tokenized BLEU: sacrebleu nrefs:1|case:lc|")
     assert {len(line.split("\t")) for line in tsv_table(table)} == {16}
 
 
@@ -79,8 +79,8 @@ def test_several_test_sets_and_all_together():
     assert not any("own devtest" in line for line in text_table(compare([first], trials=10)))
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
-    assert text[-1].startswith("pooled, test BLEU: sacrebleu nrefs:var|")
-    assert text[-2].startswith("news, test BLEU: sacrebleu nrefs:2|")
+    assert text[-1].startswith("pooled, tokenized BLEU: sacrebleu nrefs:var|")
+    assert text[-2].startswith("news, tokenized BLEU: sacrebleu nrefs:2|")
     rows = [line.split("\t") for line in tsv_table(table)]
     assert [row[0] for row in rows[1:]] == ["help", "help", "news", "news", "pooled", "pooled"]
     assert {len(row) for row in rows} == {16}
@@ -96,7 +96,7 @@ def test_runs_of_one_experiment_are_a_row():
     assert first["devtest"] == {"mean": 31.0, "deviation": None}
     assert second["devtest"] == {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}
     row = cells(second)
-    assert (row["devtest BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
+    assert (row["devtest tokenized BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
     metric = make_bleu([REFERENCES])
     assert second["test"]["mean"] == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2

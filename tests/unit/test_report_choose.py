@@ -24,7 +24,7 @@ def joining(tmp_path, text_file):
 
     def command(labels, translations):
         files = {task: text_file(f"model-{task}", lines) for task, lines in translations.items()}
-        arguments = ["--labels", text_file("labels", labels), *settings(translations=files)]
+        arguments = ["--task", text_file("labels", labels), *settings(translations=files)]
         return ["step", "join", *arguments, "--output", str(tmp_path / "joined")]
 
     return command
@@ -49,7 +49,7 @@ def test_packed_labels(tmp_path, text_file):
     labels.write_bytes(gzip.compress("\n".join(f"{label} " for label in LABELS).encode()))
     output = tmp_path / "joined.gz"
     files = settings(translations={"calc": text_file("t", numbered("c"))})
-    assert main(["step", "join", "--labels", str(labels), *files, "--output", str(output)]) == 0
+    assert main(["step", "join", "--task", str(labels), *files, "--output", str(output)]) == 0
     assert gzip.decompress(output.read_bytes()) == b"\nc 1\n\nc 3\n\n\n"
 
 
@@ -86,8 +86,8 @@ EPOCHS = [
     ["a b c d e f", "g h q j k l", "m q o p q", "r s q u v w", "x y z a b c", "d e f g h"],
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
-EXPERIMENT = {"name": "x", "learner": "mira", "mixing": "none", "tune_on": "dev", "features": "all"}
-EXPERIMENT |= {"tasks": "random", "shards": 1}
+SETTINGS = {"learner": {"name": "mira"}, "mixing": {"name": "none"}, "tune_on": "dev", "features": "all"}
+EXPERIMENT = {"name": "x", "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}}}
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def choosing(tmp_path, text_file):
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
-    arguments = ["--references", text_file("ref", REFERENCES), "--weights", *weights, "--translations"]
+    arguments = ["--reference", text_file("ref", REFERENCES), "--weights", *weights, "--translation"]
     arguments += [text_file(f"t{epoch}", lines) for epoch, lines in enumerate(EPOCHS, 1)]
     arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
 
@@ -121,7 +121,7 @@ def choose(tmp_path, choosing):
     ("task", "lines", "epoch"), [(None, range(6), 2), ("base", (0, 4, 5), 3), ("calc", (1, 3), 1)]
 )
 def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choose, task, lines, epoch):
-    system = choose("--labels", *([text_file("labels", LABELS)] if task else []), task=task)
+    system = choose("--task", *([text_file("labels", LABELS)] if task else []), label=task)
     references = [REFERENCES[line] for line in lines]
     expected = [sacrebleu([text[line] for line in lines], references) for text in EPOCHS]
     assert system.devtest_bleu == system.devtest_scores == pytest.approx(expected)
@@ -133,9 +133,9 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
 
 def test_choose_with_several_references(text_file, choose):
     """A sentence without a line in one of them has one reference fewer."""
-    references = [text_file("ref", REFERENCES), text_file("others", ["", *OTHERS[1:]])]
-    labels = ["--labels", text_file("labels", LABELS)]
-    system = choose(*labels, "--references", *references, task="calc")
+    others = text_file("others", ["", *OTHERS[1:]])
+    labels = ["--task", text_file("labels", LABELS)]
+    system = choose(*labels, "--reference", others, label="calc")
     of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
     expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
     assert system.devtest_bleu == pytest.approx(expected)
@@ -146,25 +146,25 @@ def test_choose_with_several_references(text_file, choose):
 def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused):
     """Of detokenised text; the third epoch is that of the raw references."""
     raw = [line.capitalize() + "." for line in EPOCHS[2]]
-    given = ["--raw-references", text_file("raw", raw), *write_detokenizer(tmp_path, raw)]
-    for by in ("ter", "chrf-lowercased"):
+    given = ["--raw-reference", text_file("raw", raw), *write_detokenizer(tmp_path, raw)]
+    for by in ("ter", "lowercased-chrf++"):
         system = choose(*given, choose_by=by)
         assert (system.chosen_by, system.epoch) == (by, 3)
         assert len(set(system.devtest_scores)) == 3
         assert system.devtest_bleu[1] == max(system.devtest_bleu)
-    message = "choose_by: ter needs --raw-references, --preparation and --recaser"
+    message = "choose_by: ter needs --raw-reference, --preparation and --recaser"
     refused(choosing(*given[:2], choose_by="ter"), message)
 
 
 @pytest.mark.parametrize(
     ("option", "task", "labels", "message"),
     [
-        ("--labels", None, LABELS, "--labels and the key 'task' need each other"),
-        ("--weights", "base", LABELS, "3 translations, but 1 weights"),
-        ("--references", "base", REFERENCES, "--labels and the key 'task' need each other"),
-        ("--labels", "base", ["calc"] * 6, "labels: no sentence has the label 'base'; the most "),
-        ("--labels", "base", ["base"] * 5, "labels: has 5 lines, "),
+        ("--task", None, LABELS, "--task and the key 'label' need each other"),
+        ("--weights", "base", LABELS, "3 translations, but 4 weights"),
+        ("--reference", "base", REFERENCES, "--task and the key 'label' need each other"),
+        ("--task", "base", ["calc"] * 6, "labels: no sentence has the label 'base'; the most "),
+        ("--task", "base", ["base"] * 5, "labels: has 5 lines, "),
     ],
 )
 def test_choose_errors(text_file, refused, choosing, option, task, labels, message):
-    refused(choosing(option, text_file("labels", labels), task=task), message)
+    refused(choosing(option, text_file("labels", labels), label=task), message)

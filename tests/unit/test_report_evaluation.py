@@ -43,26 +43,25 @@ def test_document_equals_the_metrics():
     (found,) = as_text([make_system("good"), make_system("bad")], [GOOD, BAD])["test_sets"]
     good, bad = found["systems"]
     for metric in make_metrics([RAW]):
-        scores = good["scores"][metric.name][metric.case]
+        scores = good["scores"][metric.name]
         assert scores["mean"] == scores["runs"][0] == metric.score(metric.counts(GOOD))
         assert scores["interval"][0] <= scores["mean"] <= scores["interval"][1]
         assert scores["differs_from"] == scores["better_than"] == [2], metric.name
-        assert bad["scores"][metric.name][metric.case]["better_than"] == []
-        assert bad["scores"][metric.name][metric.case]["differs_from"] == [1]
-        assert found["signatures"][metric.name][metric.case] == metric.signature
+        assert bad["scores"][metric.name]["better_than"] == []
+        assert bad["scores"][metric.name]["differs_from"] == [1]
+        assert found["signatures"][metric.name] == metric.signature
 
 
 def test_text():
     text = text_table(as_text([make_system("good"), make_system("bad")], [GOOD, BAD]))
-    cased = next(line for line in text if "cased BLEU" in line)
-    assert cased.split("  ")[2].strip() == "cased BLEU"
+    cased = next(line for line in text if re.search("experiment +BLEU +chrF[+][+] +TER$", line))
     good = text[text.index(cased) + 2]
     metric = make_metrics([RAW])[0]
     assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
     assert good.count("(2)") == 3
     assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
     without = compare([Translations("test", [make_system("a")], [GOOD], [RAW])])
-    assert not any("cased" in line for line in text_table(without))
+    assert not any("TER" in line for line in text_table(without))
 
 
 def test_spreadsheet():
@@ -73,13 +72,16 @@ def test_spreadsheet():
     metric = make_metrics([RAW])[5]
     assert row["lowercased_ter"] == f"{metric.score(metric.counts(GOOD)):.2f}"
     assert row["lowercased_ter_better_than"] == "2"
-    assert row["cased_bleu_deviation"] == ""
-    assert sum(name.startswith(("cased", "lowercased")) for name in header) == 2 * 3 * 5
+    assert row["bleu_deviation"] == ""
+    assert (
+        sum(name.removeprefix("lowercased_").startswith(("bleu", "chrf++", "ter")) for name in header)
+        == 2 * 3 * 5
+    )
 
 
 def test_repeats():
     table = as_text([make_system("one"), make_system("two"), make_system("two", repeat=2)], [GOOD, BAD, RAW])
-    two = table["test_sets"][0]["systems"][1]["scores"]["BLEU"]["cased"]
+    two = table["test_sets"][0]["systems"][1]["scores"]["bleu"]
     metric = make_metrics([RAW])[0]
     assert list(two["runs"]) == [metric.score(metric.counts(lines)) for lines in (BAD, RAW)]
     assert two["mean"] == sum(two["runs"]) / 2
@@ -93,9 +95,9 @@ def test_pooled():
     pooled = compare(sets, trials=10)["pooled"]
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
-        scores = pooled["systems"][0]["scores"][metric.name][metric.case]
+        scores = pooled["systems"][0]["scores"][metric.name]
         assert scores["runs"] == (metric.score(metric.counts([*GOOD, *BAD])),)
-        assert pooled["signatures"][metric.name][metric.case] == metric.signature
+        assert pooled["signatures"][metric.name] == metric.signature
         assert "nrefs:var" in metric.signature
 
 
@@ -108,7 +110,7 @@ def test_command(tmp_path, refused):
 
     write_counts(counts, counted(GOOD, [RAW]))
     assert main(command(counts)) == 0
-    assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
+    assert "\nTER: sacrebleu" in (tmp_path / "table.txt").read_text()
     refused(command(counts, counts), "1 systems, but 2 counts")
     write_counts(counts, counted(BAD, [RAW]))
     refused(command(counts), "a.h5: was not counted from the translations in")
@@ -127,7 +129,7 @@ def outputs(tmp_path):
     write_lines(tmp_path / "raw", RAW)
     write_lines(tmp_path / "bad.gz", BAD)
     count_bad = ["detokenize", "--input", str(tmp_path / "bad.gz"), "--output", str(tmp_path / "plain")]
-    assert main([*count_bad, "--references", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
+    assert main([*count_bad, "--reference", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
     assert read_lines(tmp_path / "plain") == BAD
     preparation, _ = write_detokenizer(tmp_path, RAW)
 
@@ -199,7 +201,7 @@ def test_detokenize_counts(tmp_path, text_file, refused):
     first, second = text_file("raw", RAW), text_file("other", BAD)
     output, counts = ["--output", str(tmp_path / "text")], ["--counts", str(tmp_path / "counts.h5")]
     # in both forms
-    for references in (["--references", first, second], ["--references", first, "--references", second]):
+    for references in (["--reference", first, second], ["--reference", first, "--reference", second]):
         assert main([*arguments, *output, *counts, *references]) == 0
         found = read_counts(counts[1])
         expected = counted((tmp_path / "text").read_text().splitlines(), [RAW, BAD]).counts
@@ -207,10 +209,10 @@ def test_detokenize_counts(tmp_path, text_file, refused):
         pairs = zip(found.counts.values(), expected.values(), strict=True)
         assert all((mine == theirs).all() for mine, theirs in pairs)
     for wrong, why in (
-        ([*output, *counts], "--counts and --references need each other"),
+        ([*output, *counts], "--counts and --reference need each other"),
         ([*output, "--tokenizer", "zh"], "--tokenizer has no effect without --counts"),
-        ([*output, "--counts", "-", "--references", first], "--counts needs a file other than"),
-        ([*output, "--counts", output[1], "--references", first], "--counts needs a file other than"),
+        ([*output, "--counts", "-", "--reference", first], "--counts needs a file other than"),
+        ([*output, "--counts", output[1], "--reference", first], "--counts needs a file other than"),
     ):
         refused([*arguments, *wrong], why)
     refused(["detokenize", files[0], "--input", first, *output], "only with --counts may both be left out")

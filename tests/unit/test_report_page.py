@@ -13,8 +13,9 @@ from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
+from itersel.config.values import Config
 from itersel.errors import InputError
-from itersel.limits import CASES, METRICS
+from itersel.evaluate.names import COMPARED, TABULATED, title_of
 from itersel.report.page import render as render_module
 from itersel.report.page.charts import charts
 from itersel.report.page.document import read_document
@@ -61,12 +62,12 @@ def test_figures_equal_the_table(run, document):
     for row, system in zip(view.rows, run.table["test_sets"][0]["systems"], strict=True):
         cells = dict(zip(titles, row, strict=True))
         score = system["test"]
-        assert cells["test BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
-        assert cells["test BLEU"].value == score["mean"]
+        assert cells["test tokenized BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
+        assert cells["test tokenized BLEU"].value == score["mean"]
         means = {one["system"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
         beaten = [other for other in system["differs_from"] if means[other] < score["mean"]]
-        assert cells["test BLEU"].marks == join_numbers(beaten)
-        assert cells["test BLEU"].is_best == (score["mean"] == max(means.values()))
+        assert cells["test tokenized BLEU"].marks == join_numbers(beaten)
+        assert cells["test tokenized BLEU"].is_best == (score["mean"] == max(means.values()))
         # 3 repeats of 3 epochs of 2 shards, 36 s each
         assert cells["processor time"].text == f"{3 * 3 * SHARDS * 36 / 60:.3g} min"
         assert cells["memory (MB)"].text == "300"
@@ -85,21 +86,20 @@ def test_detokenised_scores(document):
     scores = {"mean": 30.5, "deviation": None, "interval": [29.1, 31.9], "better_than": [2, 3]}
     table = json.loads(json.dumps(document["table"]))
     (test_set,) = table["test_sets"]
-    test_set["signatures"] = {metric: dict.fromkeys(CASES, f"{metric}|x") for metric in METRICS}
+    test_set["signatures"] = {metric: f"{metric}|x" for metric in TABULATED}
     for number, system in enumerate(test_set["systems"]):
-        of_both_cases = {case: {**scores, "mean": 50.0 + number} for case in CASES}
-        system["scores"] = dict.fromkeys(METRICS, of_both_cases)
+        system["scores"] = {name: {**scores, "mean": 50.0 + number} for name in TABULATED}
     (view,) = table_view(table)
     titles = [column.title for column in view.columns]
-    bleu = ["cased BLEU", "lowercased BLEU", "test BLEU, tokenised", "devtest BLEU"]
+    bleu = ["BLEU", "lowercased BLEU", "test tokenized BLEU", "devtest tokenized BLEU"]
     assert [title for title in titles if "BLEU" in title] == bleu
     # what defines an experiment comes before its scores
-    assert titles.index("features") < titles.index("cased BLEU")
-    secondary = [*(f"lowercased {metric}" for metric in METRICS), "memory (MB)"]
+    assert titles.index("features") < titles.index("BLEU")
+    secondary = [*(f"lowercased {title_of(metric)}" for metric in COMPARED), "memory (MB)"]
     assert [column.title for column in view.columns if column.is_secondary] == secondary
     cells = dict(zip(titles, view.rows[0], strict=True))
-    assert (cells["cased BLEU"].marks, cells["cased BLEU"].note) == ("2,3", "[29.1, 31.9]")
-    assert [row[titles.index("cased chrF2++")].is_best for row in view.rows] == [False, False, True]
+    assert (cells["BLEU"].marks, cells["BLEU"].note) == ("2,3", "[29.1, 31.9]")
+    assert [row[titles.index("chrF++")].is_best for row in view.rows] == [False, False, True]
     # lower TER is better
     assert [row[titles.index("lowercased TER")].is_best for row in view.rows] == [True, False, False]
     assert "[29.1, 31.9]" in render({**document, "table": table})
@@ -147,7 +147,7 @@ def test_what_is_scored(tmp_path, kind):
     run = MadeUpRun(tmp_path / "run", ["first"], epochs=1, sentences=1)
     train, split = {"source": "a", "target": "b"}, dict.fromkeys(("dev", "devtest", "test"), 1)
     data = {"kind": "files", "tokenized": kind == "tokenised", "train": train, "split": split}
-    write_run(run.folder, run.config() | {"data": data})
+    write_run(run.folder, run.config() | {"data": data}, Config(experiments={}))
     assert f"scores are of {kind}" in read_document(run.folder)["text"]
 
 
@@ -195,7 +195,7 @@ def test_headline(tmp_path):
     os.utime(run.folder / "report" / "table.json", (10**9, 10**9))
     page = render(read_document(run.folder))
     best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["mean"])
-    score = f"{best['test']['mean']:.2f} BLEU"
+    score = f"{best['test']['mean']:.2f} tokenized BLEU"
     assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
@@ -212,7 +212,7 @@ def test_headline(tmp_path):
 
 def test_signatures_are_listed_once(document):
     two = {**document["table"], "test_sets": document["table"]["test_sets"] * 2}
-    assert render({**document, "table": two}).count("test BLEU: sacrebleu nrefs:1|<wbr>") == 1
+    assert render({**document, "table": two}).count("tokenized BLEU: sacrebleu nrefs:1|<wbr>") == 1
 
 
 def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
@@ -234,12 +234,12 @@ def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
         assert (package in found and number in found) == said
         assert (run.folder / RUN).read_bytes() == before
         for _ in range(2):
-            write_run(run.folder, run.config())
+            write_run(run.folder, run.config(), Config(experiments={}))
             assert other_versions(run.folder) == ""
     monkeypatch.undo()
     assert "sacrebleu" not in other_versions(run.folder)
     assert "numpy 99.3" in other_versions(run.folder)
-    write_run(run.folder, run.config())
+    write_run(run.folder, run.config(), Config(experiments={}))
     content = json.loads((run.folder / RUN).read_text())
     assert content["versions"] == old
     others = {"sacrebleu": "99.1"}, {"h5py": "99.2"}, {"numpy": "99.3"}

@@ -1,15 +1,20 @@
 """Parts of the page of a run: its config, tables for papers, damaged files, and scripts."""
 
+import json
 import re
+from itertools import groupby
 
 import pytest
 from tests.made_up_run import MadeUpRun
 
 from itersel.cli.main import main
+from itersel.config.reading import read_config
+from itersel.config.sections import plain
 from itersel.config.values import Config
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import describe_config
 from itersel.report.page.render import SCRIPTS, asset
+from itersel.report.page.settings import settings_table
 from itersel.report.page.table import latex, markdown
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
@@ -84,10 +89,46 @@ def test_the_best_system_follows_choose_by():
 
     table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
     assert compared_systems(table, []) == ["a", "b"]
-    table = {"test_sets": [{"systems": [system("a", "chrf", 50, 3), system("b", "chrf", 40, 9)]}]}
+    table = {"test_sets": [{"systems": [system("a", "chrf++", 50, 3), system("b", "chrf++", 40, 9)]}]}
     assert compared_systems(table, []) == ["b", "a"]
 
 
 def test_scripts_insert_no_text_as_html():
     for name in SCRIPTS:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))
+
+
+def test_settings_of_experiments():
+    """Each key of the resolved config is there once; those in which experiments differ, with all values."""
+    config = read_config({"experiments": {"a": {}, "b": {"learner": {"name": "mira"}, "templates": ["R"]}}})
+    found = settings_table(config)
+    assert found["systems"] == ["a", "b"]
+    differing, common = dict(found["differing"]), dict(found["common"])
+    assert differing["learner.name"] == ["adagrad", "mira"]
+    assert differing["templates"][1] == '["R"]'
+    assert differing["learner.c"][0] == ""
+    assert float(differing["learner.c"][1]) == config.experiments["b"].learner.c
+    assert common["epochs"] == str(config.experiments["a"].epochs)
+    assert dict(found["run"])["decoder.pop_limit"] == str(config.decoder.pop_limit)
+    assert not differing.keys() & common.keys()
+    # a section stands in one place
+    sections = [key.rpartition(".")[0] for key in differing if "." in key]
+    assert len(list(groupby(sections))) == len({*sections})
+    # nothing is said twice, and nothing that all experiments share is open
+    assert all(len({*values}) == 2 for values in differing.values())
+    # read again, what the table says is the config
+    columns = [{key: values[place] for key, values in differing.items()} for place in range(2)]
+    for name, column in zip(found["systems"], columns, strict=True):
+        shown = plain(config.experiments[name])
+        for key, text in {**common, **column}.items():
+            value = shown
+            for part in key.split("."):
+                value = value.get(part, {}) if isinstance(value, dict) else {}
+            if value != {}:
+                assert text == (value if isinstance(value, str) and value else json.dumps(value))
+
+
+def test_experiments_with_the_same_settings():
+    found = settings_table(read_config({"experiments": {"a": {}}}))
+    assert found["differing"] == []
+    assert dict(found["common"])["learner.name"] == "adagrad"

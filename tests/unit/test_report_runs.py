@@ -24,7 +24,7 @@ from itersel.report.runs import compare_runs, read_runs
 from itersel.report.runs_table import MEAN, render_runs, text_table
 
 NAMES = ["first", "second", "third"]
-TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baseline", "third"]
+TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_scores_of_each_run_are_those_of_its_table(runs):
     content = compared(runs, ["second"], "bleu", trials=50)
     for place, run in enumerate(runs):
         for row in run.table["test_sets"][0]["systems"]:
-            one, scores = system(content, row["name"])["runs"][place], row["scores"]["BLEU"]["cased"]
+            one, scores = system(content, row["name"])["runs"][place], row["scores"]["bleu"]
             assert (one["mean"], one["better_than"]) == (scores["mean"], scores["better_than"])
             assert one["p"] == (None if row["name"] == "second" else scores["p"]["second"])
     first = system(content, "first")
@@ -161,7 +161,7 @@ def test_other_systems(tmp_path):
 
 def test_lower_ter_is_ahead(runs):
     content = compared(runs, ["first"], "ter", trials=10)
-    [metric] = [one for one in make_metrics([runs[0].references]) if (one.name, one.case) == ("TER", "cased")]
+    [metric] = [one for one in make_metrics([runs[0].references]) if one.name == "ter"]
     one = system(content, "third")
     (text,), (baseline,) = texts(runs[0], "third"), texts(runs[0], "first")
     expected = metric.score(metric.counts(text)) - metric.score(metric.counts(baseline))
@@ -196,11 +196,11 @@ def test_baseline_is_chosen_on_devtest_in_each_run(runs):
 
 def test_command(runs, tmp_path, capsys):
     folders = [str(run.folder) for run in runs]
-    command = ["report", "runs", *folders, "--baseline", "first", "--trials", "50"]
+    command = ["report", "runs", *folders, "--baselines", "first", "--trials", "50"]
     assert main(command) == 0
     printed = capsys.readouterr().out
     outputs = [tmp_path / f"runs.{form}" for form in ("txt", "json", "tsv", "md", "tex", "html")]
-    assert main([*command, "--output", *map(str, outputs)]) == 0
+    assert main([*command, *(word for path in outputs for word in ("--output", str(path)))]) == 0
     text, content, table, markdown, latex, page = (path.read_text() for path in outputs)
     assert text == printed
     content = json.loads(content)
@@ -276,7 +276,7 @@ def no_text(test_set):
 
 @of_table
 def other_score(test_set):
-    test_set["systems"][1]["scores"]["BLEU"]["cased"]["runs"] = [1.0]
+    test_set["systems"][1]["scores"]["bleu"]["runs"] = [1.0]
 
 
 def other_learner(run):
@@ -306,12 +306,12 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
 def test_what_cannot_be_compared(runs, tmp_path, refused, damage, options, message):
     folder = shutil.copytree(runs[0].folder, tmp_path / "run")
     damage(folder)
-    refused(["report", "runs", runs[0].folder, folder, "--baseline", "first", *options], message)
+    refused(["report", "runs", runs[0].folder, folder, "--baselines", "first", *options], message)
 
 
 def test_runs_that_share_nothing(runs, tmp_path, refused):
     other = MadeUpRun(tmp_path / "other", ["first", "fourth"], epochs=1, sentences=3)
-    given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baseline"]
+    given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baselines"]
     refused([*given, "fourth"], "not all runs have the baseline 'fourth'; these have first")
     refused([*given, "first"], "the runs share no experiment other than 'first'")
-    refused(["report", "runs", *[runs[0].folder] * 2, "--baseline", "first"], "is given twice")
+    refused(["report", "runs", *[runs[0].folder] * 2, "--baselines", "first"], "is given twice")

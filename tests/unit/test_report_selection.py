@@ -69,7 +69,7 @@ def report(tmp_path, capsys):
 
     def run(*paths):
         outputs = {suffix: tmp_path / f"selection.{suffix}" for suffix in ("txt", "tsv", "json")}
-        status = main(["step", "selection", "--matrices", *paths, "--output", *map(str, outputs.values())])
+        status = main(["step", "selection", "--matrix", *paths, "--output", *map(str, outputs.values())])
         assert {path.exists() for path in outputs.values()} == {status == 0}
         if status:
             return capsys.readouterr().err

@@ -109,10 +109,19 @@ def test_text_tsv_and_document():
     assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
     pairs = "one for each pair of systems on each task and on all of them, without correction"
     assert f"9 tests, {pairs}" in legend
-    assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
+    assert text[-1].startswith("tokenized BLEU: sacrebleu nrefs:1|case:lc|")
     assert max(map(len, text)) <= 110
     header, *rows = (line.split("\t") for line in tsv_table(table))
-    assert header == ["task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats"]
+    assert header == [
+        "task",
+        "sentences",
+        "system",
+        "experiment",
+        "runs",
+        "tokenized_bleu",
+        "deviation",
+        "beats",
+    ]
     assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean of tasks"] * 3 + ["all tasks"] * 3
     assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]
     bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
@@ -195,13 +204,15 @@ def test_several_references():
     assert score(table["pooled"], "bad")[0] == pytest.approx(pooled)
     signatures = [line.split("|")[0] for line in text_table(table)[-3:]]
     references = {"calc": "2", "base": "1", "all tasks": "var"}
-    assert signatures == [f"BLEU of {name}: sacrebleu nrefs:{count}" for name, count in references.items()]
+    assert signatures == [
+        f"tokenized BLEU of {name}: sacrebleu nrefs:{count}" for name, count in references.items()
+    ]
 
 
 @pytest.fixture
 def command(text_file):
     """Return a function that returns the command for a table of two systems, and more, by task."""
-    files = ["--labels", text_file("labels", LABELS), "--references", text_file("ref", REFERENCES)]
+    files = ["--task", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
     texts = [("bad", text_file("bad", BAD)), ("good", text_file("good", GOOD))]
 
     def words(tasks, outputs, systems=(), references=(), **keys):

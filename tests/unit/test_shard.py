@@ -102,7 +102,7 @@ def test_natural_tasks(labels, counts, has_others, seed):
 
 
 def tasks(folder, *options, **cut):
-    return shards(folder, f"--labels={folder / 'task'}", *options, seed=3, **cut)
+    return shards(folder, f"--task={folder / 'task'}", *options, seed=3, **cut)
 
 
 def test_files_of_natural_tasks(corpus):
@@ -130,8 +130,8 @@ def test_files_of_natural_tasks(corpus):
             "",
             "every sentence has one of the labels that are named",
         ),
-        ({"shards": 2}, "", "--labels is needed to cut by label, and only then"),
-        (labelled(x=1), "--labels", "--labels is needed to cut by label, and only then"),
+        ({"shards": 2}, "", "--task is needed to cut by label, and only then"),
+        (labelled(x=1), "--task", "--task is needed to cut by label, and only then"),
         ({"shards": 2, "minimum": 2}, "", "cut.minimum' does not apply to cut shuffled, only to labelled"),
         ({"shards": 2, "size": "one"}, "", "cut.size' does not apply to cut shuffled, only to pooled"),
         (pooled("x", shards=2), "--scored=devtest", "--scored is only for shards of labels"),
@@ -145,13 +145,13 @@ def test_files_of_natural_tasks(corpus):
             "task: the pool of the tasks has 4 sentences, too few for 5",
         ),
         (labelled(x=1, y=1), "--scored=devtest", f"devtest: {NO_Y} labels"),
-        (labelled(x=1), "--labels=devtest", "devtest: has 3 lines, "),
+        (labelled(x=1), "--task=devtest", "devtest: has 3 lines, "),
     ],
 )
 def test_bad_tasks(corpus, refused, monkeypatch, cut, options, message):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--labels=task", *options.split(), **cut), message)
+    refused(command(corpus, "--task=task", *options.split(), **cut), message)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
@@ -258,7 +258,7 @@ def test_folder_that_is_there(corpus, refused):
 
 
 def test_bad_input(corpus, refused):
-    refused(command(corpus, **labelled(x=1)), "--labels is needed to cut by label")
+    refused(command(corpus, **labelled(x=1)), "--task is needed to cut by label")
     refused(command(corpus, shards=12), "source.gz: has 11 sentences, too few for 12 ", "decoder.jobs")
     write_lines(corpus / "target.gz", ["x"])
     message = "source.gz:2: has no partner: 11 lines, but 1 in ", "target.gz; the files"

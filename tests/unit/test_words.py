@@ -45,7 +45,7 @@ def test_every_step_has_the_same_words(corpus):
     (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
     for step in (
         "grammar index --source %source --target %target --alignment %alignment --output %index",
-        "grammar extract --index %index --input %source --references %target --output %shard.h5",
+        "grammar extract --index %index --input %source --reference %target --output %shard.h5",
         "lm estimate --order 2 --input %target --output %lm.arpa",
         "lm compile --input %lm.arpa --output %lm.bin",
         "lm score --model %lm.bin --input %target --output %scores",

@@ -11,6 +11,7 @@ from tests.workflow.conftest import NATURAL
 
 from itersel.cli.main import main
 from itersel.config.reading import load_config
+from itersel.evaluate.names import COMPARED
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.page.table import table_view
@@ -48,10 +49,10 @@ def test_scores_equal_sacrebleu_on_the_files(finished):
         words += ["--chrf-word-order", "2", "--ter-case-sensitive"]
         done = limited(*words, program=["-m", "sacrebleu"], cwd=folder)
         theirs = {score["name"]: score for score in json.loads(done.stdout)}
-        for name, score in theirs.items():
-            ours = system["scores"][name]["cased"]
+        for name, score in zip(COMPARED, theirs.values(), strict=True):
+            ours = system["scores"][name]
             assert f"{ours['mean']:.2f}" == f"{score['score']:.2f}"
-            assert table["signatures"][name]["cased"] == score["signature"]
+            assert table["signatures"][name] == score["signature"]
         assert len(theirs) == 3
 
 
@@ -62,7 +63,7 @@ def test_page(finished):
     document = read_document(finished.results)
     assert document["table"] == table
     (view,) = table_view(table)
-    place = [column.title for column in view.columns].index("test BLEU, tokenised")
+    place = [column.title for column in view.columns].index("test tokenized BLEU")
     means = [one["test"]["mean"] for one in table["test_sets"][0]["systems"]]
     assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
@@ -267,7 +268,7 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
         ("dev", "source", "--help"),
         ("dev", "target", "*?[x];&|#%\t"),
         ("test", "source", "-"),
-        ("train", "task", "--labels $(touch pwned)"),
+        ("train", "task", "--task $(touch pwned)"),
     ):
         (folder / f"{split}.{side}").rename(folder / name)
         content["data"][split][side] = name

@@ -34,10 +34,10 @@ rule check_patience:
         settings=TABLES.patience_settings,
         code=step_digest("step patience"),
     shell:
-        "itersel step patience --settings {params.settings:q} --references {input.references:q}"
-        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
+        " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --translations {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
+        " --translation {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
 
 
 # The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the
@@ -66,10 +66,10 @@ rule choose_epoch:
         settings=TABLES.choose_settings,
         code=step_digest("step choose"),
     shell:
-        "itersel step choose --settings {params.settings:q} --references {input.references:q}"
-        " --labels {input.labels:q} --raw-references {input.originals:q}"
+        "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
+        " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --translations {input.translations:q} --weights {input.weights:q}"
+        " --translation {input.translations:q} --weights {input.weights:q}"
         " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
 
 

@@ -57,5 +57,5 @@ rule detokenize:
         sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize"),
     shell:
-        "itersel detokenize {params.restoring} --references {input.references:q} --tokenizer {params.tokenizer}"
+        "itersel detokenize {params.restoring} --reference {input.references:q} --tokenizer {params.tokenizer}"
         " --input {input.translations:q} --output {output.text:q} --counts {output.counts:q} &> {log:q}"

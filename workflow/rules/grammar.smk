@@ -51,7 +51,7 @@ rule shard_corpus:
         code=step_digest("step shard"),
     shell:
         "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
-        " --labels {input.labels:q} --scored {input.scored:q}"
+        " --task {input.labels:q} --scored {input.scored:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 

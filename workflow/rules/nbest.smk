@@ -52,7 +52,7 @@ rule shard_lists:
         code=step_digest("step shard"),
     shell:
         "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
-        " --labels {input.labels:q} --scored {input.scored:q}"
+        " --task {input.labels:q} --scored {input.scored:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 

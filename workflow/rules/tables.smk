@@ -29,7 +29,7 @@ rule describe_selection:
     params:
         code=step_digest("step selection"),
     shell:
-        "itersel step selection --matrices {input:q} --output {output:q} &> {log:q}"
+        "itersel step selection --matrix {input:q} --output {output:q} &> {log:q}"
 
 
 rule compare_systems:
@@ -84,7 +84,7 @@ rule join_tasks:
         settings=TABLES.join_settings,
         code=step_digest("step join"),
     shell:
-        "itersel step join --labels {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
+        "itersel step join --task {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule compare_tasks:
@@ -109,8 +109,8 @@ rule compare_tasks:
         settings=TABLES.task_settings,
         code=step_digest("step tasks"),
     shell:
-        "(printf %s {params.settings:q} | itersel step tasks --settings - --labels {input.labels:q}"
-        " --references {input.references:q} --output {output:q}) &> {log:q}"
+        "(printf %s {params.settings:q} | itersel step tasks --settings - --task {input.labels:q}"
+        " --reference {input.references:q} --output {output:q}) &> {log:q}"
 
 
 rule count_rules:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, add_output, output_file, seed
+from itersel.cli.arguments import add_files, add_options, add_output, output_file, seed
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
     add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
     model = "align with the model of one direction, or with those of both; they do not learn from the text"
-    add_options(parser, {"--model FILE": model}, nargs="+", action="extend")
+    add_files(parser, {"--model FILE": model})
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")

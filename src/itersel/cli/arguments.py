@@ -106,6 +106,14 @@ def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str,
     add_options(parser, options, nargs="?")
 
 
+def add_files(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
+    """Add options for several files each: they are repeated, or several files follow one option.
+
+    Commands with positional arguments, which would be taken for further files, use the action ``append``.
+    """
+    add_options(parser, options, **{"nargs": "+", "action": "extend", **settings})
+
+
 def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:
     """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key."""
     keys = ", ".join(item.name for item in fields(kind) if item.name not in PLACE)

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize
-from itersel.config.command_line import different_names
+from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.limits import METRICS, TOKENIZERS
+from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
+from itersel.limits import TOKENIZERS
 
 if TYPE_CHECKING:
     from itersel.evaluate.significance import MetricScores
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compute lowercased BLEU as in mteval-v11b, with sacrebleu. Prints one line per system (BLEU, the "
+        "Compute tokenized BLEU, which is lowercased, as in mteval-v11b. Prints one line per system (score, "
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
     add_reference(parser)
@@ -32,29 +33,38 @@ def _bleu(options: argparse.Namespace) -> None:
     references = metrics.read_references(options.reference)
     metric = metrics.make_bleu(references, options.tokenize)
     systems = [metrics.read_translations(path, references, options.reference[0]) for path in options.systems]
-    print("BLEU\tprecisions\tbrevity_penalty\tsystem")
+    print(f"{title_of(TOKENIZED_BLEU)}\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
         score = metrics.score_corpus(metric, translations)
         precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
         print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
-    print(f"# {metric.signature}")
+    print(f"# sacrebleu {metric.signature}")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the outputs of systems with sacrebleu: BLEU, chrF2++ and TER, 95 % intervals (bootstrap), and "
+        "Score the outputs of systems with sacrebleu: BLEU, chrF++ and TER, 95 % intervals (bootstrap), and "
         "for each system the p-value of its difference from the baseline by approximate randomization "
         "(paired, two-sided)."
     )
     add_reference(parser)
-    metrics = {"--metrics NAMES": f"some of {', '.join(METRICS)}, separated by commas (default: all)"}
-    add_options(parser, metrics, type=different_names(METRICS), default=METRICS)
+    listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(COMPARED)})"
+    metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
+    add_options(parser, metrics, type=different_metrics, default=COMPARED)
     tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
     add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
-    add_options(parser, {"--lowercase": "ignore case", "--json": "print JSON"}, action="store_true")
+    add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_randomization(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
+
+
+def different_metrics(text: str) -> tuple[str, ...]:
+    """Parse different metrics, separated by commas."""
+    found = different_names(OF_TEXT)(text.lower())
+    if not found:
+        refuse(text, f"a list of some of {', '.join(OF_TEXT)}")
+    return found
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -67,7 +77,7 @@ def _compare(options: argparse.Namespace) -> None:
             raise InputError("is given twice; give each system once", path)
         outputs[path] = read_translations(path, references, options.reference[0])
     trials = {"trials": options.trials, "seed": options.seed}
-    settings = {name: getattr(options, name) for name in ("metrics", "lowercase", "tokenize")}
+    settings = {name: getattr(options, name) for name in ("metrics", "tokenize")}
     found = compare(outputs, *references, **settings, **trials)
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
@@ -86,7 +96,7 @@ def _table(found: MetricScores) -> Iterator[str]:
         (one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference, one.p)
         for one in found.systems
     ]
-    headers = ("system", found.name, "95 % interval", "difference", "p")
+    headers = ("system", title_of(found.name), "95 % interval", "difference", "p")
     forms = {"floatfmt": ("", ".2f", "", "+.2f", ".4f"), "colalign": ("left", *["right"] * 4)}
     yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0])
-    yield found.signature
+    yield f"{title_of(found.name)}: sacrebleu {found.signature}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.limits import TOKENIZED_BLEU
+from itersel.evaluate.names import TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -22,8 +22,8 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser, ChooseSettings)
     _add_devtest(parser)
-    one_each = dict.fromkeys(("--translations FILE", "--weights FILE"), "one file per epoch, in order")
-    add_options(parser, one_each, nargs="+", required=True)
+    one_each = dict.fromkeys(("--translation FILE", "--weights FILE"), "one file per epoch, in order")
+    add_files(parser, one_each, required=True)
     add_output(parser, "copy of the weights of the best epoch", "--output-weights")
     add_output(parser, "description of the system (JSON)", "--output")
 
@@ -35,7 +35,7 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser, PatienceSettings)
     _add_devtest(parser)
-    add_options(parser, {"--translations FILE": "translations after the epoch"}, required=True)
+    add_options(parser, {"--translation FILE": "translations after the epoch"}, required=True)
     add_optional_files(parser, {"--previous FILE": "output of this command after the previous epoch"})
     add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
 
@@ -43,32 +43,46 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
 def _add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files with which translations of devtest are scored."""
     references = "reference translations of devtest, one sentence per line"
-    add_options(parser, {"--references FILE": references}, nargs="+", required=True)
+    add_files(parser, {"--reference FILE": references}, required=True)
     originals = "original references, before preparation; for all scores but tokenized-bleu, as the next two"
-    add_options(parser, {"--raw-references FILE": originals}, nargs="*")
+    add_files(parser, {"--raw-reference FILE": originals}, nargs="*")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",
-        "--labels FILE": "task label of each line of devtest",
+        "--task FILE": "task label of each line of devtest",
     }
     add_optional_files(parser, files)
 
 
 def _choose(options: argparse.Namespace) -> None:
+    from itersel.config.learners import ALL_LEARNERS
+    from itersel.config.mixing import MIXINGS
+    from itersel.config.options import name_in
+    from itersel.config.sections import plain
+    from itersel.config.tasks import TASKS
     from itersel.evaluate.epochs import choose_epoch
     from itersel.report.system import System, keep_weights, write_system
     from itersel.vectors.weights import has_stopped
 
     settings = read_settings(ChooseSettings, options.settings)
-    count, given = len(options.translations), len(options.weights)
+    count, given = len(options.translation), len(options.weights)
     if count != given:
         raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
-    scores, signature, chosen_by = _score_devtest(settings, options, options.translations)
+    scores, signature, chosen_by = _score_devtest(settings, options, options.translation)
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
-    described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
+    experiment = settings.experiment
     system = System(
-        **{name: getattr(settings, name) for name in described},
+        name=settings.name,
+        repeat=settings.repeat,
+        learner=name_in(ALL_LEARNERS, experiment.learner),
+        mixing=name_in(MIXINGS, experiment.mixing),
+        tune_on=experiment.tune_on,
+        features=", ".join(experiment.templates) or experiment.features,
+        tasks=name_in(TASKS, experiment.tasks),
+        shards=experiment.tasks.shards,
+        settings=plain(experiment),
+        devtest=settings.devtest,
         epoch=epoch,
         devtest_bleu=tuple(score.bleu for score in scores),
         chosen_by=settings.choose_by,
@@ -87,18 +101,18 @@ def _score_devtest(
     """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
     from itersel.report.system import score_epochs, score_epochs_as_text
 
-    task = options.labels, settings.task
-    if (options.labels is None) != (settings.task is None):
-        raise InputError("--labels and the key 'task' need each other; give both or neither")
-    scores, signature = score_epochs(options.references, translations, settings.tokenize, *task)
+    task = options.task, settings.label
+    if (options.task is None) != (settings.label is None):
+        raise InputError("--task and the key 'label' need each other; give both or neither")
+    scores, signature = score_epochs(options.reference, translations, settings.tokenize, *task)
     if settings.choose_by == TOKENIZED_BLEU:
         return scores, signature, tuple(score.bleu for score in scores)
-    if not options.raw_references or options.preparation is None or options.recaser is None:
-        needed = "--raw-references, --preparation and --recaser"
+    if not options.raw_reference or options.preparation is None or options.recaser is None:
+        needed = "--raw-reference, --preparation and --recaser"
         raise InputError(f"choose_by: {settings.choose_by} needs {needed}")
     detokenizer = options.preparation, options.recaser
     chosen_by = score_epochs_as_text(
-        options.raw_references, translations, settings.choose_by, settings.tokenizer, detokenizer, *task
+        options.raw_reference, translations, settings.choose_by, settings.tokenizer, detokenizer, *task
     )
     return scores, signature, chosen_by
 
@@ -108,7 +122,7 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_progress(options.previous)
-    _, _, (score,) = _score_devtest(settings, options, [options.translations])
+    _, _, (score,) = _score_devtest(settings, options, [options.translation])
     write_progress(options.output, next_progress(before, score, settings.patience, settings.choose_by))
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itersel.cli.arguments import add_jobs, add_options, language, positive, split
+from itersel.cli.arguments import add_files, add_jobs, add_options, language, positive, split
 from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.corpus.corpora import (
     FORMATS,
@@ -249,8 +249,8 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
     add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
     labels = {
-        "--modules A,B,..": "keep only pairs with these task labels",
-        "--held-out-modules A,B,..": "with --split hash: make a test set, test.LABEL, of each of these tasks",
+        "--modules NAMES": "keep only pairs with these task labels",
+        "--held-out-modules NAMES": "with --split hash: make a test set, test.LABEL, of each of these tasks",
     }
     add_options(parser, labels, type=names, default=())
     deduplicate = (
@@ -277,7 +277,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", type=split, required=True, help="train, dev, devtest, test or test.NAME")
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
-    add_options(parser, target, action="append", default=[])
+    add_files(parser, target, default=[])
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
     _add_languages(parser)
     _add_folder(parser)

@@ -134,6 +134,6 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
-        raise InputError("has no references to tune on; extract it with --references", options.shard)
+        raise InputError("has no references to tune on; extract it with --reference", options.shard)
     weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_text_files, add_tokenizer, output_file
+from itersel.cli.arguments import add_files, add_options, add_text_files, add_tokenizer, output_file
 from itersel.errors import InputError
 
 
@@ -21,8 +21,8 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files)
     add_text_files(parser, "translations")
-    references = {"--references FILE": "original references, to count against"}
-    add_options(parser, references, nargs="+", action="extend")
+    references = {"--reference FILE": "original references, to count against"}
+    add_files(parser, references)
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)
     # no default, so that --tokenizer without --counts can be rejected
@@ -34,8 +34,8 @@ def _detokenize(options: argparse.Namespace) -> None:
     from itersel.corpus.recase import read_recaser
     from itersel.storage.files import read_lines, write_lines
 
-    if (options.counts is None) != (options.references is None):
-        raise InputError("--counts and --references need each other; give both or neither")
+    if (options.counts is None) != (options.reference is None):
+        raise InputError("--counts and --reference need each other; give both or neither")
     if options.counts is None and options.tokenizer is not None:
         raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
@@ -54,8 +54,8 @@ def _detokenize(options: argparse.Namespace) -> None:
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
 
-    references = read_references(options.references)
-    translations = read_translations(options.input, references, options.references[0])
+    references = read_references(options.reference)
+    translations = read_translations(options.input, references, options.reference[0])
     text = restored(translations)
     counts = count(translations, text, references, options.tokenizer or "13a")
     write_lines(options.output, text)

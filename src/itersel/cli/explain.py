@@ -18,7 +18,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     )
     files = {
         "--results FOLDER": "results of a run: <output>/<name> of its config",
-        "--shards": "file that lists the shards of the test set in order, one per line (- is standard input)",
+        "--shards LIST": "file with the shards of the test set in order, one per line (- is standard input)",
         "--model": "compiled language model",
     }
     add_options(parser, files, required=True)

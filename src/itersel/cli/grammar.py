@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_options, add_output, add_settings
 from itersel.config.command_line import add_section_arguments, section_of
 from itersel.config.search import Grammar
 from itersel.config.settings import read_settings
@@ -46,7 +46,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "references, one per line; needed for training. Repeat it for further references; an empty line "
         "means that the sentence has no such reference"
     )
-    add_options(parser, {"--references TEXT": references}, action="append", default=[])
+    add_files(parser, {"--reference TEXT": references}, default=[])
     add_output(parser, "shard", "--output SHARD")
 
 
@@ -81,7 +81,7 @@ def _index(options: argparse.Namespace) -> None:
 def _extract(options: argparse.Namespace) -> None:
     from itersel.grammar.extract import extract_shard
 
-    files = options.index, options.input, options.output, options.leave_one_out, options.references
+    files = options.index, options.input, options.output, options.leave_one_out, options.reference
     extract_shard(*files, section_of(Grammar, options, read_settings(Grammar, options.settings)))
 
 
@@ -94,5 +94,5 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     from itersel.grammar.text import import_grammars
 
-    files = options.input, options.grammars, options.output, options.references, options.grammar
+    files = options.input, options.grammars, options.output, options.reference, options.grammar
     import_grammars(*files, options.templates)

@@ -7,7 +7,7 @@ import re
 import sys
 
 from itersel.atomic import temporary_folder
-from itersel.cli.arguments import add_options, add_output, add_text_output
+from itersel.cli.arguments import add_files, add_options, add_output, add_text_output
 from itersel.config.command_line import refuse, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
@@ -29,7 +29,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     text = (
         "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
     )
-    add_options(parser, {"--input TEXT": text}, nargs="+", required=True)
+    add_files(parser, {"--input TEXT": text}, required=True)
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
         "--leave-out SHARDS": "folder that 'itersel step shard' made from the first text; its shards F, "

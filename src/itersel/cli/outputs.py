@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from itersel.cli.arguments import add_options, output_file
+from itersel.cli.arguments import add_files, output_file
 from itersel.errors import InputError
 
 # How the names of files end.
@@ -16,10 +16,17 @@ TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
 Form = Callable[[Any], list[str]]
 
 
-def add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...], required: bool = True) -> None:
+def add_outputs(
+    parser: argparse.ArgumentParser,
+    suffixes: tuple[str, ...],
+    required: bool = True,
+    has_positional: bool = False,
+) -> None:
     """Add the option for the output files."""
     files = {"--output": f"output files; the name determines the format: {', '.join(suffixes)}"}
-    add_options(parser, files, nargs="+", type=output_file, required=required, default=[])
+    # positional arguments would be taken for further files
+    several = {"action": "append", "nargs": None} if has_positional else {}
+    add_files(parser, files, type=output_file, required=required, default=[], **several)
 
 
 def write_forms(paths: list[str], content: Any, forms: Mapping[str, Form]) -> None:

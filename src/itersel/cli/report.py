@@ -7,8 +7,9 @@ from pathlib import Path
 
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
 from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
+from itersel.config.command_line import different_names
 from itersel.errors import InputError
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
+from itersel.evaluate.names import TABULATED, TOKENIZED_BLEU
 
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.
@@ -53,12 +54,15 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     runs = "folder of a run: <output>/<name> of its config"
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
-    baseline = "experiment to compare with; of several, each run is compared with the best one on its devtest"
-    add_options(parser, {"--baseline NAME": baseline}, action="append", required=True)
-    metric = {"--metric": "score that is compared (default: bleu, cased, of detokenised text)"}
-    add_options(parser, metric, choices=(TOKENIZED_BLEU, *TEXT_SCORES), default="bleu")
+    baselines = (
+        "experiment to compare with; of several, separated by commas, each run is compared with the best one "
+        "on its devtest"
+    )
+    add_options(parser, {"--baselines NAMES": baselines}, type=different_names(None), required=True)
+    metric = {"--metric": "metric that is compared (default: bleu)"}
+    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
     add_randomization(parser)
-    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False)
+    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False, has_positional=True)
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
@@ -98,7 +102,7 @@ def _runs(options: argparse.Namespace) -> None:
     forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
-    content = compare_runs(runs, options.baseline, options.metric, **how)
+    content = compare_runs(runs, options.baselines, options.metric, **how)
     write_forms(options.output, content, forms)
     if not options.output:
         print(*text_table(content), sep="\n")

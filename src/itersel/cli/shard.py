@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_optional_files, add_options, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
 from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
@@ -29,10 +29,10 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
         "--nbest FILE": "n-best lists of any decoder, or folders of them, instead of --source",
     }
-    add_options(parser, texts, nargs="*", action="extend", default=[])
+    add_files(parser, texts, nargs="*", default=[])
     files = {
         "--quality FILE": "with --nbest: a number for each translation, higher is better; no references",
-        "--labels FILE": "task label of each line, if shards depend on it",
+        "--task FILE": "task label of each line, if shards depend on it",
         "--scored FILE": "labels of the text on which epochs are chosen by task; it must have all labels",
     }
     add_optional_files(parser, files)
@@ -66,8 +66,8 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
     if not options.nbest and (options.quality is not None or settings.dense):
         raise InputError("--quality and the key 'dense' need --nbest")
     needs_labels = isinstance(settings.cut, Labelled | Pooled)
-    if needs_labels != (options.labels is not None):
-        raise InputError("--labels is needed to cut by label, and only then")
+    if needs_labels != (options.task is not None):
+        raise InputError("--task is needed to cut by label, and only then")
     if options.scored is not None and not isinstance(settings.cut, Labelled):
         raise InputError("--scored is only for shards of labels")
 
@@ -82,8 +82,8 @@ def _cut(how: Cutting, options: argparse.Namespace, text: str, sentences: int) -
             limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
             raise InputError(f"has {sentences} sentences, too few for {how.shards} shards; {limit}", text)
         return shard_lines(sentences, how.shards, how.seed if isinstance(how, Shuffled) else None)
-    labels = read_labels(options.labels, sentences, text)
-    with located(options.labels):
+    labels = read_labels(options.task, sentences, text)
+    with located(options.task):
         if isinstance(how, Pooled):
             refuse_repeats(how.labels)
             return pooled_lines(labels, how.labels, how.shards, how.seed, how.size == "one")

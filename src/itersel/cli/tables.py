@@ -7,13 +7,13 @@ import json
 from collections import Counter
 from functools import partial
 
-from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
 from itersel.cli.outputs import TABLES, add_outputs, write_table
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 
-LABELS = {"--labels FILE": "task label of each line"}
+LABELS = {"--task FILE": "task label of each line"}
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser, TaskTableSettings)
     references = "reference translations, one sentence per line"
-    add_options(parser, {"--references FILE": references}, nargs="+", required=True)
+    add_files(parser, {"--reference FILE": references}, required=True)
     add_options(parser, LABELS, required=True)
     add_outputs(parser, TABLES)
 
@@ -64,12 +64,12 @@ def _tasks(options: argparse.Namespace) -> None:
         if count > 1:
             why = f"given {count} times as '{system.name}'; give each run of a system once"
             raise InputError(why, system.translation)
-    references = read_references(options.references)
+    references = read_references(options.reference)
     refuse_repeats(settings.tasks)
-    labels = read_labels(options.labels, len(references[0]), options.references[0])
+    labels = read_labels(options.task, len(references[0]), options.reference[0])
     texts: dict[str, list[list[str]]] = {}
     for system in settings.systems:
-        translations = read_translations(system.translation, references, options.references[0])
+        translations = read_translations(system.translation, references, options.reference[0])
         texts.setdefault(system.name, []).append(translations)
     table = compare_tasks(
         texts,
@@ -97,7 +97,7 @@ def _join(options: argparse.Namespace) -> None:
     from itersel.storage.files import write_lines
 
     settings = read_settings(JoinSettings, options.settings)
-    write_lines(options.output, join_translations(options.labels, settings.translations))
+    write_lines(options.output, join_translations(options.task, settings.translations))
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -105,18 +105,18 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "For each epoch and group of features, show how many features were selected, how many of these had "
         "been selected before, how many shards share them, and their norms."
     )
-    parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
+    add_files(parser, {"--matrix FILE": "selection.h5 of each epoch, in order"}, required=True)
     add_outputs(parser, TABLES)
 
 
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, text_table, tsv_table
 
-    write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
+    write_table(options.output, describe_selection(options.matrix), text_table, tsv_table)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    listed = {"--shards": "file that lists one shard per line (- is standard input)"}
+    listed = {"--shards LIST": "file that lists one shard per line (- is standard input)"}
     add_options(parser, listed, required=True)
     add_output(parser, "number of rules (JSON)", "--output")
 
@@ -131,7 +131,7 @@ def _rules(options: argparse.Namespace) -> None:
 def _add_corpora(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, CorporaSettings)
     preparation = "statistics.json files of 'itersel corpus prepare'"
-    add_options(parser, {"--preparation": preparation}, nargs="+", required=True)
+    add_files(parser, {"--preparation FILE": preparation}, required=True)
     collection = "statistics.json of 'itersel corpus libreoffice-help'"
     add_optional_files(parser, {"--collection FILE": collection})
     add_outputs(parser, TABLES)

@@ -6,6 +6,7 @@ import argparse
 
 from itersel.cli.arguments import (
     add_epoch,
+    add_files,
     add_optional_files,
     add_options,
     add_output,
@@ -21,9 +22,9 @@ from itersel.errors import InputError
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
     shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
-    add_options(parser, {"--shard FILE": shard}, required=True, nargs="+")
+    add_files(parser, {"--shard FILE": shard}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
-    add_options(parser, {"--model FILE": model}, nargs="*")
+    add_files(parser, {"--model FILE": model}, nargs="*")
     add_optional_files(parser, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
     add_patience(parser, "the weights are passed on without training")
     add_settings(parser, TrainSettings)

@@ -6,11 +6,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from itersel.cli.arguments import add_options, add_output, add_text_output, named_file, positive, seed
+from itersel.cli.arguments import (
+    add_files,
+    add_options,
+    add_output,
+    add_text_output,
+    named_file,
+    positive,
+    seed,
+)
 from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.learners import HELD_OUT_ONLY, TUNERS
 from itersel.errors import InputError
+from itersel.evaluate.names import OF_TEXT, title_of
 from itersel.plugins import Joined
 
 use_portable_blas()
@@ -33,12 +42,14 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
     _add_nbest(parser)
     references = "reference translations, one sentence per line; several files for several references"
-    add_options(parser, {"--references FILE": references}, nargs="+", default=[])
+    add_files(parser, {"--reference FILE": references}, default=[])
     start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
     add_options(parser, start)
-    quality = "bleu (default), chrf, ter, or a file with a number for each line of lists, higher is better"
+    quality = (
+        f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
+        "metrics ignore case (default: bleu)"
+    )
     add_options(parser, {"--quality": quality}, default="bleu")
-    add_options(parser, {"--lowercase": "ignore case in BLEU"}, action="store_true")
     # without a default here, so that it can be refused for other metrics
     tokenize = "sacrebleu's tokenisation for BLEU, none for words separated by spaces (default: 13a)"
     add_options(parser, {"--tokenize": tokenize}, choices=("13a", "none"))
@@ -46,7 +57,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
     lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
-    add_options(parser, {"--nbest FILE": lists}, nargs="+", required=True)
+    add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
 
@@ -64,34 +75,39 @@ def _warn(step: str, problem: str, names: Sequence[str]) -> None:
 
 
 def _tune(options: argparse.Namespace) -> None:
-    from itersel.evaluate.metrics import read_references, tokenizer_for_bleu
+    from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
     from itersel.lists.weights import read_weights, write_weights
     from itersel.storage.files import STANDARD_STREAM
-    from itersel.tune.nbest import tune_nbest
+    from itersel.tune.nbest import is_bleu, tune_nbest
 
-    quality = options.quality
-    for name in ("lowercase", "tokenize"):
-        if quality != "bleu" and getattr(options, name):
-            raise InputError(f"--{name} has no effect with --quality {quality}; remove it")
+    quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
+    if options.tokenize and not is_bleu(quality):
+        raise InputError(f"--tokenize has no effect with --quality {quality}; remove it")
     tokenization = options.tokenize or "13a"
-    tokenize = tokenizer_for_bleu(tokenization)
+    references = read_references(options.reference) if options.reference else []
     found = tune_nbest(
         options.nbest,
-        *(read_references(options.references) if options.references else ()),
+        *references,
         tuner=section_of(TEXT_TUNERS[options.tuner], options),
         start=None if options.start is None else read_weights(options.start),
         scores=_scores_of(options),
         quality=quality,
-        words=lambda line: tokenize(line.lower() if options.lowercase else line),
+        words=tokenizer_for_bleu(tokenization),
         seed=options.seed,
     )
     write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
-    what = f"BLEU (tokenize: {tokenization})" if quality == "bleu" else "mean quality"
+    if options.output == STANDARD_STREAM:
+        return
+    what = "quality"
+    if quality in OF_TEXT:
+        what = title_of(quality)
+    mean = "" if is_bleu(quality) else "mean "
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
-    if options.output != STANDARD_STREAM:
-        print(f"{what}: {found.start_score:.4g} -> {found.score:.4g}; {sizes}")
+    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {sizes}")
+    if quality in OF_TEXT:
+        print(f"{what}: sacrebleu {signature_of(quality, references, tokenization)}")
 
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:

@@ -35,7 +35,7 @@ FILES = {
     "ids": "0|1|2|3",
     **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
 }
-_EXTRACT = "grammar extract --index %index --input %source --references %target"
+_EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to shards and a language model.
 PREPARATION = (
     "align --source %source --target %target --direction forward --output %links",

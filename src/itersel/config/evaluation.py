@@ -7,7 +7,8 @@ from functools import partial
 
 from itersel.config.names import Names, check_name
 from itersel.config.options import option
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
+from itersel.limits import TOKENIZERS
 
 TOKENIZATIONS = ("13a", "none")
 
@@ -17,7 +18,7 @@ class Evaluation:
     """Scores and significance tests."""
 
     tokenize: str = option(
-        "sacrebleu's tokenisation for BLEU of tokenised lowercased text (test BLEU): 13a, as in mteval-v11b, "
+        "sacrebleu's tokenisation for tokenized BLEU (of tokenised lowercased text): 13a, as in mteval-v11b, "
         "or none to score the tokens as they are.",
         "13a",
         choices=TOKENIZATIONS,
@@ -31,7 +32,8 @@ class Evaluation:
         "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
         "as in the papers; the others are scores of detokenised text.",
         TOKENIZED_BLEU,
-        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
+        choices=tuple(METRICS),
+        any_case=True,
     )
     trials: int = option("Number of trials in approximate randomization.", 10000, minimum=1)
     outputs: dict[str, tuple[str, ...]] | None = option(

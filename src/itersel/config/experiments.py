@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks
+from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks, Tasks
 from itersel.config.values import Config
 
 # Between the name of the experiment and the label.
@@ -39,6 +39,14 @@ def with_independent_tasks(config: Config) -> Config:
                 start = f"{start}{MARK}{label}"
             experiments[f"{name}{MARK}{label}"] = replace(experiment, tasks=task, start_from=start)
     return replace(config, experiments=experiments)
+
+
+def as_config_has(tasks: Tasks) -> Tasks:
+    """Return tasks in the form that they have in a config: one of independent tasks has a single label."""
+    if not isinstance(tasks, IndependentTask):
+        return tasks
+    of_jobs = tasks.language_model_folds, tasks.shards_per_job
+    return IndependentTasks({tasks.label: tasks.shards}, tasks.natural.minimum, *of_jobs)
 
 
 def with_repeats(config: Config) -> Config:

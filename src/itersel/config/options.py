@@ -54,6 +54,7 @@ def option(
     no_list: str = "",
     on: Mapping[str, Any] | None = None,
     names: Any = None,
+    any_case: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -61,8 +62,9 @@ def option(
     exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` has another
-    default for experiments under one of `CONDITIONS`. `names` are
-    the `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` has none.
+    default for experiments under one of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also
+    be written with capitals. `names` are the `itersel.config.names.Names` of values by name. A key
+    with the default `REQUIRED` has none.
     """
     bounds = {
         "choices": choices,
@@ -75,6 +77,7 @@ def option(
         "no_list": no_list or None,
         "on": on,
         "names": names,
+        "any_case": any_case or None,
     }
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})

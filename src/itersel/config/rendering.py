@@ -20,6 +20,7 @@ from itersel.config.options import (
 from itersel.config.sections import TYPE_NAMES, plain
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
+from itersel.evaluate.names import METRICS, title_of
 from itersel.limits import MAX_INTEGER, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -94,12 +95,19 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         return schema | allowed | {"default": list(typing.cast(tuple[str, ...], item.default))}
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:
-        single["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
+        single["enum"] = [*_spellings(item.metadata), *([None] if optional else [])]
     single |= _bounds(item.metadata)
     if kind is int:
         single.setdefault("maximum", MAX_INTEGER)
     schema |= {"anyOf": [single, _list_schema(single)]} if in_grid else single
     return schema | {"default": item.default}
+
+
+def _spellings(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the choices of a key; a schema has no other way to say that case does not matter."""
+    choices: list[str] = list(metadata["choices"])
+    titles = [title_of(name) for name in choices if name in METRICS] if "any_case" in metadata else []
+    return list(dict.fromkeys([*choices, *(one.replace(" ", "-") for one in titles)]))
 
 
 def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.search import Grammar, Search
+from itersel.config.values import Experiment
 from itersel.limits import MAX_SEED, NO_TEST_SETS, is_test_set_name
 
 
@@ -43,7 +44,7 @@ class Scoring:
     tokenize: str = option_of(Evaluation, "tokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
     tokenizer: str = option_of(Evaluation, "tokenizer", default="13a")
-    task: str | None = option("Score only the sentences with this label.")
+    label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -55,12 +56,7 @@ class ChooseSettings(Scoring):
 
     name: str = option("Name of the experiment.", REQUIRED)
     repeat: int = option("Number of the run, from 1.", 1, minimum=1)
-    learner: str = option("Learner that trained the shards.", REQUIRED)
-    mixing: str = option("How the weights of the shards were mixed.", REQUIRED)
-    tune_on: str = option("Corpus used for training.", REQUIRED)
-    features: str = option("Features of the system.", REQUIRED)
-    tasks: str = option("Kind of shards.", REQUIRED)
-    shards: int = option("Number of shards.", REQUIRED, minimum=1)
+    experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
     devtest: str = option("Split that was translated.", "devtest")
 
 

@@ -172,6 +172,8 @@ def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
     if item.metadata.get("pattern") == LABEL_PATTERN:
         check_label(value, key)
     checked = _check_type(kind, value, key)
+    if "any_case" in item.metadata:
+        checked = checked.lower()
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked
 

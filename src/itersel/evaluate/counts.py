@@ -16,19 +16,17 @@ import numpy as np
 
 from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
-from itersel.limits import CASES, METRICS
+from itersel.evaluate.names import METRICS, TABULATED, title_of
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
-# The metrics in a file: pairs of a case and a name.
-SCORES = [(case, name) for case in CASES for name in METRICS]
-# For each metric, the columns of matches and of n-grams; see `itersel.evaluate.metrics`. TER has neither.
-MATCHES = {"BLEU": slice(2, 2 + ORDERS), "chrF2++": slice(2, None, 3), "TER": slice(0, 0)}
-NGRAMS = {"BLEU": slice(2 + ORDERS, None), "chrF2++": slice(0, None, 3), "TER": slice(0, 0)}
+# For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
+MATCHES = {"bleu": slice(2, 2 + ORDERS), "chrf++": slice(2, None, 3), "ter": slice(0, 0)}
+NGRAMS = {"bleu": slice(2 + ORDERS, None), "chrf++": slice(0, None, 3), "ter": slice(0, 0)}
 MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
-    1,
+    2,
     "itersel detokenize --counts",
     {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
     packed=True,
@@ -78,34 +76,35 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
         "translations": counted.translations,
     }
     for metric in counts:
-        attributes[f"{metric.case} {metric.name}"] = metric.signature
-        attributes[f"scale of {metric.case} {metric.name}"] = metric.scale
+        attributes[metric.name] = metric.signature
+        attributes[f"scale of {metric.name}"] = metric.scale
     write_arrays(path, FORMAT, {"counts": np.hstack([*counts.values()]).astype("<i8")}, attributes)
 
 
 def read_counts(path: FilePath) -> CountedText:
     """Read what `write_counts` wrote."""
     arrays, attributes = read_arrays(path, FORMAT)
-    ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
+    ends = list(accumulate(NUMBERS[METRICS[name].kind] for name in TABULATED))
     if arrays["counts"].shape[1] != ends[-1]:
         raise damaged_file(path, "the counts are for other metrics")
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
-        metrics = [_read_metric(attributes, case, name) for case, name in SCORES]
+        metrics = [_read_metric(attributes, name) for name in TABULATED]
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
     columns = np.hsplit(arrays["counts"].astype(np.float64), ends[:-1])
     counts = dict(zip(metrics, columns, strict=True))
     for metric, found in counts.items():
-        if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
-            raise damaged_file(path, f"{metric.name} has more matches than n-grams")
+        kind = METRICS[metric.name].kind
+        if (found[:, MATCHES[kind]] > found[:, NGRAMS[kind]]).any():
+            raise damaged_file(path, f"{title_of(metric.name)} has more matches than n-grams")
     return CountedText(counts, references, translations, number)
 
 
-def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metric:
-    scale = _whole(attributes[f"scale of {case} {name}"])
-    if scale != 1 and name != "TER":
+def _read_metric(attributes: Mapping[str, object], name: str) -> Metric:
+    scale = _whole(attributes[f"scale of {name}"])
+    if scale != 1 and METRICS[name].kind != "ter":
         raise ValueError(f"a scale of {name}")
-    return Metric(name, case, _text(attributes[f"{case} {name}"]), scale)
+    return Metric(name, _text(attributes[name]), scale)
 
 
 def _text(value: object) -> str:
@@ -161,7 +160,7 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
         scale = math.lcm(*(one.scale for one in same))
         signature = _pooled_signature([one.signature for one in same])
         scaled = [part[one] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
-        pooled[Metric(same[0].name, same[0].case, signature, scale)] = np.vstack(scaled)
+        pooled[Metric(same[0].name, signature, scale)] = np.vstack(scaled)
     return pooled
 
 

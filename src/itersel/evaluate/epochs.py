@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from itersel.errors import FilePath, checked
-from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.storage.json_files import from_json, read_json, write_json
-
-
-def sign_of(score: str) -> int:
-    """Return -1 if lower values of a metric or of one of `TEXT_SCORES` are better, else 1."""
-    return -1 if TEXT_SCORES.get(score, (score,))[0] in LOWER_IS_BETTER else 1
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:

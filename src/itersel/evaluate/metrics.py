@@ -1,4 +1,4 @@
-"""Corpus scores by sacrebleu: BLEU of tokenised text; BLEU, chrF2++ and TER of detokenised text.
+"""Corpus scores by sacrebleu: BLEU of tokenised text; BLEU, chrF, chrF++ and TER of detokenised text.
 
 sacrebleu counts matches and edits sentence by sentence. This module computes scores from sums of these
 counts, for thousands of resampled texts in one pass; tests compare the formulas with sacrebleu's.
@@ -22,8 +22,8 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.arrays import Float64s
 from itersel.errors import InputError
+from itersel.evaluate.names import METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.evaluate.tokenizers import check_tokenizer
-from itersel.limits import CASES, METRICS
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 
@@ -35,7 +35,7 @@ DECIMALS = 10
 # sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
 ORDERS = 4
-# Parameters of chrF2++: orders of character and word n-grams, and the weight of recall.
+# Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
 # Maps all white space that str.split splits at, except space and tab, to private-use characters.
@@ -78,7 +78,7 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> TextMe
         bleu.tokenizer = _KeepWords()
     # private, because no public name does this
     bleu._ref_cache = bleu._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
-    return TextMetric(TOKENIZED, "lowercased", signature(bleu), 1, bleu)
+    return TextMetric(TOKENIZED_BLEU, signature(bleu), 1, bleu)
 
 
 def tokenizer_for_bleu(tokenize: str = "13a") -> Callable[[str], str]:
@@ -165,8 +165,7 @@ def read_translations(path: FilePath, references: Sequence[References], referenc
 class Metric:
     """A corpus score, computed from sums of counts."""
 
-    name: str  # one of `FORMULAS`
-    case: str  # ``cased`` or ``lowercased``
+    name: str  # one of `METRICS`
     signature: str  # sacrebleu's
     scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
 
@@ -174,7 +173,7 @@ class Metric:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
         with np.errstate(divide="ignore", invalid="ignore"):
             # the last digits of logarithms vary between processors
-            return np.round(FORMULAS[self.name](sums), DECIMALS)
+            return np.round(_formula(self.name)(sums), DECIMALS)
 
     def score(self, counts: Sums) -> float:
         """Return the score of the text with these counts."""
@@ -194,8 +193,10 @@ class TextMetric(Metric):
         return np.rint(np.array(counts, dtype=np.float64) * self.scale)
 
 
-def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[TextMetric]:
-    """Return the metrics of the main table: BLEU, chrF2++ and TER, first cased, then lowercased.
+def make_metrics(
+    references: Sequence[References], tokenizer: str = "13a", names: Sequence[str] = TABULATED
+) -> list[TextMetric]:
+    """Return metrics of detokenised text by name, in this order; by default those of the main table.
 
     For `references` see `make_bleu`; `tokenizer` is sacrebleu's for BLEU.
     """
@@ -203,17 +204,32 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
     # TER divides by the mean length of a sentence's references.
     numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
     scale = math.lcm(*(number for number in numbers if number))
-    characters = dict.fromkeys(("normalized", "asian_support"), tokenizer in UNSPACED)
     metrics = []
-    for case, is_lower in zip(CASES, (False, True), strict=True):
-        # force: no warning if the corpus was tokenised; the table says so
-        bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
-        chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
-        ter = TER(case_sensitive=not is_lower, references=references, **characters)  # type: ignore[arg-type]
-        for name, counter in zip(METRICS, (bleu, chrf, ter), strict=True):
-            of_metric = scale if name == "TER" else 1
-            metrics.append(TextMetric(name, case, signature(counter), of_metric, counter))
+    for name in names:
+        counter = _make_counter(name, references, tokenizer)
+        of_metric = scale if METRICS[name].kind == "ter" else 1
+        metrics.append(TextMetric(name, signature(counter), of_metric, counter))
     return metrics
+
+
+def signature_of(name: str, references: Sequence[References], tokenizer: str) -> str:
+    """Return the signature of a metric for which weights are tuned: BLEU is not smoothed."""
+    return signature(_make_counter(name, references, tokenizer, smoothing="none"))
+
+
+def _make_counter(
+    name: str, references: Sequence[References], tokenizer: str, smoothing: str = "exp"
+) -> SacreMetric:
+    """Return sacrebleu's metric of detokenised text."""
+    kind, is_lower = METRICS[name].kind, METRICS[name].is_lowercased
+    given: Any = {"references": references}
+    if kind == "bleu":
+        # force: no warning if the corpus was tokenised; the table says so
+        return BLEU(lowercase=is_lower, tokenize=tokenizer, smooth_method=smoothing, force=True, **given)
+    if kind == "ter":
+        is_split = tokenizer in UNSPACED
+        return TER(case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given)
+    return CHRF(lowercase=is_lower, word_order=WORD_ORDERS if kind == "chrf++" else 0, **given)
 
 
 def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
@@ -235,8 +251,8 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
 
 
 def chrf_formula(sums: Sums) -> Sums:
-    """Return chrF2++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
-    orders = sums.reshape(*sums.shape[:-1], CHARACTER_ORDERS + WORD_ORDERS, 3)
+    """Return chrF or chrF++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
+    orders = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
     own, reference, matches = orders[..., 0], orders[..., 1], orders[..., 2]
     is_there = (own > 0) & (reference > 0)
     number = is_there.sum(axis=-1)
@@ -253,13 +269,23 @@ def ter_formula(sums: Sums) -> Sums:
     return np.where(reference > 0, 100 * edits / reference, without)
 
 
-TOKENIZED = "tokenized BLEU"
-# For each metric, the formula that maps sums of counts, ... x numbers, to scores, ...
+# For each kind of metric, the formula that maps sums of counts, ... x numbers, to scores, ...
 FORMULAS: dict[str, Callable[[Sums], Sums]] = {
-    "BLEU": bleu_formula,
-    "chrF2++": chrf_formula,
-    "TER": ter_formula,
-    TOKENIZED: partial(bleu_formula, smoothing="none"),
+    "bleu": bleu_formula,
+    "chrf": chrf_formula,
+    "chrf++": chrf_formula,
+    "ter": ter_formula,
 }
-# For each metric of detokenised text, the number of counts.
-NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}
+# For each kind of metric, the number of counts.
+NUMBERS = {
+    "bleu": 2 + 2 * ORDERS,
+    "chrf": 3 * CHARACTER_ORDERS,
+    "chrf++": 3 * (CHARACTER_ORDERS + WORD_ORDERS),
+    "ter": 2,
+}
+
+
+def _formula(name: str) -> Callable[[Sums], Sums]:
+    if name == TOKENIZED_BLEU:
+        return partial(bleu_formula, smoothing="none")
+    return FORMULAS[METRICS[name].kind]

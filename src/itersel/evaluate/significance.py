@@ -16,7 +16,8 @@ from scipy.sparse import csr_array
 from itersel.arrays import Float64s
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
-from itersel.limits import CASES, METRICS, TOKENIZERS
+from itersel.evaluate.names import COMPARED, OF_TEXT, metric_name
+from itersel.limits import TOKENIZERS
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
 BLOCK = 1 << 20
@@ -319,15 +320,12 @@ class MetricScores(NamedTuple):
     Attributes
     ----------
     name
-        ``BLEU``, ``chrF2++`` or ``TER``.
-    case
-        ``cased`` or ``lowercased``.
+        As in `compare`, in lower case.
     signature
         sacrebleu's signature.
     """
 
     name: str
-    case: str
     signature: str
     systems: tuple[SystemScore, ...]
 
@@ -335,8 +333,7 @@ class MetricScores(NamedTuple):
 def compare(
     outputs: Mapping[str, Sequence[str]],
     *references: References,
-    metrics: Sequence[str] = METRICS,
-    lowercase: bool = False,
+    metrics: Sequence[str] = COMPARED,
     tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
@@ -351,9 +348,8 @@ def compare(
         One or more reference translations, each with one line per sentence; None or an empty line where a
         sentence has fewer references than others.
     metrics
-        Some of ``BLEU``, ``chrF2++`` and ``TER``.
-    lowercase
-        Ignore case.
+        Some of ``bleu``, ``chrf``, ``chrf++`` and ``ter``, and ``lowercased-bleu`` and so on, which ignore
+        case.
     tokenize
         sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
     trials, seed
@@ -369,8 +365,7 @@ def compare(
     InputError
         If there is no reference or no sentence, or the numbers of lines differ.
     """
-    for name in metrics:
-        check_choice("metric", name, METRICS)
+    names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
     check_choice("tokenize", tokenize, TOKENIZERS)
     if trials < 1:
         raise InputError(f"trials is {trials}; at least 1 is needed")
@@ -384,9 +379,7 @@ def compare(
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
-    for metric in make_metrics(checked_references(references), tokenize):
-        if metric.case != CASES[lowercase] or metric.name not in metrics:
-            continue
+    for metric in make_metrics(checked_references(references), tokenize, names):
         systems: list[SystemScore] = []
         for name, lines in outputs.items():
             counts = metric.counts(lines)
@@ -398,5 +391,5 @@ def compare(
                 continue
             p = differences(metric, first, exchanged).p
             systems.append(SystemScore(name, score, interval, score - base, p))
-        found.append(MetricScores(metric.name, metric.case, metric.signature, tuple(systems)))
+        found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
     return found

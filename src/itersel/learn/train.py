@@ -66,7 +66,7 @@ class Training(NamedTuple):
     sentences, pairs, updates
         Number of sentences, preference pairs, and pairs with a loss.
     mean_bleu
-        Mean sentence BLEU of the model's best translations; 0 without sentences.
+        Mean sentence BLEU of the model's best translations, 0 to 100; 0 without sentences.
     loss
         Sum over all sentences of the learner's loss with the start weights; None if it is not measured.
     """
@@ -117,7 +117,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
     mean_bleu = total_bleu = 0.0
 
     def status() -> str:
-        return f"mean sentence BLEU {100 * mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean sentence BLEU {mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
     for one in progress(training.examples(parts), "train", sentences, status):
@@ -131,7 +131,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
             )
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
         total_bleu += float(one.example.bleu[0])
-        mean_bleu = total_bleu / seen
+        mean_bleu = 100 * total_bleu / seen
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
@@ -172,7 +172,7 @@ class _Pass:
         """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
         shard, decoders = part.open()
         if not shard.has_references:
-            raise InputError("has no references to train on; extract it with --references", part.path)
+            raise InputError("has no references to train on; extract it with --reference", part.path)
         weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             references = shard.references(sentence)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from itersel.config import splits
 from itersel.config.command_line import options
-from itersel.config.experiments import repeat_name, split_repeat
-from itersel.config.learners import ALL_LEARNERS
-from itersel.config.mixing import MIXINGS
-from itersel.config.options import name_in
+from itersel.config.experiments import as_config_has, repeat_name, split_repeat
 from itersel.config.report_steps import ScoredSystem, ScoredTestSet
 from itersel.config.sections import plain
 from itersel.config.settings import as_json
-from itersel.config.tasks import (
-    TASKS,
-    IndependentTask,
-    NaturalTasks,
-    RandomTasks,
-    Resharding,
-    files_of,
-    labels_of,
-)
+from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
-from itersel.limits import TOKENIZED_BLEU
+from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
@@ -129,16 +119,12 @@ class Tables:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         name, repeat = split_repeat(wildcards.experiment)
-        tasks = experiment.tasks
+        # how its jobs are cut changes no result
+        tasks = replace(as_config_has(experiment.tasks), shards_per_job=1)
         described = {
             "name": name,
             "repeat": repeat,
-            "learner": name_in(ALL_LEARNERS, experiment.learner),
-            "mixing": name_in(MIXINGS, experiment.mixing),
-            "tune_on": experiment.tune_on,
-            "features": ", ".join(experiment.templates) or experiment.features,
-            "tasks": "independent" if isinstance(tasks, IndependentTask) else name_in(TASKS, tasks),
-            "shards": tasks.shards,
+            "experiment": plain(replace(experiment, tasks=tasks)),
             "devtest": self.devtest(wildcards),
         }
         return as_json({**described, **self._scoring(experiment)})
@@ -153,7 +139,7 @@ class Tables:
         evaluation, tasks = self._config.evaluation, experiment.tasks
         scoring = {"tokenize": evaluation.tokenize, "choose_by": evaluation.choose_by}
         tokenizer = {"tokenizer": self.tokenizer} if self.scores_text else {}
-        task = {"task": tasks.label} if isinstance(tasks, IndependentTask) else {}
+        task = {"label": tasks.label} if isinstance(tasks, IndependentTask) else {}
         return {**scoring, **tokenizer, **task}
 
     def resource_settings(self, wildcards: Any) -> str:

@@ -319,7 +319,7 @@ class Shards:
         columns = ["target", *self._texts.learned_references(wildcards.split)]
         return options(
             input=f"{shard}.source.gz",
-            references=[f"{shard}.{column}.gz" for column in columns],
+            reference=[f"{shard}.{column}.gz" for column in columns],
             leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
         )
 

@@ -12,8 +12,8 @@ from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
-from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import Metric, References, read_references, read_translations
+from itersel.evaluate.names import sign_of
 from itersel.limits import POOLED
 from itersel.report.scores import (
     Scores,
@@ -125,7 +125,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
         "sentences": len(references[0]),
         "references": len(references),
         "signature": signature,
-        "signatures": _by_metric({metric: metric.signature for metric in columns}),
+        "signatures": {metric.name: metric.signature for metric in columns},
         "systems": [
             _describe_system(number, runs, tests, columns, name == POOLED)
             for number, runs in enumerate(_by_name(systems, systems).values(), 1)
@@ -149,7 +149,8 @@ def _describe_system(
         bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, System)]
         devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
-            {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS} for run in runs
+            {key: value for key, value in asdict(run).items() if key not in (*OF_ALL_RUNS, "settings")}
+            for run in runs
         ]
     return {
         "system": number,
@@ -161,9 +162,7 @@ def _describe_system(
         ],
         "p": test.p,
         "differs_from": differs_from(tests, name),
-        "scores": _by_metric(
-            {metric: _describe_scores(metric, scores, name) for metric, scores in columns.items()}
-        ),
+        "scores": {metric.name: _describe_scores(metric, scores, name) for metric, scores in columns.items()},
     }
 
 
@@ -177,13 +176,6 @@ def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) ->
         "differs_from": differs_from(scores, name),
         "better_than": better_than(scores, name, sign_of(metric.name)),
     }
-
-
-def _by_metric(columns: Mapping[Metric, Item]) -> dict[str, dict[str, Item]]:
-    found: dict[str, dict[str, Item]] = {}
-    for metric, item in columns.items():
-        found.setdefault(metric.name, {})[metric.case] = item
-    return found
 
 
 def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[str, list[Item]]:

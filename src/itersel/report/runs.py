@@ -20,7 +20,6 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import pool_counts, read_counts
-from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import (
     Metric,
     References,
@@ -30,6 +29,7 @@ from itersel.evaluate.metrics import (
     read_references,
     read_translations,
 )
+from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,
@@ -39,7 +39,6 @@ from itersel.evaluate.significance import (
     paired_differences,
     sign_test,
 )
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, read_run
 from itersel.report.page.sentences import references_of, split_of, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
@@ -74,13 +73,12 @@ class Finished(NamedTuple):
     def rows(self, by: str) -> dict[str, tuple[Scores, list[str]]]:
         """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
-        metric, case = TEXT_SCORES.get(by, ("", ""))
         otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
         with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
-                if metric:
-                    score = row["scores"][metric][case]
+                if by != TOKENIZED_BLEU:
+                    score = row["scores"][by]
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
@@ -133,7 +131,7 @@ def compare_runs(
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
     Of several `baselines`, that of a run is the best on its devtest. `by` is `TOKENIZED_BLEU` or one of
-    `TEXT_SCORES`. Returns the content of the JSON file, see docs/formats.md.
+    `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
     compared = [
@@ -141,7 +139,6 @@ def compare_runs(
     ]
     everywhere = {name for run in runs for name in run.systems}
     first, *others = (_of_all_experiments(run.config) for run in runs)
-    metric, case = TEXT_SCORES.get(by, ("", ""))
     differing = (key for other in others for key, _, _ in _setting_differences(first, other))
     return {
         "metric": by,
@@ -153,7 +150,9 @@ def compare_runs(
                 "name": run.name,
                 "sentences": run.scored["sentences"],
                 "references": run.scored["references"],
-                "signature": run.scored["signatures"][metric][case] if metric else run.scored["signature"],
+                "signature": run.scored["signature"]
+                if by == TOKENIZED_BLEU
+                else run.scored["signatures"][by],
                 "baseline": one.baseline,
             }
             for run, one in zip(runs, compared, strict=True)
@@ -239,7 +238,7 @@ def _compare(
         if not all(map(is_experiment, candidates)):
             raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
         baseline = best_on_devtest(candidates)["name"]
-    count: Callable[[str], tuple[Metric, Sums]] = partial(_read_counts, run, score=TEXT_SCORES.get(by))
+    count: Callable[[str], tuple[Metric, Sums]] = partial(_read_counts, run, name=by)
     if by == TOKENIZED_BLEU:
         # the references are tokenised once for all systems
         count = partial(_count_tokenized, run, test_sets=_tokenized_test_sets(run))
@@ -271,11 +270,11 @@ def _counts(
     return counted[0][0], [counts for _, counts in counted]
 
 
-def _read_counts(run: Finished, repeat: str, score: tuple[str, str] | None) -> tuple[Metric, Sums]:
+def _read_counts(run: Finished, repeat: str, name: str) -> tuple[Metric, Sums]:
     """Return a metric of detokenised text, and the counts of all test sets."""
     folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
-    return next(item for item in counts.items() if (item[0].name, item[0].case) == score)
+    return next(item for item in counts.items() if item[0].name == name)
 
 
 class _TestSet(NamedTuple):

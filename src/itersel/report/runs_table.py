@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import itersel
-from itersel.limits import TEXT_SCORES
+from itersel.evaluate.names import title_of
 from itersel.report.page.charts import differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view
@@ -27,18 +27,12 @@ COLUMNS = (
 )
 
 
-def score_name(content: Content) -> str:
-    """Return the name of the score in the table."""
-    by = content["metric"]
-    return " ".join(reversed(TEXT_SCORES[by])) if by in TEXT_SCORES else "tokenised BLEU"
-
-
 def views(content: Content, has_intervals: bool = False) -> list[View]:
     """Return a table of scores, and one of differences from the baseline.
 
     With `has_intervals`, the differences in single runs have their intervals, too.
     """
-    runs, systems, name = content["runs"], content["systems"], score_name(content)
+    runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
     size = sum(run["sentences"] for run in runs), max(run["references"] for run in runs)
     first = [Column("system", True), Column("experiment", False)]
     of_runs = [Column(run["name"], True) for run in runs]
@@ -113,7 +107,7 @@ def notes(content: Content) -> list[str]:
     for signature in signatures:
         which = [run["name"] for run in runs if run["signature"] == signature]
         where = f" of {', '.join(which)}" if len(signatures) > 1 else ""
-        found.append(f"{score_name(content)}{where}: sacrebleu {signature}")
+        found.append(f"{title_of(content['metric'])}{where}: sacrebleu {signature}")
     return found
 
 
@@ -181,7 +175,7 @@ def render_runs(content: Content) -> str:
     # the same scale for all charts
     values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
     low, high = min(-0.1, *values), max(0.1, *values)
-    title = f"difference in {score_name(content)}"
+    title = f"difference in {title_of(content['metric'])}"
     return fill(
         "runs.html",
         (*SHARED, "runs.js"),

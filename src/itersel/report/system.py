@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from itersel.evaluate.metrics import (
     read_translations,
     score_corpus,
 )
-from itersel.limits import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
@@ -42,6 +42,7 @@ class System:
     features: str
     tasks: str
     shards: int
+    settings: dict[str, Any]  # the value of every key of the experiment
     epoch: int  # the best on devtest, from 1; the earliest in case of ties
     devtest_bleu: tuple[float, ...]  # after each epoch
     chosen_by: str  # the score by which the epoch was chosen
@@ -83,13 +84,12 @@ def score_epochs_as_text(
     labels: str | None,
     task: str | None,
 ) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch, by one of `TEXT_SCORES`.
+    """Return the scores of the detokenised translations of each epoch, by a metric of detokenised text.
 
     `detokenizer` are the files of the preparation and of the recaser; see also `score_epochs`.
     """
     references, texts = _read_epochs(reference, translations, labels, task)
-    metrics = {(metric.name, metric.case): metric for metric in make_metrics(references, tokenizer)}
-    metric = metrics[TEXT_SCORES[by]]
+    [metric] = make_metrics(references, tokenizer, [by])
     preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
     return tuple(metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts)
 

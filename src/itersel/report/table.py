@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
+from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.limits import POOLED
 from itersel.report.scores import REPEATED, Summary
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
@@ -14,10 +15,12 @@ DEVTEST = "devtest"
 ALL_TEST_SETS = "all test sets together"
 # Titles of the columns that are not numbers.
 WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
+# Titles of the scores of tokenised text: the mean over the runs, at the chosen epochs.
+ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test", DEVTEST))
 # Notes on the scores of text, by what the text is.
 NOTES = {
-    "detokenized": "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are "
-    "of detokenised translations against the references as they were given.",
+    "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "
+    "All other scores are of detokenised translations against the references as they were given.",
     "tokenized": "All scores are of tokenised text, as the corpus was given tokenised: compare them only "
     "with scores that were computed on the same tokens. Case has been restored.",
     "listed": "All scores are of translations and references as they were given.",
@@ -57,17 +60,17 @@ def cells(system: Content) -> dict[str, Cell]:
         "features": _word(system["features"]),
     }
     if "devtest" in system and not is_experiment(system):
-        row |= dict.fromkeys(("active features", "devtest BLEU", "epoch"), NOTHING)
+        row |= dict.fromkeys(("active features", ON_DEVTEST, "epoch"), NOTHING)
     elif "devtest" in system:
         active = sum(run["active_features"] for run in runs) / len(runs)
         epochs = ", ".join(str(run["epoch"]) for run in runs)
         row["active features"] = Cell(f"{active:.0f}", active)
-        row["devtest BLEU"] = score_cell(system["devtest"])
+        row[ON_DEVTEST] = score_cell(system["devtest"])
         planned = len(runs[0]["devtest_bleu"])
         trained = ", ".join(str(planned - run["passed_on"]) for run in runs)
         note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
         row["epoch"] = Cell(f"{epochs} of {planned}{note}", runs[0]["epoch"])
-    row["test BLEU"] = score_cell(system["test"])
+    row[ON_TEST] = score_cell(system["test"])
     row["differs from"] = _word(", ".join(map(str, system["differs_from"])) or "-")
     return row
 
@@ -92,14 +95,14 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
             lines.append(f"{_title(one)}:")
         rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
         lines += [*aligned(rows, WORDS), ""]
-        for case in CASES if one["signatures"] else ():
-            lines += [*_scores(one["systems"], case), ""]
+        for names in (COMPARED, TABULATED[len(COMPARED) :]) if one["signatures"] else ():
+            lines += [*_scores(one["systems"], names), ""]
     first, how = table["test_sets"][0], table["significance"]
     choice = first["systems"][0]["runs"][0]["chosen_by"]
-    by = f" by {' '.join(reversed(TEXT_SCORES[choice]))}" if choice in TEXT_SCORES else ""
     lines += [
-        f"differs from: systems whose test BLEU differs significantly (p < {how['alpha']:g}, approximate",
-        f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen on devtest{by}.",
+        f"differs from: systems whose {ON_TEST} differs significantly (p < {how['alpha']:g}, approximate",
+        f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen by {DEVTEST} "
+        f"{title_of(choice)}.",
     ]
     if first["signatures"]:
         lines += wrapped([NOTES[text], MARKS])
@@ -140,15 +143,15 @@ def _title(one: Content) -> str:
     return f"test set {one['name']}, {one['sentences']} sentences{references}"
 
 
-def _scores(systems: list[Content], case: str) -> list[str]:
-    """Return the lines of the table of scores of cased or of lowercased text."""
+def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
+    """Return the lines of the table of scores by some metrics of detokenised text."""
     rows = []
     for system in systems:
         row = {"system": str(system["system"]), "experiment": system["name"]}
-        for metric in METRICS:
-            score = system["scores"][metric][case]
+        for metric in metrics:
+            score = system["scores"][metric]
             cell, better = score_cell(score), ",".join(map(str, score["better_than"]))
-            row[f"{case} {metric}"] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
+            row[title_of(metric)] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
         rows.append(row)
     return aligned(rows, left=rows[0].keys() - {"system"})
 
@@ -157,11 +160,11 @@ def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
     """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
     row: dict[str, object] = {"test set": name, **{key: cell.text for key, cell in cells(system).items()}}
     row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
-    for key in ("devtest", "test"):
+    for key, title in ((DEVTEST, ON_DEVTEST), ("test", ON_TEST)):
         score = system.get(key) or {"mean": None, "deviation": None}
-        row |= {f"{key} BLEU": score["mean"], f"{key} BLEU deviation": score["deviation"]}
-    for case, metric in product(CASES, METRICS) if system["scores"] else ():
-        score, title = system["scores"][metric][case], f"{case} {metric}"
+        row |= {title: score["mean"], f"{title} deviation": score["deviation"]}
+    for metric, score in system["scores"].items():
+        title = title_of(metric)
         low, high = score["interval"]
         values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
         row |= {f"{title}{what}": value for what, value in values.items()}
@@ -173,9 +176,8 @@ def signatures(table: Content) -> list[str]:
     """Return the signatures of all scores, only once if they are the same for all test sets."""
     found = {}
     for one in all_test_sets(table):
-        of_scores = {"test BLEU": one["signature"]}
-        for case, metric in product(CASES, METRICS) if one["signatures"] else ():
-            of_scores[f"{case} {metric}"] = one["signatures"][metric][case]
+        of_scores = {title_of(TOKENIZED_BLEU): one["signature"]}
+        of_scores |= {title_of(metric): signature for metric, signature in one["signatures"].items()}
         found[one["name"]] = [f"{score}: sacrebleu {signature}" for score, signature in of_scores.items()]
     first, *others = found.values()
     if all(other == first for other in others):

@@ -8,6 +8,7 @@ from typing import Any
 
 from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import References
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.scores import (
     REPEATED,
     Scores,
@@ -21,7 +22,8 @@ from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
-COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
+BLEU = title_of(TOKENIZED_BLEU)
+COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
 
 
 def compare_tasks(
@@ -146,14 +148,14 @@ def _column(rows: Sequence[Content]) -> list[str]:
 
 def _legend(table: Content) -> list[str]:
     notes = [
-        f"{MEAN}: unweighted mean of the tasks' BLEU, not tested for significance.",
-        f"{ALL_TASKS}: BLEU of the sentences of all tasks together.",
+        f"{MEAN}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
+        f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
     systems, how, others = len(table["mean"]), table["significance"], table["left_out"]
     if systems > 1:
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
         notes.append(
-            "In parentheses: systems whose BLEU on the sentences of the row is significantly lower "
+            f"In parentheses: systems whose {BLEU} on the sentences of the row is significantly lower "
             f"(p < {how['alpha']:g}, approximate randomization, {how['trials']} trials, seed {how['seed']}). "
             f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
             "without correction for their number: some differences may be significant by chance."
@@ -177,5 +179,5 @@ def _missing(table: Content) -> str:
 def _signatures(table: Content) -> list[str]:
     rows = [*table["tasks"], table["pooled"]]
     if len({row["signature"] for row in rows}) == 1:
-        return [f"BLEU: sacrebleu {rows[0]['signature']}"]
-    return [f"BLEU of {row['name']}: sacrebleu {row['signature']}" for row in rows]
+        return [f"{BLEU}: sacrebleu {rows[0]['signature']}"]
+    return [f"{BLEU} of {row['name']}: sacrebleu {row['signature']}" for row in rows]

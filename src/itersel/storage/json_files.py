@@ -43,7 +43,7 @@ def check_counts(content: Mapping[str, object], least: int = 1) -> None:
 
 
 def from_json(kind: type[Section], content: object) -> Section:
-    """Build a dataclass of strings, numbers, tuples and dataclasses from parsed JSON.
+    """Build a dataclass of strings, numbers, tuples, dictionaries and dataclasses from parsed JSON.
 
     Unknown keys are ignored. If a field is missing or has the wrong type, or a number is not finite, it is a
     ValueError.
@@ -66,6 +66,11 @@ def _value(kind: Any, value: object) -> Any:
         if not isinstance(value, list):
             raise ValueError("not a list")
         return tuple(_value(typing.get_args(kind)[0], one) for one in value)
+    if typing.get_origin(kind) is dict:
+        # with any content
+        if not isinstance(value, dict):
+            raise ValueError("not an object")
+        return value
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):

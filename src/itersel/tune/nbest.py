@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from itersel.arrays import Float64s
 from itersel.config.learners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.lines import checked_quality
 from itersel.lists.reading import ReadLists, read_lists, short_name, with_statistics, without_duplicates
 from itersel.lists.table import DIGITS, ListTable, check_matches
@@ -26,8 +26,6 @@ from itersel.vectors.weights import Weights, make_weights, take_weights
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
-# Names of sentence-level scores, and of sacrebleu's metrics that compute them.
-METRIC_QUALITIES = {"chrf": "chrF2++", "ter": "TER"}
 
 
 class TunedLists(NamedTuple):
@@ -38,8 +36,8 @@ class TunedLists(NamedTuple):
     weights
         All non-zero weights.
     score, start_score
-        Of the best translations in the lists under these and the start weights: corpus BLEU, 0 to 100, or the
-        mean quality.
+        Of the best translations in the lists under these and the start weights: corpus BLEU, or the mean of
+        another quality, 0 to 100 as in sacrebleu. With a file, 0 is its lowest number, and 100 its highest.
     sentences, translations
         Number of sentences, and of different translations.
     sizes
@@ -82,8 +80,9 @@ def tune_nbest(
     scores
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
-        ``bleu``, ``chrf``, ``ter``, or a number for each line of the lists, in a file or an array; higher is
-        better.
+        ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a
+        number for each line of the lists, in a file or an array, higher is better. BLEU is that of the
+        corpus, other metrics are means over sentences.
     words
         Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
@@ -105,6 +104,7 @@ def tune_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
         raise InputError(f"n-best lists are tuned with one of {known}")
+    metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     table = read.table
     begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
@@ -112,10 +112,12 @@ def tune_nbest(
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
     found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
+    # quality is the opposite of TER
+    sign = sign_of(metric) if metric else 1
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
-        found.score,
-        table.best(table.scores(begin)) * (1 if table.quality.shape[0] else 100),
+        sign * found.score,
+        sign * 100 * table.best(table.scores(begin)),
         found.sentences,
         found.translations,
         read.sizes,
@@ -123,12 +125,24 @@ def tune_nbest(
     )
 
 
+def metric_of(quality: object) -> str | None:
+    """Return the name of the metric that a quality is, in either case; None if it is given by numbers."""
+    name = quality.lower() if isinstance(quality, str) else ""
+    return name if name in OF_TEXT else None
+
+
+def is_bleu(quality: object) -> bool:
+    """Return whether a quality is BLEU, that of a corpus."""
+    name = metric_of(quality)
+    return name is not None and METRICS[name].kind == "bleu"
+
+
 def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
-    """Return cased sentence-level ``chrf`` (chrF2++), 0 to 1, or negative ``ter``: float64 (H).
+    """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
     In the reference translations of the text, None stands where a sentence has fewer.
     """
-    metric = next(one for one in make_metrics(references) if one.name == METRIC_QUALITIES[name])
+    [metric] = make_metrics(references, names=[name])
     # translations that differ only in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
     pairs = zip(table.sentence.tolist(), table.text.to_list(), strict=True)
@@ -136,12 +150,12 @@ def metric_quality(table: ListTable, references: Sequence[References], name: str
     texts = [text for _, text in numbers]
     sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
     offset, quality = offsets_of(sizes), np.empty(len(texts))
-    for rank in progress(range(int(sizes.max())), f"count {metric.name} of the n-th translations"):
+    for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
-        quality[offset[:-1][has_rank] + rank] = sign_of(metric.name) * found[has_rank] / 100
+        quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
     return quality[number]
 
 
@@ -154,7 +168,7 @@ def _read_lists(
     words: Callable[[str], str],
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    metric = quality if isinstance(quality, str) and quality in ("bleu", *METRIC_QUALITIES) else None
+    metric = metric_of(quality)
     if not references and metric is not None:
         raise InputError(f"quality {metric} needs references")
     texts = checked_references(references)
@@ -166,10 +180,15 @@ def _read_lists(
         dense=lambda names, _: names if tuner.searches else (),
     )
     tokenized: list[list[str]] = []
-    if metric == "bleu":
-        spaced = string_table(map(words, read.table.text.to_list()))
+    if metric is not None and is_bleu(metric):
+        is_lowercased = METRICS[metric].is_lowercased
+
+        def prepared(line: str) -> str:
+            return words(line.lower() if is_lowercased else line)
+
+        spaced = string_table(map(prepared, read.table.text.to_list()))
         read = read._replace(table=read.table._replace(text=spaced))
-        tokenized = [["" if line is None else words(line) for line in text] for text in texts]
+        tokenized = [["" if line is None else prepared(line) for line in text] for text in texts]
     count = read.row.shape[0]
     read = without_duplicates(read)
     table = read.table._replace(dense=np.round(read.table.dense, DIGITS) + 0.0)  # turns -0.0 into 0.0
@@ -178,9 +197,9 @@ def _read_lists(
         raise InputError(f"has {table.dense.shape[1]} features; {why}", short_name(paths))
     if metric is None:
         table = table._replace(quality=checked_quality(quality, count)[read.row])
-    elif metric != "bleu":
+    elif not is_bleu(metric):
         table = table._replace(quality=metric_quality(table, texts, metric))
     table = with_statistics(table, list, tokenized)
-    if metric == "bleu":
+    if metric is not None and is_bleu(metric):
         check_matches(table, short_name(paths))
     return read._replace(table=table)

@@ -39,13 +39,13 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
-        pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
+        pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference / 100) + begin)
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
         what = "quality" if table.quality.shape[0] else "sentence BLEU"
         raise InputError(
-            f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in {what}; "
-            "use larger lists"
+            f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
+            "(0 to 100); use larger lists"
         )
     return found
 

@@ -37,7 +37,7 @@ class Tuned(NamedTuple):
     """Result of a tuner."""
 
     weights: Weights  # all that are not zero
-    # of the best translations in the lists under these weights: corpus BLEU, 0 to 100, or the mean quality
+    # of the best translations in the lists under these weights: corpus BLEU or mean quality, 0 to 100
     score: float
     sentences: int
     translations: int  # distinct ones; 0 for forests
@@ -140,8 +140,7 @@ class Task(NamedTuple):
     def tuned(self, weights: Weights, best: float) -> Tuned:
         """Return the result of tuning on lists; `best` is that of `ListTable.best` under the weights."""
         table = self.table
-        score = best if table.quality.shape[0] else 100 * best
-        return Tuned(weights, score, table.sentence_count, table.translation_count)
+        return Tuned(weights, 100 * best, table.sentence_count, table.translation_count)
 
 
 def with_sums(table: ListTable, sums: Sequence[Weights]) -> ListTable:

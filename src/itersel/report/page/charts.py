@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.report.table import ON_DEVTEST, ON_TEST
+
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
 UPRIGHT = {"labelAngle": 0, "labelOverlap": True}
@@ -42,10 +45,10 @@ NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 140}}
 # Measures of an epoch: title, number format, caption.
 CURVES: dict[str, tuple[str, str, str]] = {
     "devtest_bleu": (
-        "BLEU on devtest",
+        ON_DEVTEST,
         ".2f",
-        "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest BLEU "
-        "is chosen, or the earliest in case of ties.",
+        "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest "
+        f"{title_of(TOKENIZED_BLEU)} is chosen, or the earliest in case of ties.",
     ),
     "training_bleu": (
         "Training BLEU",
@@ -114,9 +117,9 @@ def curve(measure: str) -> dict[str, Any]:
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
     y, near = _channel("group", "nominal", **NAMES), {"zero": False, "padding": 16}
-    x = _channel("score", "quantitative", title="BLEU on test", scale=near)
+    x = _channel("score", "quantitative", title=ON_TEST, scale=near)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}
-    tooltip = [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}]
+    tooltip = [{"field": "run"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
     points = _layer("point", {"filled": True, "size": 36}, y=y, x=x, color=EXPERIMENT_COLOR, tooltip=tooltip)
     # the page knows the number of groups and sets the height
     return _chart(layer=[_layer("boxplot", box, y=y, x=x, color={"value": "#0072B2"}), points])

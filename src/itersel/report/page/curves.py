@@ -51,7 +51,7 @@ def _of_shards(folder: Path) -> Record:
         "pairs": pairs if trained else None,
         "updates": updates if trained else None,
         "pairs_with_loss": 100 * updates / pairs if pairs else None,
-        "training_bleu": 100 * bleu / sentences if sentences else None,
+        "training_bleu": bleu / sentences if sentences else None,
         "loss": sum(losses) if losses else None,
     }
 

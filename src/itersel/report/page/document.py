@@ -18,11 +18,13 @@ from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.settings import settings_table
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.system import read_system
 from itersel.report.table import NOTES, is_experiment
@@ -75,6 +77,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(report / "derivations.json", _use_derivations, NO_DERIVATIONS),
         "config": describe_config(config) if config else None,
+        "settings": settings_table(settings) if config else None,
         "versions": description.get("versions", {}),
         "earlier": description.get("earlier", []),
     }
@@ -94,10 +97,8 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
 def _best(table: dict[str, Any]) -> dict[str, Any]:
     """Return the best system on devtest, with its main score on the first test set."""
     best = best_on_devtest(table["test_sets"][0]["systems"])
-    title, score = (
-        ("cased BLEU", best["scores"]["BLEU"]["cased"]) if best["scores"] else ("BLEU", best["test"])
-    )
-    return {"name": best["name"], "title": title, "score": score["mean"]}
+    metric, score = ("bleu", best["scores"]["bleu"]) if best["scores"] else (TOKENIZED_BLEU, best["test"])
+    return {"name": best["name"], "title": title_of(metric), "score": score["mean"]}
 
 
 def _date(table: Path) -> str | None:

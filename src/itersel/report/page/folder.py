@@ -17,6 +17,7 @@ from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
 from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml
+from itersel.config.sections import plain
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
 from itersel.storage.files import write_lines
@@ -80,16 +81,18 @@ def current_versions() -> dict[str, str]:
     return versions | {package: version(package) for package in PACKAGES}
 
 
-def write_run(results: Path, config: Mapping[str, Any]) -> None:
-    """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed.
+def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> None:
+    """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
+    The config is that of the YAML file; `settings` are the value of every key that the jobs use.
     Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
     # packages that one of them did not record may have been the same
     earlier = [one for one in (*earlier, before) if _differing(one, versions)]
     earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
-    content = {"config": config, "versions": versions} | ({"earlier": earlier} if earlier else {})
+    content = {"config": config, "settings": plain(settings), "versions": versions}
+    content |= {"earlier": earlier} if earlier else {}
     _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -72,6 +72,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         most_ngrams=MOST,
         refresh=refresh,
         texts=texts,
+        sentence_signature=next((one["signature"] for one in document["test_sets"]), None),
         derivations=_packed(document["derivations"]),
     )
 

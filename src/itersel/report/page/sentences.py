@@ -18,7 +18,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
-from itersel.evaluate.metrics import read_translations
+from itersel.evaluate.metrics import read_translations, signature
 from itersel.limits import text_name
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, group_sentences
@@ -105,6 +105,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
         "rows": rows,
         "groupings": [{"title": one.title, "labels": one.labels} for one in groupings],
         "ngrams": count_matches(tokens.references, tokens.translations),
+        "signature": signature_of_sentences(len(shown.references)),
     }
 
 
@@ -120,6 +121,11 @@ def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], li
         chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
         scored.append((list(found), which, chrf))
     return scored
+
+
+def signature_of_sentences(references: int) -> str:
+    """Return the signature of the scores of sentences with this many references."""
+    return signature(CHRF(references=[[""]] * references))
 
 
 def split_of(name: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from itersel.evaluate.epochs import sign_of
-from itersel.limits import CASES, METRICS, POOLED
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
+from itersel.limits import POOLED
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
     NOTHING,
+    ON_DEVTEST,
+    ON_TEST,
     WORDS,
     Cell,
     all_test_sets,
@@ -26,9 +27,16 @@ from itersel.storage.text_table import Content
 
 COSTS = ("processor time", "memory (MB)")
 # The columns around the scores; those about epochs and costs do not apply to pooled test sets.
-OF_EPOCHS = ("devtest BLEU", "epoch", "active features")
-# Columns that are folded, by the beginning of their titles.
-SECONDARY = (CASES[1], COSTS[1])
+OF_EPOCHS = (ON_DEVTEST, "epoch", "active features")
+# Columns that are folded.
+SECONDARY = (
+    *(
+        title
+        for title, _, is_lowercased, is_tokenized in METRICS.values()
+        if is_lowercased and not is_tokenized
+    ),
+    COSTS[1],
+)
 SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
 # Mark superscripts until the rest is escaped, for LaTeX by tabulate; no name contains these characters.
 BEGIN, END = "\ue000", "\ue001"
@@ -127,8 +135,7 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
             row["active features"] = Cell(f"{active:,.0f}", active)
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
     columns = [
-        Column(title, title not in WORDS, signatures.get(title, ""), title.startswith(SECONDARY))
-        for title in titles
+        Column(title, title not in WORDS, signatures.get(title, ""), title in SECONDARY) for title in titles
     ]
     name = ALL_TEST_SETS if is_pooled else str(one["name"])
     shown = [[row[title] for title in titles] for row in rows]
@@ -138,15 +145,15 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
 def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
     """Yield title, signature, the score of each system, and -1 if lower scores are better, else 1."""
     systems = one["systems"]
-    for case, metric in product(CASES, METRICS) if one["signatures"] else ():
-        found = [system["scores"][metric][case] for system in systems]
-        yield f"{case} {metric}", one["signatures"][metric][case], found, sign_of(metric)
+    for metric, signature in one["signatures"].items():
+        found = [system["scores"][metric] for system in systems]
+        yield title_of(metric), signature, found, sign_of(metric)
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
     for system in systems:
         beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
         own.append({**system["test"], "better_than": beaten})
-    yield "test BLEU, tokenised" if one["signatures"] else "test BLEU", one["signature"], own, 1
+    yield ON_TEST, one["signature"], own, sign_of(TOKENIZED_BLEU)
 
 
 def _costs(costs: Sequence[Content]) -> Iterator[Cell]:

@@ -26,11 +26,11 @@ class Pro(Batch):
         maximum=1,
     )
     max_difference: float = option(
-        "Drop pairs with a larger difference in BLEU (0 to 1), to guard against overlong translations (Nakov "
-        "et al. 2013); 1 drops none.",
-        1.0,
-        above=0.05,
-        maximum=1,
+        "Drop pairs with a larger difference in BLEU (0 to 100), to guard against overlong translations "
+        "(Nakov et al. 2013); 100 drops none.",
+        100.0,
+        above=5,
+        maximum=100,
     )
 
     def tune(self, task: Task) -> Tuned:

@@ -1,0 +1,56 @@
+"""What metrics are called: the one table that configs, options, Python, files, tables and pages read.
+
+A metric has one name. It is in lower case where programs read it (configs, options, Python, JSON, TSV, HDF5),
+and in its usual case, the title, where people do. Input may be in either case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from itersel.errors import InputError, suggest
+
+
+class MetricName(NamedTuple):
+    """A metric: how its name is shown, what it computes, and of which text."""
+
+    title: str
+    kind: str  # one of `KINDS`
+    is_lowercased: bool  # ignores case
+    is_tokenized: bool = False  # of the decoder's tokens, not of detokenised text
+
+
+# How sacrebleu's documentation and the papers write them. chrf++ is chrf with orders 1 and 2 of words.
+KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
+# BLEU of tokenised lowercased text, as mteval-v11b computes it.
+TOKENIZED_BLEU = "tokenized-bleu"
+
+METRICS = {
+    TOKENIZED_BLEU: MetricName("tokenized BLEU", "bleu", True, True),
+    **{kind: MetricName(title, kind, False) for kind, title in KINDS.items()},
+    **{f"lowercased-{kind}": MetricName(f"lowercased {title}", kind, True) for kind, title in KINDS.items()},
+}
+# Metrics of detokenised text.
+OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
+# Those that `itersel compare` computes by default, and those of the tables of a run.
+COMPARED = ("bleu", "chrf++", "ter")
+TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
+
+
+def metric_name(text: object, choices: Collection[str]) -> str:
+    """Return the name of a metric in lower case, or raise an InputError if it is not one of the choices."""
+    name = text.lower() if isinstance(text, str) else text
+    if name not in choices:
+        raise InputError(f"metric is {text!r}; choose one of {', '.join(choices)}{suggest(name, choices)}")
+    return str(name)
+
+
+def title_of(name: str) -> str:
+    """Return how the name of a metric is shown."""
+    return METRICS[name].title
+
+
+def sign_of(name: str) -> int:
+    """Return -1 if lower values of a metric are better, else 1."""
+    return -1 if METRICS[name].kind == "ter" else 1

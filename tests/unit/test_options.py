@@ -1,0 +1,64 @@
+"""The options of all commands follow the same rules."""
+
+import argparse
+
+import pytest
+
+from itersel.cli.main import make_parser
+
+
+def commands(parser, name="itersel"):
+    """Yield the name and the arguments of each command that has no parts."""
+    parts = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not parts:
+        yield name, parser._actions
+    for action in parts:
+        for part, inner in action.choices.items():
+            yield from commands(inner, f"{name} {part}")
+
+
+COMMANDS = dict(commands(make_parser(is_full=True)))
+OPTIONS = [
+    pytest.param(name, action, id=f"{name} {action.option_strings[0]}")
+    for name, arguments in COMMANDS.items()
+    for action in arguments
+    if action.option_strings and action.dest != "help"
+]
+ACTIONS = [one.values[1] for one in OPTIONS]
+
+
+@pytest.mark.parametrize(("command", "action"), OPTIONS)
+def test_several_values(command, action):
+    """Options that take several values may be repeated; a later one does not replace the first."""
+    if action.nargs not in (None, 0, "?"):
+        assert isinstance(action, argparse._ExtendAction), "use add_files"
+        # they would be taken for values of the option
+        assert all(one.option_strings for one in COMMANDS[command])
+
+
+@pytest.mark.parametrize(
+    "action", [one for one in ACTIONS if one.metavar == "NAMES"], ids=lambda one: one.dest
+)
+def test_names_are_separated_by_commas(action):
+    known = list(getattr(action, "known", None) or ("bleu", "ter"))[:2]
+    assert action.type(",".join(known)) == tuple(known)
+    assert isinstance(action, argparse._StoreAction)
+    assert action.option_strings[0].endswith("s")
+
+
+@pytest.mark.parametrize(("command", "action"), OPTIONS)
+def test_singular_and_plural(command, action):
+    """Two options that differ only in the plural take different things, such as a file and a folder."""
+    [name] = action.option_strings
+    others = [one for one in ACTIONS if f"{name}s" in one.option_strings]
+    kind = (action.nargs, action.metavar)
+    assert kind not in [(one.nargs, one.metavar) for one in others]
+
+
+@pytest.mark.parametrize(("command", "action"), OPTIONS)
+def test_a_thing_has_one_option(command, action):
+    [name] = action.option_strings
+    assert name not in ("--label", "--labels", "--references", "--tasks")
+    for words, option in (("reference translation", "--reference"), ("task label of each line", "--task")):
+        if str(action.help).startswith(words):
+            assert name == option
