@@ -1,11 +1,11 @@
-"""The epochs of the experiments: what shards learn from, how weights are mixed, and the lists of tuners."""
+"""The epochs of the experiments: what shards learn from, and how weights are mixed."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
-from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, Batch
+from itersel.config.learners import LEARNERS, Batch
 from itersel.config.mixing import MIXINGS
 from itersel.config.sections import plain
 from itersel.config.settings import as_json
@@ -224,119 +224,3 @@ class Epoch:
     def shard(self, number: int | str) -> str:
         """Return the weights of a shard."""
         return f"{self.folder}/shard-{number}.h5"
-
-
-class Lists:
-    """The lists of all experiments that tune.
-
-    A batch tuner has lists of all shards in every epoch, which is an iteration. The tuner of mixed weights
-    has lists of dev, and several iterations in an epoch; those of the last one are in the epoch's folder.
-    """
-
-    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
-        self._config, self._files, self._epochs = config, files, epochs
-        self._dev = epochs.shards.folder("dev", str(config.decoder.jobs))
-
-    def _is_batch(self, wildcards: Any) -> bool:
-        return self._epochs.of(wildcards).is_batch
-
-    def shard(self, wildcards: Any) -> list[str]:
-        """Return the grammars of the sentences of a list."""
-        if self._is_batch(wildcards):
-            return self._epochs.training_files(wildcards)
-        return [f"{self._dev}/{wildcards.shard}.h5"]
-
-    def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each file of `shard`."""
-        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
-
-    def iteration(self, wildcards: Any) -> int:
-        """Return the number of the iteration."""
-        return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
-
-    def _folder(self, wildcards: Any, iteration: int) -> str:
-        """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
-        epoch = self._epochs.of(wildcards)
-        if epoch.is_batch:
-            return self._epochs.epoch(epoch.name, iteration).folder
-        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
-
-    def weights(self, wildcards: Any) -> list[str]:
-        """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
-        epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
-        if iteration > 1:
-            return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
-        return epoch.start if epoch.is_batch else [epoch.mixed]
-
-    def level_before(self, wildcards: Any) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
-        if self._is_batch(wildcards):
-            return self._epochs.of(wildcards).level_before
-        return [f"{self._dev}/files.txt"]
-
-    def step(self, wildcards: Any) -> str:
-        """Return the step that writes the lists."""
-        return "forest" if self._epochs.of(wildcards).reads_forests else "kbest"
-
-    @functools.cache  # noqa: B019  (there is one plan)
-    def _settings(self, name: str) -> str:
-        experiment = self._config.experiments[name]
-        if not self._epochs.epoch(name, 1).reads_forests:
-            return as_json(search_settings(self._config, experiment))
-        # the sum of sparse features: forests include it with features: all, lists with a setting of the tuner
-        features = "all" if held_out_tuner(experiment) else experiment.features
-        search = search_settings(self._config, experiment, features=features, templates=None, k_best=None)
-        return as_json({**search, "density": self._config.decoder.forest_density})
-
-    def settings(self, wildcards: Any) -> str:
-        """Return the `ListSettings` or `ForestSettings` of that step."""
-        return self._settings(wildcards.experiment)
-
-    def per_job(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
-        return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
-
-    def _count(self, wildcards: Any) -> int:
-        if has_lists(self._config):
-            return len(self._given(wildcards))
-        epoch = self._epochs.of(wildcards)
-        return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
-
-    def _given(self, wildcards: Any) -> list[str]:
-        """Return the lists of another decoder, which are the same in all iterations."""
-        if not self._is_batch(wildcards):
-            return [f"{self._dev}/{shard}.h5" for shard in range(self._config.decoder.jobs)]
-        epoch = self._epochs.of(wildcards)
-        shards = range(epoch.experiment.tasks.shards)
-        return [f"{epoch.grammars}/{file}.h5" for shard in shards for file in epoch.files(shard)]
-
-    def to_tune_on(self, wildcards: Any) -> list[str]:
-        """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
-        if has_lists(self._config):
-            return self._given(wildcards)
-        last = self.iteration(wildcards)
-        is_newest = not self._is_batch(wildcards) and self.step(wildcards) == "forest"
-        return [
-            f"{self._folder(wildcards, iteration)}/lists/{shard}.h5"
-            for iteration in range(last if is_newest else 1, last + 1)
-            for shard in range(self._count(wildcards))
-        ]
-
-    def weights_before(self, wildcards: Any) -> list[str]:
-        """Return the weights that the epoch started from, if the tuner searches along the step from there."""
-        epoch = self._epochs.of(wildcards)
-        searches_step = epoch.tuner is not None and epoch.tuner.searches_step
-        return epoch.start if epoch.number > 1 and searches_step else []
-
-    def tune_settings(self, wildcards: Any) -> str:
-        """Return the `TuneSettings` of an experiment."""
-        epoch = self._epochs.of(wildcards)
-        return as_json(
-            {
-                "tuner": plain(epoch.tuner, HELD_OUT_TUNERS),
-                "shards": self._count(wildcards),
-                "seed": own_seed(self._config, epoch.experiment),
-                "features": epoch.experiment.features,
-                "sum_sparse": not self._is_batch(wildcards),
-            }
-        )
