@@ -222,10 +222,9 @@ def test_defaults_of_the_tuning_corpus(settings, chosen):
     assert read_config(yaml.safe_load(commented_yaml(config, "x"))) == config
 
 
-def test_lists_without_references_of_dev_are_not_tuned_on():
-    found = read_config(lists({"algorithm": "itersel"}, dev={"lists": "l", "quality": "q"}))
-    assert found.experiments["a"].held_out == HeldOut()
-    assert read_config(lists({"algorithm": "itersel"})).experiments["a"].held_out == HELD_OUT
+def test_lists_of_dev_are_tuned_on_for_quality():
+    for dev in ({}, {"dev": {"lists": "l", "quality": "q"}}):
+        assert read_config(lists({"algorithm": "itersel"}, **dev)).experiments["a"].held_out == HELD_OUT
 
 
 def test_command_check(tmp_path, capsys, refused):

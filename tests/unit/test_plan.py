@@ -94,7 +94,7 @@ LISTS = plan_of(
             "tasks": {"name": "random", "shards": 4},
             "held_out": {"tuner": {"name": "mert"}},
         },
-        "tuned": {"tune_on": "dev", "learner": {"name": "pro"}, "k_best": 7},
+        "tuned": {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}},
     },
     {
         "kind": "lists",
@@ -182,9 +182,15 @@ def test_lists_replace_grammars_and_models():
     made = json.loads(LISTS.epochs.train_settings(place))
     assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss"}
     assert LISTS.epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
-    assert LISTS.lists.shard(place) == ["out/x/shards/dev/3/2.h5"]
-    assert LISTS.lists.models(place) == LISTS.lists.models(job("tuned", epoch=1, shard=0)) == []
-    assert json.loads(LISTS.lists.settings(job("tuned"))) == {"features": "all", "k_best": 7}
+    # tuners read whole lists in every iteration
+    dev = [f"out/x/shards/dev/3/{shard}.h5" for shard in range(3)]
+    for iteration in (1, 2):
+        assert LISTS.lists.to_tune_on(job("selected", epoch=1, iteration=iteration)) == dev
+    tuned = job("tuned", epoch=4)
+    assert LISTS.lists.to_tune_on(tuned) == ["out/x/shards/dev/1/0.h5"]
+    settings = json.loads(LISTS.lists.tune_settings(tuned))
+    assert (settings["shards"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
+    assert json.loads(LISTS.lists.tune_settings(place))["shards"] == 3
     assert json.loads(LISTS.tables.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
@@ -244,7 +250,7 @@ def test_settings_of_tuning():
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "directions": 12, "restarts": 5}
     assert json.loads(ALL.lists.tune_settings(second)) == {
-        **{"tuner": tuner, "shards": 1, "seed": 9, "sum_sparse": False}
+        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False}
     }
     assert (ALL.lists.iteration(second), ALL.lists.weights(second)) == (
         2,
@@ -276,7 +282,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.lists.weights_before(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
-        **{"tuner": tuner, "shards": 3, "seed": 1, "sum_sparse": True}
+        **{"tuner": tuner, "shards": 3, "seed": 1, "features": "all", "sum_sparse": True}
     }
     assert plan.lists.weights_before(job(epoch=1)) == []
 
@@ -376,18 +382,18 @@ def test_mixed_weights_that_are_tuned(start, weights):
     first, last = job(epoch=1, iteration=1), job(epoch=1)
     assert plan.lists.weights(first) == [f"{folder}/mixed.h5"]
     assert plan.lists.weights(last) == [f"{folder}/iteration-1/weights.h5"]
-    assert plan.lists.written(first) == [f"{folder}/iteration-1/lists/0.h5"]
-    assert plan.lists.written(last) == [*plan.lists.written(first), f"{folder}/lists/0.h5"]
+    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
+    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
     # forests only of the last iteration
     plan = plan_of({"a": {**SELECTED, "held_out": {**held_out, "tuner": {"name": "forest-mert"}}}})
-    assert plan.lists.written(last) == [f"{folder}/lists/0.h5"]
+    assert plan.lists.to_tune_on(last) == [f"{folder}/lists/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
-    assert plan.lists.written(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
+    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
     assert plan.lists.weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
     assert plan.lists.weights(job(epoch=1)) == []
     assert plan.lists.weights_before(third) == []

@@ -259,14 +259,10 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
     if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
         value = getattr(learner, forest_key)
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
-    for place, one, split in (("learner", learner, experiment.tune_on), ("held_out.tuner", tuner, "dev")):
+    for place, one in (("learner", learner), ("held_out.tuner", tuner)):
         if isinstance(one, Batch) and one.reads_forests:
             given = name_in(HELD_OUT_TUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
-        text = config.data.dev if split == "dev" else config.data.train.get("", Split())
-        if isinstance(one, Batch) and not text.target and not text.quality:
-            message = f"tunes for BLEU or quality, but data.{split} has neither target nor quality"
-            raise wrong(f"{key}.{place}.name", f"{message}; add one of them")
     is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
     if is_named and "directions" not in changed(tuner):
         message = "is missing; name dense features of the lists, or 'dense' for all of them"

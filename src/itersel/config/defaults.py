@@ -41,16 +41,11 @@ class Forms(NamedTuple):
 
 
 def forms_of(
-    algorithm: object = None,
-    tune_on: object = None,
-    learner: object = None,
-    mixing: object = None,
-    *,
-    references: bool = True,
+    algorithm: object = None, tune_on: object = None, learner: object = None, mixing: object = None
 ) -> Forms:
     """Return the forms of an experiment, given those that it states; None for the others.
 
-    `references` tells whether dev has some, which tuners need. Wrong values are left to the reader.
+    Wrong values are left to the reader.
     """
     learner = DEFAULT_LEARNER if learner is None else learner
     is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
@@ -63,7 +58,7 @@ def forms_of(
         mixing = ALGORITHMS.get(str(algorithm), "selection" if on_train else "mean-of-epochs")
     is_mixed = on_train and not (is_tuned or is_sgd or mixing == "none")
     tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
-    tuner = "kbest-mira" if on_train and not is_tuned and references else "none"
+    tuner = "kbest-mira" if on_train and not is_tuned else "none"
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
     return Forms(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
 
@@ -73,17 +68,16 @@ def with_forms(content: Any) -> Any:
     given = content.get("experiments") if isinstance(content, Mapping) else None
     if not isinstance(given, Mapping):
         return content
-    references = has_references(content)
-    return {**content, "experiments": {name: _filled(one, references) for name, one in given.items()}}
+    return {**content, "experiments": {name: _filled(one) for name, one in given.items()}}
 
 
-def _filled(settings: Any, references: bool) -> Any:
+def _filled(settings: Any) -> Any:
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
         return settings
     algorithm, tune_on = (_text(settings.get(name)) for name in ("algorithm", "tune_on"))
     learner, mixing = (_text(_form(settings, name)) for name in SECTIONS)
-    forms = forms_of(algorithm, tune_on, learner, mixing, references=references)
+    forms = forms_of(algorithm, tune_on, learner, mixing)
     sections = (*SECTIONS, "tasks")
     named = {**settings, **{name: _named(settings, name, getattr(forms, name)) for name in sections}}
     named.setdefault("tune_on", forms.tune_on)
@@ -133,24 +127,14 @@ def _kind(forms: Mapping[str, Any], name: str | None) -> Any:
         return None
 
 
-def has_references(content: Any) -> bool:
-    """Tell whether one can tune on dev: only lists of another decoder may lack references and quality."""
-    data = content.get("data") if isinstance(content, Mapping) else None
-    if not isinstance(data, Mapping) or data.get("kind") != "lists":
-        return True
-    dev = data.get("dev")
-    return isinstance(dev, Mapping) and bool(dev.get("target") or dev.get("quality"))
-
-
-def possible_forms(content: Mapping[Any, Any], settings: Mapping[Any, Any], section: str) -> list[str]:
+def possible_forms(settings: Mapping[Any, Any], section: str) -> list[str]:
     """Return the names that a section without a name can have in the experiments of a grid."""
     wanted = (settings.get("algorithm"), ALGORITHMS), (settings.get("tune_on"), TUNING_SETS)
     learners, mixings = (_form(settings, name) for name in SECTIONS)
     tuners = {name for name in map(_text, _listed(learners)) if is_batch(name)}
     forms = (learners, tuners), (mixings, MIXINGS)
-    references = has_references(content)
     combinations = itertools.product(*itertools.starmap(_alternatives, (*wanted, *forms)))
-    return [*dict.fromkeys(getattr(forms_of(*one, references=references), section) for one in combinations)]
+    return [*dict.fromkeys(getattr(forms_of(*one), section) for one in combinations)]
 
 
 def _alternatives(value: object, known: Container[str | None]) -> Iterator[str | None]:
@@ -163,12 +147,12 @@ def _listed(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def default_forms(experiment: Experiment, references: bool) -> Forms:
+def default_forms(experiment: Experiment) -> Forms:
     """Return the form that each section of an experiment would have if it stated none."""
     algorithm, tune_on = experiment.algorithm, experiment.tune_on
     learner = name_in(ALL_LEARNERS, experiment.learner)
     mixing = name_in(MIXINGS, experiment.mixing)
-    return forms_of(algorithm, tune_on, learner, mixing, references=references)._replace(
+    return forms_of(algorithm, tune_on, learner, mixing)._replace(
         tune_on=forms_of(algorithm, None, learner).tune_on,
         learner=DEFAULT_LEARNER,
         mixing=forms_of(algorithm, tune_on, learner).mixing,

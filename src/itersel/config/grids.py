@@ -32,7 +32,7 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     grids: dict[str, str] = {}
     for name, settings in given.items():
         is_read = isinstance(name, str) and isinstance(settings, Mapping)
-        unnamed = partial(possible_forms, content, settings)
+        unnamed = partial(possible_forms, settings)
         found = dict(_lists([Experiment], settings, unnamed)) if is_read else {}
         if not found:
             experiments[name] = settings

@@ -133,7 +133,7 @@ class Experiment:
     held_out: HeldOut = section(
         HeldOut,
         "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-        "for all sparse features; by default with kbest-mira, in six iterations, if dev has references. The "
+        "for all sparse features; by default with kbest-mira, in six iterations. The "
         "epoch is still chosen on devtest.",
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import itersel
-from itersel.config.defaults import Forms, default_forms, has_references
+from itersel.config.defaults import Forms, default_forms
 from itersel.config.experiments import split_repeat
 from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
@@ -154,7 +154,7 @@ def describe_config(content: object) -> dict[str, Any]:
     given = [*_keys(without_grids(content)[0], "")]
     changed = [
         list(row)
-        for row in _changed(read_unresolved(content), "", has_references(content))
+        for row in _changed(read_unresolved(content), "")
         if any(f"{key}.".startswith(f"{row[0]}.") for key in given)
     ]
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
@@ -169,26 +169,24 @@ def _keys(content: object, key: str) -> Iterable[str]:
         yield from _keys(value, f"{key}.{name}" if key else str(name))
 
 
-def _changed(
-    section: Any, key: str, with_references: bool, forms: Forms | None = None
-) -> Iterable[tuple[str, str, str]]:
+def _changed(section: Any, key: str, forms: Forms | None = None) -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections.
 
-    `forms` are the default ones of an experiment, with or without references of dev.
+    `forms` are the default ones of an experiment.
     """
     if isinstance(section, Experiment):
-        forms = default_forms(section, with_references)
+        forms = default_forms(section)
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
-                yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.", with_references)
+                yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
         elif is_dataclass(value):
             if forms is not None and "forms" in item.metadata:
                 form, default = name_in(item.metadata["forms"], value), getattr(forms, item.name)
                 if form != default:
                     yield f"{name}.name", form, default
-            yield from _changed(value, f"{name}.", with_references, forms)
+            yield from _changed(value, f"{name}.", forms)
         else:
             default = _default(item, forms)
             if default is MISSING or value != default:
