@@ -108,7 +108,7 @@ docs: $(VENV)/installed-for-docs
 generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
 	"$(BIN)"/itersel config documentation --output docs/config.md
-	"$(BIN)"/itersel config template config.yaml --schema workflow/schemas/config.schema.json --output config.yaml
+	"$(BIN)"/python -m itersel.config.generate
 	"$(BIN)"/python -m itersel.grammar.templates.generate
 
 # Each environment is installed once, and again when the files that define it change.

@@ -79,6 +79,8 @@ def outputs(value):
 
 
 GOOD = [
+    experiment() | {"evaluation": {"choose_by": "chrF++"}},
+    experiment() | {"evaluation": {"choose_by": "lowercased-TER"}},
     experiment(),
     experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1),
     learner("perceptron", learning_rate=1),
@@ -180,6 +182,7 @@ BAD = [
     (tasks("pooled-cat", labels=["a b"]), "tasks.labels': a label is one word"),
     (tasks("pooled", labels=[7]), "tasks.labels': a label must be text, not 7; put it in quotes"),
     (tasks("resharding", parts=1), "tasks.parts' is 1, must be at least 2"),
+    (experiment(tasks={"shards": 0}), "tasks.shards' is 0, must be at least 1"),
 ]  # fmt: skip
 
 # Errors in combinations of keys, which the schema does not see.
@@ -297,7 +300,6 @@ INCONSISTENT = [
     (experiment() | {"language_model": {"arpa": "x"}, "data": {"monolingual": "y"}}, "'data.monolingual'"),
     (experiment(learner={"c": 1}), "learner.c' does not apply to learner adagrad, only to mira"),
     (experiment(tasks={"labels": {"x": 1}}), "tasks.labels' does not apply to tasks resharding, only to"),
-    (experiment(tasks={"shards": 1}), "tasks.shards' is 1, must be at least 2"),
     # tasks
     (tasks("natural", labels={2016: 1}), "labels.2016': a label must be text, not 2016; put it in quotes"),
     (experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),

@@ -280,7 +280,7 @@ TARGETS = {
         "settings.yaml",
         f"step resources --settings FILE --model lm.bin --index index {_RESTORED} --output out.json",
     ),
-    "config": _target("config.yaml", "config check FILE", "config template FILE --output out"),
+    "config": _target("config.yaml", "config check FILE", "config show FILE --output out"),
     "preparation": _target(
         "preparation.json",
         "corpus prepare --source raw.source --target raw.target --split test --output out --preparation FILE",

@@ -180,6 +180,7 @@ SELECTED = Selection(select=100_000)
     ("settings", "chosen"),
     [
         ({"tasks": {"shards": 16}}, {"tasks": Resharding(16, 8, 10)}),
+        ({"tasks": {"shards": 1}}, {"tasks": Resharding(1, 8, 8)}),
         ({"tasks": {"parts": 2}}, {"tasks": Resharding(4, 2, 8)}),
         ({"tasks": {"language_model_folds": 5}}, {"tasks": Resharding(4, 8, 5)}),
         ({"tasks": {}}, {"tasks": Resharding(4, 8, 10)}),

@@ -372,6 +372,16 @@ def test_resharding_deals_each_file_once():
     assert plan.shards.cut(job(split="train", shards="6")) == Shuffled(6, seed=1)
 
 
+def test_a_single_shard_on_train():
+    """It has all files in each epoch, in another order."""
+    plan = plan_of({"a": {"epochs": 3, "tasks": {"shards": 1}}})
+    files = [plan.epochs.training_files(job(epoch=epoch, shard=0)) for epoch in (1, 2, 3)]
+    assert all(sorted(one) == [f"out/x/shards/train/8/{file}.h5" for file in range(8)] for one in files)
+    assert len({*map(tuple, files)}) == 3
+    assert plan.config.experiments["a"].tasks.language_model_folds == 8
+    assert read_settings(MixSettings, plan.epochs.mix_settings(job(epoch=1))).shards == 1
+
+
 @pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
 def test_mixed_weights_that_are_tuned(start, weights):
     held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}

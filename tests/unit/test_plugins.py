@@ -84,8 +84,8 @@ def test_commands(toy, tmp_path):
     assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
     schema = json.loads(command(toy, tmp_path, "config", "schema"))
     jsonschema.validate(content, schema)
-    template = command(toy, tmp_path, "config", "template", "mine.yaml")
-    assert read_config(yaml.safe_load(template)) == read_config(content)
+    shown = command(toy, tmp_path, "config", "show", "mine.yaml")
+    assert read_config(yaml.safe_load(shown)) == read_config(content)
     make_corpus(tmp_path)
     (tmp_path / "start").write_text("LanguageModel 1\n")
     files = ["--shard", "0.h5", "--model", "lm.bin", "--weights", "start", "--output", "weights.h5"]

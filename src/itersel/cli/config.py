@@ -1,4 +1,4 @@
-"""``itersel config``: check a config; print its schema, documentation and a commented template."""
+"""``itersel config``: check a config; print it with all values, its schema and its documentation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from itersel.cli.arguments import add_options, add_text_output
+from itersel.cli.arguments import add_text_output
 from itersel.errors import located
-from itersel.project import SCHEMA
 from itersel.storage.files import write_lines
 
 PARTS = {
     "config check": "check a config file",
-    "config template": "print a config file that explains every key",
     "config show": "print the value of every key that the jobs of a run use",
     "config schema": "print the JSON schema, for editors",
     "config documentation": "print the documentation of all keys, as Markdown",
@@ -37,13 +35,6 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         "the same config."
     )
     parser.add_argument("config", nargs="+", help="YAML or JSON file; later files change values of the first")
-    add_text_output(parser)
-
-
-def _add_template(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", help="config file that supplies the values")
-    schema = "JSON schema with which editors check the file (default: the installed one)"
-    add_options(parser, {"--schema PATH": schema}, default=str(SCHEMA))
     add_text_output(parser)
 
 
@@ -92,15 +83,6 @@ def _check(options: argparse.Namespace) -> None:
 def _size(count: float) -> str:
     """Return a number of bytes in readable form."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
-
-
-def _template(options: argparse.Namespace) -> None:
-    from itersel.config.reading import load_config
-    from itersel.config.rendering import commented_yaml
-
-    # numbers that follow others stay null, so that they follow the edited ones
-    config = load_config(options.config, is_resolved=False)
-    write_lines(options.output, [commented_yaml(config, options.schema).rstrip()])
 
 
 def _show(options: argparse.Namespace) -> None:

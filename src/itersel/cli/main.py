@@ -25,7 +25,7 @@ DESCRIPTION = "Discriminative training of hierarchical translation systems on wh
 COMMANDS = {
     "init": ("run", "write a project that uses the installed workflow"),
     "run": ("run", "run the workflow; all arguments are Snakemake's"),
-    "config": ("config", "check a config; print its schema, documentation and a template"),
+    "config": ("config", "check a config; print it with all values; its schema and documentation"),
     "translate": ("translate", "translate raw text with a trained system"),
     "bundle": ("translate", "write a trained system to one file that translates elsewhere"),
     "report": ("report", "write tables and pages of finished and unfinished runs"),

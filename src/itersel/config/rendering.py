@@ -218,8 +218,8 @@ def commented_yaml(config: Config, schema: str) -> str:
     introduction = [
         f"# yaml-language-server: $schema={schema}",
         "# The config of a run. It explains every key. Keys that another config file leaves out have the",
-        "# defaults in docs/config.md, not the values below. To update this file, run",
-        "# `itersel config template FILE --output FILE`.",
+        "# defaults in docs/config.md, not the values below. `itersel config show FILE` prints the value of",
+        "# every key of a config, also of those that follow others and are null here.",
     ]
     return "\n".join([*introduction, *_section_yaml(config, 0, set())]) + "\n"
 

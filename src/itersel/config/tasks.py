@@ -40,7 +40,8 @@ class RandomTasks:
 class Resharding:
     """Shards of equal size with different sentences in every epoch; no grammar is extracted again."""
 
-    shards: int = option_of(RandomTasks, "shards", default=4, minimum=2, on=None)
+    # a single shard has all sentences, in another order in every epoch
+    shards: int = option_of(RandomTasks, "shards", default=4, on=None)
     parts: int = option(
         "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "
         "for each epoch; sentences of one file stay together. More files take more time to read.",

@@ -1,0 +1,117 @@
+"""A key has the same default and bounds in a config, as an option of a command, and in Python."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.test_config_defaults import VALUES, values_of
+
+from itersel.cli.main import make_parser
+from itersel.cli.tune import TEXT_TUNERS
+from itersel.config.command_line import section_of
+from itersel.config.learners import TUNERS
+from itersel.config.options import split_optional, types_of
+from itersel.config.reading import read_config
+from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.sections import read_section
+from itersel.config.settings import read_settings
+from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
+from itersel.errors import InputError
+
+REFUSED = object()
+TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
+DECODE = ["decode", "--shard", "shard.h5", "--weights", "w"]
+EXTRACT = ["grammar", "extract", "--index", "index", "--input", "text", "--output", "shard.h5"]
+# Commands whose options are the keys of a section.
+WITH_OPTIONS = {
+    **{f"tune {name}": ([*TUNE, name], TEXT_TUNERS[name]) for name in TEXT_TUNERS},
+    "decode": (DECODE, Search),
+    "grammar extract": (EXTRACT, Grammar),
+}
+IN_PYTHON = [Grammar, Search, ListSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
+
+
+def outcome(make, *arguments):
+    try:
+        return make(*arguments)
+    except (InputError, SystemExit):
+        return REFUSED
+
+
+def values_for(kind, item):
+    """Return a strategy for values of a key: valid ones, those at its bounds and just outside, and others."""
+    bounds = [item.metadata[one] for one in ("minimum", "above", "maximum") if one in item.metadata]
+    valid = values_of(item, types_of(kind)[item.name])
+    at_bounds = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
+    return VALUES | at_bounds | (st.none() if valid is None else valid)
+
+
+def of_command(arguments, kind, key, value):
+    """Return the section of a command with a key as option."""
+    text = ",".join(value) if isinstance(value, list) else str(value)
+    words = [*arguments, f"--{key.replace('_', '-')}={text}"]
+    return section_of(kind, make_parser(words).parse_args(words), kind())
+
+
+def can_be_stated(kind, value):
+    """Return whether an option can have a value for a key of this kind as a config has it."""
+    kind, _ = split_optional(kind)
+    if isinstance(value, list):
+        return kind not in (int, float, str) and all(isinstance(one, str) for one in value)
+    wanted = (int, float) if kind in (int, float) else str
+    return isinstance(value, wanted) and not isinstance(value, bool) and kind in (int, float, str)
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
+def test_nothing_stated(command):
+    arguments, kind = WITH_OPTIONS[command]
+    options = make_parser(arguments).parse_args(arguments)
+    base = read_settings(kind, None) if hasattr(options, "settings") else None
+    assert section_of(kind, options, base) == kind() == read_section(kind, {})
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
+@given(st.data())
+def test_options_have_the_bounds_of_a_config(command, data):
+    arguments, kind = WITH_OPTIONS[command]
+    items = [item for item in dataclasses.fields(kind) if types_of(kind)[item.name] is not bool]
+    item = data.draw(st.sampled_from(items))
+    value = data.draw(values_for(kind, item))
+    # an empty list of directions is refused when the whole config is checked
+    if not can_be_stated(types_of(kind)[item.name], value) or (
+        value == [] and "choices" not in item.metadata
+    ):
+        return
+    expected = outcome(read_section, kind, {item.name: value})
+    assert outcome(of_command, arguments, kind, item.name, value) == expected
+
+
+@pytest.mark.parametrize("kind", IN_PYTHON, ids=lambda kind: kind.__name__)
+@given(st.data())
+def test_python_has_the_bounds_of_a_config(kind, data):
+    """For settings other than those of learners and tuners, which test_config_defaults tests."""
+    items = [item for item in dataclasses.fields(kind) if "forms" not in item.metadata]
+    item = data.draw(st.sampled_from(items))
+    value = data.draw(values_for(kind, item))
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return
+    expected = outcome(read_section, kind, {item.name: value})
+    given_value = tuple(value) if isinstance(value, list) else value
+    assert outcome(lambda: kind(**{item.name: given_value})) == expected
+
+
+def test_extraction_and_search_of_which_nothing_is_stated():
+    config = read_config({"experiments": {"a": {}}})
+    assert config.grammar == Grammar()
+    of_experiment = config.experiments["a"].features, config.experiments["a"].templates
+    assert Search(*of_experiment, config.decoder.pop_limit, config.grammar.max_span) == Search()
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_the_tuner_of_which_nothing_is_stated(name):
+    settings = {"learner": {"name": name}, "tune_on": "dev", "features": "dense"}
+    of_config = read_config({"experiments": {"a": settings}}).experiments["a"].learner
+    of_step = read_settings(TuneSettings, f'{{"tuner": {{"name": "{name}"}}}}').tuner
+    assert of_config == of_step == TUNERS[name]()
