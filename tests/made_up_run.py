@@ -12,7 +12,7 @@ from tests.scored import learn_recaser, make_system
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.report.comparison import Output, Translations, compare
 from itersel.report.page.folder import write_run
-from itersel.report.system import System, write_system
+from itersel.report.system import ChosenSystem, write_system
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
 
@@ -78,7 +78,7 @@ class MadeUpRun:
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
 
-    def _evaluation(self, systems: Sequence[System]) -> None:
+    def _evaluation(self, systems: Sequence[ChosenSystem]) -> None:
         self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]
         names = [*(system.name for system in systems), *self.others]
         texts = dict(zip(names, self.translations, strict=True))
@@ -92,7 +92,7 @@ class MadeUpRun:
         experiment = {"epochs": self.epochs, "tasks": {"name": "random", "shards": SHARDS}}
         return {"name": self.folder.name, "seed": 7, "experiments": dict.fromkeys(self.names, experiment)}
 
-    def _run(self, name: str, repeat: int) -> System:
+    def _run(self, name: str, repeat: int) -> ChosenSystem:
         run = name if repeat == 1 else f"{name}.repeat-{repeat}"
         folder, fails = self.folder / "experiments" / run, name in self.unfinished
         bleu = tuple(round(self.random.uniform(20, 40), 2) for _ in range(self.epochs))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.limited import limited
 
 from itersel.cli.main import main
-from itersel.corpus.pipeline import Settings, prepare_corpus
+from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
 from itersel.corpus.split import sample, split_of, trainable
 from itersel.corpus.text import Bitext
@@ -333,7 +333,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
-    how = Preparation("de", "en", tokenized=True), Settings(split_compounds=True)
+    how = Preparation("de", "en", tokenized=True), CorpusSettings(split_compounds=True)
     splits = prepare_corpus([bitext], *how, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))

@@ -18,7 +18,7 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
-from itersel.lm.estimate import LIMITS, EstimatedModel, Limits, estimate
+from itersel.lm.estimate import LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.text import read_text
 from itersel.storage.strings import string_table
@@ -33,7 +33,9 @@ def model_of(model: EstimatedModel) -> naive.Model:
     }
 
 
-def estimate_lines(folder: Path, lines: list[str], order: int, limits: Limits = LIMITS) -> EstimatedModel:
+def estimate_lines(
+    folder: Path, lines: list[str], order: int, limits: MemoryLimits = LIMITS
+) -> EstimatedModel:
     return estimate(read_text([write(folder / "text", *lines)]), order, limits)
 
 
@@ -108,7 +110,7 @@ def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
         assert total == pytest.approx(1, abs=1e-9), context
 
 
-def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) -> bytes:
+def estimated_bytes(folder: Path, lines: list[str], order: int, limits: MemoryLimits) -> bytes:
     write_arpa(folder / "lm.arpa", estimate_lines(folder, lines, order, limits))
     return (folder / "lm.arpa").read_bytes()
 
@@ -116,7 +118,7 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) 
 @given(
     st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
     st.integers(1, 5),
-    st.builds(Limits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
+    st.builds(MemoryLimits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
 )
 def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order, limits) -> None:
     lines = [" ".join(words) for words in text]
@@ -125,7 +127,7 @@ def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order
 
 
 def test_estimated_discounts_do_not_depend_on_limits(tmp_path: Path) -> None:
-    lines, limits = corpus(5, 600), Limits(tokens=1000, rows=100, values=500)
+    lines, limits = corpus(5, 600), MemoryLimits(tokens=1000, rows=100, values=500)
     assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, LIMITS)
 
 
@@ -163,7 +165,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     for sentences in (2000, 8000):
         path = write(tmp_path / "text", *corpus(1, sentences))
         tracemalloc.start()
-        model = estimate(read_text([path]), 4, Limits(tokens=4000, rows=2000, values=1000))
+        model = estimate(read_text([path]), 4, MemoryLimits(tokens=4000, rows=2000, values=1000))
         write_arpa(tmp_path / "lm.arpa", model)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -12,7 +12,7 @@ from itersel.cli.arguments import add_options, add_output, output_file, seed
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
-    from itersel.align.sampler_kernels import Text
+    from itersel.align.sampler_kernels import SentencePairs
     from itersel.arrays import Int16s
     from itersel.corpus.columns import Point
 
@@ -110,7 +110,7 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
         yield _points(text, align_with(model.model, text, options.seed), model.direction)
 
 
-def _points(text: Text, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:
+def _points(text: SentencePairs, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:
     """Yield the points of each sentence pair."""
     for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
         found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]

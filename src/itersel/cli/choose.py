@@ -56,7 +56,7 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
 
 def _choose(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import choose_epoch
-    from itersel.report.system import System, keep_weights, write_system
+    from itersel.report.system import ChosenSystem, keep_weights, write_system
     from itersel.vectors.weights import has_stopped
 
     settings = read_settings(ChooseSettings, options.settings)
@@ -67,7 +67,7 @@ def _choose(options: argparse.Namespace) -> None:
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
-    system = System(
+    system = ChosenSystem(
         **{name: getattr(settings, name) for name in described},
         epoch=epoch,
         devtest_bleu=tuple(score.bleu for score in scores),

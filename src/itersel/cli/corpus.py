@@ -313,7 +313,7 @@ def _fetch(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.columns import refuse_repeats
     from itersel.corpus.corpora import Reading
-    from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
+    from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
@@ -338,7 +338,7 @@ def _prepare(options: argparse.Namespace) -> None:
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
     refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
-    settings = section_of(Settings, options)
+    settings = section_of(CorpusSettings, options)
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)

@@ -26,7 +26,7 @@ SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .
 
 
 @dataclass(frozen=True)
-class Split:
+class TrainingText:
     """A training corpus of `data.kind: files`."""
 
     source: tuple[str, ...] = paths(f"{SOURCE}; or a list of files, which are joined.")
@@ -79,16 +79,16 @@ class ReferencedText:
     target: tuple[str, ...] = paths(
         "Reference translation, line by line as in the source side; or a list of several."
     )
-    file: tuple[str, ...] = option_of(Split, "file")
-    columns: Columns = option_of(Split, "columns")
-    fields: Fields = option_of(Split, "fields")
-    mtdata: tuple[str, ...] = option_of(Split, "mtdata")
+    file: tuple[str, ...] = option_of(TrainingText, "file")
+    columns: Columns = option_of(TrainingText, "columns")
+    fields: Fields = option_of(TrainingText, "fields")
+    mtdata: tuple[str, ...] = option_of(TrainingText, "mtdata")
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
     task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
-    lists: tuple[str, ...] = option_of(Split, "lists")
-    quality: str | None = option_of(Split, "quality")
+    lists: tuple[str, ...] = option_of(TrainingText, "lists")
+    quality: str | None = option_of(TrainingText, "quality")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class TestSet(ReferencedText):
 
 
 # Names that no corpus of train can have.
-CORPUS_KEYS = tuple(one.name for one in fields(Split))
+CORPUS_KEYS = tuple(one.name for one in fields(TrainingText))
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,8 @@ class Data:
     max_held_out: int | None = option(
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
-    train: dict[str, Split] = section(
-        lambda: {"": Split()},
+    train: dict[str, TrainingText] = section(
+        lambda: {"": TrainingText()},
         "files: training corpus; or several named corpora, which are joined, and whose names can be the "
         "labels of natural tasks.",
         names=Names(

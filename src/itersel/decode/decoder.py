@@ -20,14 +20,14 @@ from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
 from itersel.decode.rule_kernels import (
-    RuleTable,
     SentenceRules,
+    ShardRules,
     build_trie,
     make_sentence_rules,
     score_rules,
     state_rules,
 )
-from itersel.decode.search_kernels import Queue, Task, make_queue, search, sort_rules
+from itersel.decode.search_kernels import Queue, SearchProblem, make_queue, search, sort_rules
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
@@ -77,7 +77,7 @@ class SentenceForest(NamedTuple):
 
     found: Hypotheses
     rules: SentenceRules
-    table: RuleTable  # of the shard
+    table: ShardRules  # of the shard
     model_weight: float
     best: Best
 
@@ -102,7 +102,7 @@ class Decoder:
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = search.features == "all"
         model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
-        self._table = RuleTable(
+        self._table = ShardRules(
             shard.rule_source,
             shard.rule_source_offset,
             shard.rule_target,
@@ -171,7 +171,9 @@ class Decoder:
         begin, end = model.ids["<s>"], model.ids["</s>"]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
-        task = Task(forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit)
+        problem = SearchProblem(
+            forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit
+        )
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
@@ -185,7 +187,7 @@ class Decoder:
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
-                search(task, states, queue, found)
+                search(problem, states, queue, found)
                 if not states.counts[1]:
                     return rules, found
             pairs *= 2

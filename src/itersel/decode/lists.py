@@ -19,7 +19,7 @@ import xxhash
 
 import itersel
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.bleu.references import Joined, References, grouped_references, join_references
+from itersel.bleu.references import References, ShardReferences, grouped_references, join_references
 from itersel.config.search import Search
 from itersel.corpus.columns import reference_columns
 from itersel.corpus.numbers import Side, WordNumbers, number_words
@@ -110,7 +110,7 @@ class ListShard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence; an empty one if there are none."""
-        texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
+        texts = ShardReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
     def features_of(self, begin: int, end: int) -> FeatureRows:

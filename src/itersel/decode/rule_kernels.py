@@ -30,7 +30,7 @@ TRIE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TRIE_SHIFT = np.uint64(32)
 
 
-class RuleTable(NamedTuple):
+class ShardRules(NamedTuple):
     """The rules of a shard, as arrays for the kernels; shapes as in `itersel.grammar.shard.Shard`."""
 
     source: Int32s
@@ -47,7 +47,7 @@ class RuleTable(NamedTuple):
 class SentenceRules(NamedTuple):
     """The rules of one sentence, beginning with the two glue rules."""
 
-    rule: Int32s  # (R): row of the `RuleTable`
+    rule: Int32s  # (R): row of the `ShardRules`
     dense: Float64s  # (R, C): all dense features; the language-model column is zero
     score: Float64s  # (R): weighted sum of the features, without the language model
     # (R): the score plus the weighted language-model score of the target words without context
@@ -93,7 +93,7 @@ def make_sentence_rules(rule: Int32s, dense: Float64s) -> SentenceRules:
 
 @kernel
 def score_rules(
-    table: RuleTable, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
+    table: ShardRules, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
 ) -> None:
     """Fill in `score`: dense and sparse features times their weights, summed in feature order."""
     columns = dense_weight.shape[0]
@@ -116,7 +116,7 @@ def word_hash(word: int) -> np.uint64:
 
 @kernel
 def state_rules(
-    table: RuleTable,
+    table: ShardRules,
     rules: SentenceRules,
     model: ModelArrays,
     states: States,
@@ -178,7 +178,7 @@ def trie_slot(key: Int64s, node: int, symbol: int) -> int:
 
 
 @kernel
-def build_trie(table: RuleTable, rule: Int32s) -> Trie:
+def build_trie(table: ShardRules, rule: Int32s) -> Trie:
     """Build a trie from the source sides of a sentence's rules.
 
     `rule` begins with the glue rules, which are not matched against words and get the last two nodes.

@@ -14,7 +14,7 @@ import numpy as np
 
 from itersel import __version__
 from itersel.arrays import Bools, Int32s, Int64s, UInt8s
-from itersel.bleu.references import Joined, join_references
+from itersel.bleu.references import ShardReferences, join_references
 from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import check_line_counts, split_words
@@ -26,7 +26,7 @@ from itersel.grammar.extract_kernels import (
     ROW_SENTENCE,
     Own,
     Patterns,
-    Rules,
+    RuleBuffer,
     extract_rules,
     place_rows,
 )
@@ -36,13 +36,13 @@ from itersel.grammar.lexical_kernels import rule_costs
 from itersel.grammar.pattern_kernels import (
     BLOCK_BITS,
     Blocks,
-    Limits,
+    RuleLimits,
     find_bad_block,
     find_blocks,
     link_blocks,
     list_patterns,
 )
-from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, IndexedCorpus, PatternRules
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates, count_bins
@@ -63,18 +63,20 @@ LENGTH_RADIX = 64
 GLUE_RULES = 2
 
 
-class RuleTable(NamedTuple):
+class ExtractedRules(NamedTuple):
     """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
 
     source: Ragged  # symbols; words as in the index, with higher numbers for unknown words
     target: Ragged
     point: Ragged  # (points, 2): alignments
-    # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
+    # (G, 5): columns as in `extract_kernels.RuleBuffer`. The rules of a sentence are sorted by source side;
     # pass-through rules of words not in the corpus come last.
     row: Int32s
 
 
-def find_patterns(index: IndexArrays, side: Side, own: Own, limits: Limits) -> tuple[Patterns, Blocks, Bools]:
+def find_patterns(
+    index: IndexArrays, side: Side, own: Own, limits: RuleLimits
+) -> tuple[Patterns, Blocks, Bools]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
 
     Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
@@ -139,7 +141,7 @@ def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32
     return block, blocks
 
 
-def _sort_patterns(block: Int32s, offset: Int64s, limits: Limits) -> tuple[Int32s, Int64s, Int32s]:
+def _sort_patterns(block: Int32s, offset: Int64s, limits: RuleLimits) -> tuple[Int32s, Int64s, Int32s]:
     """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
         raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
@@ -159,28 +161,28 @@ def _sort_patterns(block: Int32s, offset: Int64s, limits: Limits) -> tuple[Int32
 
 
 def extract_rule_table(
-    index: IndexArrays, side: Side, own: Own, limits: Limits, batch: int = BATCH
-) -> RuleTable:
+    index: IndexArrays, side: Side, own: Own, limits: RuleLimits, batch: int = BATCH
+) -> ExtractedRules:
     """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
     batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, side, own, limits)
-    corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
+    corpus = IndexedCorpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     count, sources, targets, points, rows = rules.size
     values = rules.source[:sources, 0], rules.target[:targets, 0], rules.point[:points]
     offsets = (np.append(0, end) for end in rules.end[:count].T)
     source, target, point = zip(values, offsets, strict=True)
-    extracted = RuleTable(source, target, point, rules.row[:rows])
+    extracted = ExtractedRules(source, target, point, rules.row[:rows])
     sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
     return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
 
 
-def _scratch(limits: Limits) -> Pairs:
+def _scratch(limits: RuleLimits) -> PatternRules:
     """Return tables large enough for all rules of one pattern."""
     capacity = VARIANTS * limits.max_samples
-    return Pairs(
+    return PatternRules(
         sample=np.empty((limits.max_samples, 3), np.int32),
         row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
         symbol=np.empty(capacity * limits.max_span, np.int32),
@@ -193,10 +195,10 @@ def _scratch(limits: Limits) -> Pairs:
     )
 
 
-def _glue_rules() -> Rules:
+def _glue_rules() -> RuleBuffer:
     """Return a table of the glue rules, whose two sides are the same."""
     symbols = np.array([[-1], [-1], [-2]], np.int32)
-    return Rules(
+    return RuleBuffer(
         size=np.array([GLUE_RULES, 3, 3, 0, 0]),
         end=np.array([[1, 1, 0], [3, 3, 0]], np.int32),
         source=symbols,
@@ -206,7 +208,7 @@ def _glue_rules() -> Rules:
     )
 
 
-def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTable:
+def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> ExtractedRules:
     """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
@@ -221,10 +223,10 @@ def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTabl
         (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
         for (values, offset), more in zip(table[:3], further, strict=True)
     )
-    return RuleTable(source, target, point, np.concatenate([table.row, row]))
+    return ExtractedRules(source, target, point, np.concatenate([table.row, row]))
 
 
-def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
+def split_by_count(table: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
@@ -238,7 +240,7 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
     source, target, point = (take_rows(*ragged, rules) for ragged in table[:3])
-    return RuleTable(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
+    return ExtractedRules(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
 
 
 def extract_shard(
@@ -352,10 +354,15 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays, words: list[str], source: Side, reference: Joined, own: Own, settings: Grammar
+    index: IndexArrays,
+    words: list[str],
+    source: Side,
+    reference: ShardReferences,
+    own: Own,
+    settings: Grammar,
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
-    limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
+    limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
     table = extract_rule_table(index, source, own, limits)
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:

@@ -30,7 +30,7 @@ DIGITS = 2048
 DIGIT_BITS = 11
 
 
-class Limits(NamedTuple):
+class RuleLimits(NamedTuple):
     """Limits on rules; see `itersel.config.search.Grammar`."""
 
     max_span: int
@@ -79,7 +79,7 @@ def find_blocks(index: IndexArrays, words: Int32s, offset: Int64s, ranges: Int32
 
 
 @leaf_kernel
-def list_patterns(block: Int64s, offset: Int64s, limits: Limits, key: Int64s, sentence: Int32s) -> int:
+def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s, sentence: Int32s) -> int:
     """List the patterns of each sentence, with repetitions; returns their number.
 
     block: int64 (n, K), the block of k + 1 words at each position, or 0. key, sentence: the three block
@@ -255,7 +255,7 @@ def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
 
 @leaf_kernel
 def count_blocks(
-    blocks: Blocks, limits: Limits, first: Int32s, last: Int32s, distance: int, count: Int64s
+    blocks: Blocks, limits: RuleLimits, first: Int32s, last: Int32s, distance: int, count: Int64s
 ) -> None:
     """Count the occurrences of each wanted block behind occurrences of a pattern in count[number].
 
@@ -275,7 +275,9 @@ def count_blocks(
 
 
 @kernel
-def size_seconds(blocks: Blocks, limits: Limits, positions: Int32s, distance: int, seconds: Int32s) -> Int64s:
+def size_seconds(
+    blocks: Blocks, limits: RuleLimits, positions: Int32s, distance: int, seconds: Int32s
+) -> Int64s:
     """Return the begin of the list of u X v for each distinct v in `seconds` (ascending)."""
     count = fill_slots(blocks, seconds)
     begin = np.zeros(count + 1, np.int64)
@@ -287,7 +289,7 @@ def size_seconds(blocks: Blocks, limits: Limits, positions: Int32s, distance: in
 
 @kernel
 def match_seconds(
-    blocks: Blocks, limits: Limits, positions: Int32s, distance: int, seconds: Int32s, begin: Int64s
+    blocks: Blocks, limits: RuleLimits, positions: Int32s, distance: int, seconds: Int32s, begin: Int64s
 ) -> Matches:
     """Return the occurrences of u X v for each distinct v in `seconds` (ascending).
 
@@ -323,7 +325,7 @@ def sample_number(k: int, total: int, size: int) -> int:
 
 @kernel
 def match_thirds(
-    blocks: Blocks, limits: Limits, first: Int32s, second: Int32s, distance: int, thirds: Int32s
+    blocks: Blocks, limits: RuleLimits, first: Int32s, second: Int32s, distance: int, thirds: Int32s
 ) -> Matches:
     """Return the sampled occurrences of u X v X w for each w in `thirds` (ascending, distinct).
 

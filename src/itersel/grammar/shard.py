@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 
 from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.bleu.references import Joined, References, grouped_references
+from itersel.bleu.references import References, ShardReferences, grouped_references
 from itersel.errors import InputError, checked, located
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
@@ -120,7 +120,7 @@ class Shard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
-        texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
+        texts = ShardReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> Float32s:

@@ -27,7 +27,7 @@ from itersel.learn.parameter_kernels import (
     L2,
     NONE,
     Coordinates,
-    Rule,
+    UpdateRule,
     refresh,
     settle_all,
     update,
@@ -92,7 +92,7 @@ class Steps:
 
     def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
-        self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
+        self.rule = UpdateRule(kind, settings.strength, settings.learning_rate, settings.adaptive)
         self._schedule, self._before = settings.schedule, before
         self.first = self.now = before if goes_on else 0
 
@@ -102,7 +102,7 @@ class Steps:
         return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
 
 
-class Features(NamedTuple):
+class ShardFeatures(NamedTuple):
     """Dense or sparse features of a shard, and their weights in its order."""
 
     key: UInt64s  # ascending
@@ -120,7 +120,7 @@ class Features(NamedTuple):
 class ShardWeights:
     """The weights of a shard's C dense and F sparse features while it is in training."""
 
-    def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
+    def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: Steps) -> None:
         self.dense, self.sparse, self._steps = dense, sparse, steps
 
     @property
@@ -187,12 +187,12 @@ class WeightTable:
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense, sparse, self._steps)
 
-    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> Features:
+    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> ShardFeatures:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):
             ours[order[known]] = own[row]
-        return Features(key, name, order, known, row, weights)
+        return ShardFeatures(key, name, order, known, row, weights)
 
     def close(self, shard: ShardWeights) -> None:
         """Copy the weights of a shard back to the table, including new features if they have been updated."""

@@ -29,7 +29,7 @@ BATCH = 16
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
 
-class Text(NamedTuple):
+class NumberedText(NamedTuple):
     """Sentences as word numbers."""
 
     words: list[str]  # ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence
@@ -54,7 +54,7 @@ def read_text(
     vocabulary: FilePath | None = None,
     left_out: Collection[int] = (),
     folder: FilePath | None = None,
-) -> Text:
+) -> NumberedText:
     """Read tokenised text, one sentence per line, from files; ``-`` is standard input.
 
     Words that do not occur in the text file `vocabulary` are replaced by ``<unk>``. `left_out` are lines of
@@ -71,7 +71,7 @@ def read_text(
                 # No word of the text is <s> or </s>: text_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
                 tokens.append(word_numbers(marked, ids))
-    return Text(list(ids), tokens)
+    return NumberedText(list(ids), tokens)
 
 
 def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FilePath) -> Iterator[list[str]]:

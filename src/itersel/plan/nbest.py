@@ -7,7 +7,7 @@ from typing import Any
 
 from itersel.config.command_line import options
 from itersel.config.cutting import CUTTINGS
-from itersel.config.data import Split
+from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.sections import plain
 from itersel.config.settings import as_json
@@ -36,7 +36,7 @@ class ListTexts:
         """Return the user's files by the column of the text that is made of them."""
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
-        task = text.task[0] if isinstance(text, Split) and text.task else text.task
+        task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
         columns |= {"task": task} if task else {}
         return columns | ({"source": text.source} if text.source else {})
 

@@ -24,7 +24,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.report.system import OF_ALL_RUNS, System, first_difference, read_system
+from itersel.report.system import OF_ALL_RUNS, ChosenSystem, first_difference, read_system
 
 Item = TypeVar("Item")
 
@@ -41,7 +41,9 @@ class Translations(NamedTuple):
     """The translations of a test set by all systems."""
 
     name: str
-    systems: Sequence[System | Output]  # experiments at the epochs chosen for this test set, then others
+    systems: Sequence[
+        ChosenSystem | Output
+    ]  # experiments at the epochs chosen for this test set, then others
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
@@ -64,7 +66,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
-    first: dict[str, System] = {}
+    first: dict[str, ChosenSystem] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
         if key := first_difference(one, system):
@@ -135,7 +137,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
 
 def _describe_system(
     number: int,
-    runs: Sequence[System | Output],
+    runs: Sequence[ChosenSystem | Output],
     tests: Mapping[str, Scores],
     columns: Mapping[Metric, Mapping[str, Scores]],
     is_pooled: bool,
@@ -146,7 +148,7 @@ def _describe_system(
     described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
     # epochs may differ between pooled test sets
     if not is_pooled:
-        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, System)]
+        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, ChosenSystem)]
         devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
             {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS} for run in runs
@@ -186,7 +188,7 @@ def _by_metric(columns: Mapping[Metric, Item]) -> dict[str, dict[str, Item]]:
     return found
 
 
-def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
+def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
     """Group the items, one per system, by the name of the experiment."""
     by_name: dict[str, list[Item]] = {}
     for system, item in zip(systems, items, strict=True):

@@ -31,7 +31,7 @@ OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "sha
 
 
 @dataclass(frozen=True)
-class System:
+class ChosenSystem:
     """An experiment at its best epoch; settings are named as in the config."""
 
     name: str
@@ -53,7 +53,7 @@ class System:
     passed_on: int  # number of last epochs that passed on the weights without training
 
 
-def first_difference(one: System, other: System) -> str | None:
+def first_difference(one: ChosenSystem, other: ChosenSystem) -> str | None:
     """Return the name of an attribute in which two runs of an experiment wrongly differ, if any."""
     for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
@@ -116,15 +116,15 @@ def keep_weights(weights: str, output: str) -> int:
     return active
 
 
-def write_system(path: FilePath, system: System) -> None:
+def write_system(path: FilePath, system: ChosenSystem) -> None:
     """Write the description of a system as JSON."""
     write_json(path, asdict(system), indent=2, is_ascii=False)
 
 
-def read_system(path: FilePath) -> System:
+def read_system(path: FilePath) -> ChosenSystem:
     """Read a description written by `write_system`."""
     with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
-        system = from_json(System, read_json(path))
+        system = from_json(ChosenSystem, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")

@@ -28,7 +28,7 @@ from itersel.storage.files import read_lines
 LONGEST, MOST = 4, 1000
 
 
-class Texts(NamedTuple):
+class TestSetTexts(NamedTuple):
     """The source of a test set, its references, and its translations by each system."""
 
     source: list[str]
@@ -41,8 +41,8 @@ class Translated(NamedTuple):
 
     name: str
     systems: list[str]
-    shown: Texts
-    tokens: Texts
+    shown: TestSetTexts
+    tokens: TestSetTexts
 
 
 def read_test_set(
@@ -67,14 +67,14 @@ def read_test_set(
 
     # translations in n-best lists may come without their sources
     [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
-    tokens = Texts(lines, parallel(files), parallel(plain.values()))
+    tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
     if not raw or not texts.keys() >= plain.keys():
         return Translated(name, list(plain), tokens, tokens)
     sources = [path for path in (raw_source, source) if path.is_file()]
     [shown_source] = parallel(sources[:1]) or [lines]
-    shown = Texts(shown_source, parallel(raw), parallel(texts.values()))
+    shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
     if further := shown.translations[len(plain) :]:
         prepare = read_preparation(corpus / "preparation.json").target
         tokens.translations.extend(map(prepare, further))
