@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.kernels import ORDER
+from itersel.bleu.score_kernels import ORDER
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.strings import StringTable, offsets_of, string_table

@@ -3,8 +3,8 @@
 import pytest
 
 from itersel.cli.main import main
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import split_of, unique
 from itersel.corpus.text import concatenate
 from itersel.limits import SPLITS

@@ -13,7 +13,7 @@ from itersel.config.search import Grammar
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import read_shard
-from itersel.grammar.text import read_grammar
+from itersel.grammar.text_format import read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines, write_lines
 

@@ -7,7 +7,7 @@ from tests.naive.strategies import load_arpa, to_arpa
 from itersel.lm.arpa import Arpa, NGrams, parse_arpa
 from itersel.lm.binary import compile_model, load_model, score_lines
 from itersel.lm.estimate import estimate
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
 # one group, so that its fixtures are created only once, even with several test processes

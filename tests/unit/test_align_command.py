@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from itersel.cli.main import main
-from itersel.corpus.columns import read_alignment
+from itersel.corpus.alignments import read_alignment
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import parse_alignments
 from itersel.storage.files import read_lines, write_lines

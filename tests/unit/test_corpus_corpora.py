@@ -7,8 +7,8 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.corpus import records
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.records import matches
 from itersel.corpus.text import Bitext, concatenate
 from itersel.errors import InputError

@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from itersel.cli.main import main
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Fields, Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import Bitext, concatenate
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.naive import extractor as naive
 from tests.text_grammars import index_lines, write
 
-from itersel.corpus.numbers import read_side
+from itersel.corpus.vocabulary import read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_rule_table, extract_shard, find_patterns, leave_nothing_out
 from itersel.grammar.extract_kernels import Own

@@ -10,7 +10,7 @@ from tests.text_grammars import write
 from itersel.errors import InputError
 from itersel.lm.arpa import parse_arpa, write_arpa
 from itersel.lm.estimate import estimate
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_text
 from itersel.storage.files import read_bytes
 
 ARPA = """\\data\\

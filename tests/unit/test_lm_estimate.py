@@ -13,14 +13,14 @@ from tests.limited import limited
 from tests.naive import lm as naive
 from tests.text_grammars import write
 
-from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.errors import InputError
 from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_text
 from itersel.storage.strings import string_table
 
 
@@ -160,7 +160,7 @@ def test_words_are_split_and_numbered_as_by_python(texts: list[str]) -> None:
 def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     monkeypatch.setattr("itersel.lm.arpa.WRITTEN", 2**10)
-    monkeypatch.setattr("itersel.lm.text.BATCH", 1)
+    monkeypatch.setattr("itersel.lm.numbered_text.BATCH", 1)
     peaks = []
     for sentences in (2000, 8000):
         path = write(tmp_path / "text", *corpus(1, sentences))

@@ -10,7 +10,7 @@ from itersel.corpus.sharding import shard_corpus, shard_lines
 from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import estimate
-from itersel.lm.text import lines_of_fold, read_text
+from itersel.lm.numbered_text import lines_of_fold, read_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]

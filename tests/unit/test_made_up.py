@@ -15,9 +15,9 @@ from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
-from itersel.bleu.kernels import best_bleu
+from itersel.bleu.score_kernels import best_bleu
 from itersel.config.steps import TuneSettings
-from itersel.corpus.columns import read_alignment
+from itersel.corpus.alignments import read_alignment
 from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
 from itersel.tune.accumulate import FileLists, find_files

@@ -38,8 +38,8 @@ from itersel.align.sampler_kernels import (
 )
 from itersel.align.symmetrize import DIRECTIONS
 from itersel.arrays import Int16s, Int32s, UInt64s
-from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
+from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings

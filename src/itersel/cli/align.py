@@ -14,7 +14,7 @@ from itersel.errors import InputError
 if TYPE_CHECKING:
     from itersel.align.sampler_kernels import SentencePairs
     from itersel.arrays import Int16s
-    from itersel.corpus.columns import Point
+    from itersel.corpus.alignments import Point
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
 
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.symmetrize import symmetrize
-    from itersel.corpus.columns import format_points
+    from itersel.corpus.alignments import format_points
     from itersel.storage.files import write_lines
 
     _check(options)
@@ -119,7 +119,7 @@ def _points(text: SentencePairs, links: Int16s, direction: str) -> Iterator[Sequ
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
     """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
-    from itersel.corpus.columns import read_alignment
+    from itersel.corpus.alignments import read_alignment
 
     sides = map(read_alignment, (forward, reverse))
     for number, (left, right) in enumerate(zip_longest(*sides), 1):

@@ -311,10 +311,10 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import refuse_repeats
+    from itersel.corpus.blocks import corpus_blocks
     from itersel.corpus.corpora import Reading
+    from itersel.corpus.labels import refuse_repeats
     from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text, write_corpus
-    from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
 

@@ -73,7 +73,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.arpa import write_arpa
     from itersel.lm.binary import compile_estimate
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
-    from itersel.lm.text import lines_of_fold, read_text
+    from itersel.lm.numbered_text import lines_of_fold, read_text
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")

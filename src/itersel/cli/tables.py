@@ -55,7 +55,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _tasks(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import read_labels, refuse_repeats
+    from itersel.corpus.labels import read_labels, refuse_repeats
     from itersel.evaluate.metrics import read_references, read_translations
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
@@ -93,7 +93,7 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
 
 
 def _join(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import join_translations
+    from itersel.corpus.labels import join_translations
     from itersel.storage.files import write_lines
 
     settings = read_settings(JoinSettings, options.settings)

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
-from itersel.corpus.columns import reference_columns
 from itersel.corpus.corpora import Corpus
+from itersel.corpus.labels import reference_columns
 from itersel.limits import text_name
 
 

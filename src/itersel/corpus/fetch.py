@@ -16,7 +16,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from itersel.corpus.columns import reference_columns
+from itersel.corpus.labels import reference_columns
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
 from itersel.errors import InputError, suggest
 from itersel.progress import count_up

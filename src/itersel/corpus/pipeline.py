@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel import __version__
-from itersel.corpus.columns import read_labels, reference_columns
+from itersel.corpus.labels import read_labels, reference_columns
 from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique

@@ -10,8 +10,8 @@ from typing import Any
 
 from lxml import etree
 
-from itersel.corpus.columns import most_frequent
 from itersel.corpus.corpora import Reading
+from itersel.corpus.labels import most_frequent
 from itersel.corpus.records import Pair, matches
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError

@@ -1,7 +1,8 @@
 """The decoder: the k best distinct translations of a sentence, with their feature vectors.
 
-Steps: `rule_kernels` (scores and language model states of the rules), `forest_kernels` (CKY+ without the
-language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best extraction, features).
+Steps: `scoring_kernels` (scores and language model states of the rules), `trie_kernels` and `parse_kernels`
+(CKY+ without the language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best
+extraction, features).
 Single-threaded and deterministic: ties are broken by the order of the grammar.
 """
 
@@ -16,18 +17,18 @@ import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.config.search import Search
-from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
-from itersel.decode.rule_kernels import (
+from itersel.decode.parse_kernels import Forest, parse
+from itersel.decode.scoring_kernels import (
     SentenceRules,
     ShardRules,
-    build_trie,
     make_sentence_rules,
     score_rules,
     state_rules,
 )
 from itersel.decode.search_kernels import Queue, SearchProblem, make_queue, search, sort_rules
+from itersel.decode.trie_kernels import build_trie
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH

@@ -12,7 +12,7 @@ import numpy as np
 from itersel.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
-from itersel.decode.rule_kernels import NONE, SentenceRules, ShardRules
+from itersel.decode.scoring_kernels import NONE, SentenceRules, ShardRules
 from itersel.grammar.array_kernels import doubled, sort_stably
 
 

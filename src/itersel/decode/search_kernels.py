@@ -8,11 +8,12 @@ import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
-from itersel.decode.forest_kernels import Forest
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
-from itersel.decode.rule_kernels import NONE, SentenceRules, Trie
+from itersel.decode.parse_kernels import Forest
+from itersel.decode.scoring_kernels import NONE, SentenceRules
+from itersel.decode.trie_kernels import Trie
 from itersel.grammar.array_kernels import sort_stably
-from itersel.lm.kernels import ModelArrays
+from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
 
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.bleu.references import join_references
-from itersel.corpus.numbers import WordNumbers
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X

@@ -16,8 +16,8 @@ from itersel import __version__
 from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.bleu.references import ShardReferences, join_references
 from itersel.config.search import Grammar
-from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import check_line_counts, split_words
+from itersel.corpus.vocabulary import Side, number_words, read_side
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import (
     ROW_COUNT,

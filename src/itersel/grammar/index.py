@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt64s
-from itersel.corpus.numbers import Side, WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
+from itersel.corpus.vocabulary import Side, WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
     EMPTY,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s
-from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
+from itersel.bleu.score_kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges

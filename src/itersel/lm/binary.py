@@ -18,7 +18,14 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
-from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
+from itersel.lm.lookup_kernels import (
+    EXTENDS_LEFT,
+    EXTENDS_RIGHT,
+    ModelArrays,
+    insert,
+    ngram_keys,
+    score_sentences,
+)
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers

@@ -28,7 +28,7 @@ import numpy as np
 from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.lm.arpa import NGrams
 from itersel.lm.estimate_kernels import counting_sort, longer_ngrams
-from itersel.lm.text import END_ID, START_ID, NumberedText
+from itersel.lm.numbered_text import END_ID, START_ID, NumberedText
 from itersel.progress import count_up
 from itersel.storage.diskarray import DiskArray, gather, tally
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel, prefetch
-from itersel.lm.kernels import (
+from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
     FIRST_KEY,

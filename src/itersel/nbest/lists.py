@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.corpus.numbers import WordNumbers
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.limits import parse_number
 from itersel.storage.files import line_blocks, read_lines

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.corpus.columns import reference_columns
+from itersel.corpus.labels import reference_columns
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
 from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of

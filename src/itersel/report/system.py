@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from itersel.atomic import atomic_path
-from itersel.corpus.columns import lines_of, pick, read_labels, require_label
+from itersel.corpus.labels import lines_of, pick, read_labels, require_label
 from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
 from itersel.errors import FilePath, checked

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
+from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import References
 from itersel.report.scores import (
     REPEATED,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from itersel.atomic import atomic_path
 from itersel.errors import InputError
-from itersel.grammar.text import grammar_lines
+from itersel.grammar.text_format import grammar_lines
 from itersel.progress import count_up
 from itersel.report.resources import TranslationSettings, read_resources
 from itersel.storage.files import open_output, read_bytes, write_lines

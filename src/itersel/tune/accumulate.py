@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import grouped_references
+from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.errors import InputError, checked
 from itersel.storage.formats import FileFormat, FilePath, damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays

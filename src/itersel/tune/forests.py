@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.arrays import Float64s, Int32s
-from itersel.bleu.kernels import ORDER, Statistics
 from itersel.bleu.references import References, grouped_references
+from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
@@ -31,7 +31,7 @@ from itersel.vectors.weights import Weights
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
     from itersel.decode.hypothesis_kernels import Hypotheses
-    from itersel.decode.rule_kernels import SentenceRules
+    from itersel.decode.scoring_kernels import SentenceRules
     from itersel.grammar.shard import Shard
 
 MODEL_FEATURE = "LanguageModel"

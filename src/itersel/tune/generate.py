@@ -18,7 +18,7 @@ import xxhash
 
 import itersel
 from itersel.arrays import UInt64s
-from itersel.bleu.kernels import ORDER, ngram_matches
+from itersel.bleu.score_kernels import ORDER, ngram_matches
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.nbest.lists import HASH_DIGITS

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import Statistics, best_bleu
+from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool

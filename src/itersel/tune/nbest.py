@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.bleu.references import join_references
+from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.config.learners import TUNERS, Batch
-from itersel.corpus.numbers import Side, WordNumbers, number_words
 from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
 from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
+from itersel.bleu.score_kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs

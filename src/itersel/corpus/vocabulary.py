@@ -1,4 +1,4 @@
-"""Text as word numbers."""
+"""Vocabularies: numbers of words, and text as such numbers."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ import numpy as np
 import xxhash
 
 from itersel.arrays import UInt64s
-from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
+from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.declared import DeclaredFolder
