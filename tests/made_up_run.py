@@ -10,7 +10,7 @@ from unittest import mock
 from tests.scored import learn_recaser, make_system
 
 from itersel.corpus.prepare import Preparation, write_preparation
-from itersel.report.comparison import Output, Translations, compare
+from itersel.report.comparison import Output, Translations, compare_systems
 from itersel.report.page.folder import write_run
 from itersel.report.system import ChosenSystem, write_system
 from itersel.storage.files import write_lines
@@ -74,7 +74,7 @@ class MadeUpRun:
                 self._evaluation(systems)
                 systems += map(Output, self.others)
             test_set = Translations("test", systems, self.translations, [self.references])
-            self.table = compare([test_set], trials=20)
+            self.table = compare_systems([test_set], trials=20)
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
 

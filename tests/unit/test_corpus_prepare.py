@@ -11,7 +11,7 @@ from tests.limited import limited
 from itersel.cli.main import main
 from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
-from itersel.corpus.split import sample, split_of, trainable
+from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
 from itersel.limits import SPLITS
 from itersel.storage.files import read_lines, write_lines
@@ -303,10 +303,10 @@ def test_modules_and_bounds(tmp_path):
 @given(st.lists(st.text("abxy", max_size=3), max_size=20), st.integers(0, 25))
 def test_samples_are_nested_and_in_order(source, count):
     bitext = Bitext(source, source[::-1])
-    chosen = sample(bitext, count)
+    chosen = sample_pairs(bitext, count)
     assert len(chosen) == min(count, len(source))
     assert chosen == sorted(set(chosen))
-    assert set(chosen) <= set(sample(bitext, count + 1))
+    assert set(chosen) <= set(sample_pairs(bitext, count + 1))
 
 
 def test_alignment_and_monolingual_text(tmp_path):

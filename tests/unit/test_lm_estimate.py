@@ -20,7 +20,7 @@ from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
-from itersel.lm.numbered_text import read_text
+from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.strings import string_table
 
 
@@ -36,7 +36,7 @@ def model_of(model: EstimatedModel) -> naive.Model:
 def estimate_lines(
     folder: Path, lines: list[str], order: int, limits: MemoryLimits = LIMITS
 ) -> EstimatedModel:
-    return estimate(read_text([write(folder / "text", *lines)]), order, limits)
+    return estimate(read_numbered_text([write(folder / "text", *lines)]), order, limits)
 
 
 def test_bigrams_by_hand(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     for sentences in (2000, 8000):
         path = write(tmp_path / "text", *corpus(1, sentences))
         tracemalloc.start()
-        model = estimate(read_text([path]), 4, MemoryLimits(tokens=4000, rows=2000, values=1000))
+        model = estimate(read_numbered_text([path]), 4, MemoryLimits(tokens=4000, rows=2000, values=1000))
         write_arpa(tmp_path / "lm.arpa", model)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -174,7 +174,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
 
 def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path) -> None:
     new = tmp_path / "new"
-    text = read_text([write(tmp_path / "text", "a b")], folder=new)
+    text = read_numbered_text([write(tmp_path / "text", "a b")], folder=new)
     model = estimate(text, 2)
     arrays = text.tokens, *model.code, *model.probability, *model.backoff
     assert {array.folder for array in arrays} == {str(new)}
@@ -194,7 +194,7 @@ def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, me
 
 def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
     text, vocabulary = write(tmp_path / "text", "a x b", "y a"), write(tmp_path / "vocabulary", "b c", "a")
-    model = estimate(read_text([text], vocabulary), 2)
+    model = estimate(read_numbered_text([text], vocabulary), 2)
     assert model.words == ["<unk>", "<s>", "</s>", "a", "b"]
     expected = naive.estimate([["a", "<unk>", "b"], ["<unk>", "a"]], 2)
     assert differing(model_of(model), expected) == []
@@ -208,11 +208,14 @@ def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
 def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, expected) -> None:
     for number, content in enumerate([expected, *texts]):
         (tmp_path / str(number)).write_text(content)
-    found, whole = read_text([tmp_path / "1", tmp_path / "2"], left_out=left_out), read_text([tmp_path / "0"])
+    found, whole = (
+        read_numbered_text([tmp_path / "1", tmp_path / "2"], left_out=left_out),
+        read_numbered_text([tmp_path / "0"]),
+    )
     assert found.words == whole.words
     np.testing.assert_array_equal(found.tokens.read(), whole.tokens.read())
     with pytest.raises(InputError, match=r"1: has [13] lines, but line 4 is to be left out"):
-        read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
+        read_numbered_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
 
 
 @pytest.mark.parametrize(
@@ -230,4 +233,4 @@ def test_bad_texts_and_vocabularies(tmp_path, monkeypatch, content, texts, vocab
     Path("bad").write_text(content)
     Path("good").write_text("a\n")
     with pytest.raises(InputError, match=message):
-        read_text(texts, vocabulary)
+        read_numbered_text(texts, vocabulary)

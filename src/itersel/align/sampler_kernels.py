@@ -155,7 +155,7 @@ def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word:
 
 
 @inline_kernel
-def count(model: Model, sampler: int, slot: int, word: int, number: int) -> None:
+def count_link(model: Model, sampler: int, slot: int, word: int, number: int) -> None:
     """Add 1 or -1 link of a pair, whose given word is `word`."""
     model.pair_links[slot, sampler] += number
     model.links[word, sampler] += number
@@ -245,7 +245,7 @@ def sample_sentence(
             count_jumps(model, sampler, before, old, after, -1)
         if task.is_counted and task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
-            count(model, sampler, room.slot[row + old], word, -1)
+            count_link(model, sampler, room.slot[row + old], word, -1)
         state += _GAMMA
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
         new = 0
@@ -273,7 +273,7 @@ def sample_sentence(
             if slot == model.pairs.shape[0]:
                 slot = add_pair(model, text, sentence, room, word, text.generated[j])
                 added += 1
-            count(model, sampler, slot, word, 1)
+            count_link(model, sampler, slot, word, 1)
             count_jumps(model, sampler, before, new, after, 1)
         if new:
             room.fertility[new - 1] += 1

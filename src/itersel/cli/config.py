@@ -53,7 +53,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
-    from itersel.plan.estimates import estimate
+    from itersel.plan.estimates import estimate_cost
     from itersel.plan.nbest import describe_lists
     from itersel.progress import duration
 
@@ -78,7 +78,7 @@ def _check(options: argparse.Namespace) -> None:
         print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.total():,} sentences, {size.words:,} words")
-    cost = estimate(config, sizes)
+    cost = estimate_cost(config, sizes)
     if cost is None and is_read:
         print("  no estimate: some of the text is downloaded by the run")
     if cost is not None:

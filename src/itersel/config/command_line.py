@@ -20,7 +20,7 @@ T = TypeVar("T")
 LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
-def options(**values: object) -> str:
+def shell_options(**values: object) -> str:
     """Return keyword arguments as long options, quoted for a shell.
 
     ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are

@@ -16,9 +16,9 @@ from itersel import __version__
 from itersel.corpus.labels import read_labels, reference_columns
 from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
-from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
-from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
+from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, read_text, split_words
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
 from itersel.limits import SPLITS, text_name
@@ -95,7 +95,7 @@ def prepare_corpus(
     seen: set[str] = set()
     for name, parts in collected.parts.items():
         before, dropped = collected.dropped[name], dict[str, int]()
-        pairs = concatenate(parts)
+        pairs = concatenate_bitexts(parts)
         parts.clear()
         pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
         if settings.split == BY_HASH:
@@ -292,7 +292,7 @@ def _finish(
         if settings.split == name and settings.deduplicate != "none":
             bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped, before)
     if bound:
-        bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped, before)
+        bitext = _keep(bitext, sample_pairs(bitext, bound), "beyond the bound", dropped, before)
     if bitext.size == 0:
         raise InputError(f"no pair is left for {name}; give more text or wider bounds")
     return PreparedSplit(bitext, describe(bitext, dropped))

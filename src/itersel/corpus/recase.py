@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from itersel.corpus.tokenization import bare, text_of
+from itersel.corpus.tokenization import bare, text_of_token
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, parse_json, read_json
 
@@ -158,7 +158,7 @@ class RecaserCounts:
         small, first = lower(word, self._language), word[0]
         return _Case(
             small,
-            self._is_protected(text_of(word)),
+            self._is_protected(text_of_token(word)),
             None if first.lower() == first.upper() else first == first.upper(),
             word == capitalize(small, self._language) != small,
         )

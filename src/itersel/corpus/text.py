@@ -216,7 +216,7 @@ def clean_text(text: str) -> str:
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 
-def concatenate(blocks: Iterable[Bitext]) -> Bitext:
+def concatenate_bitexts(blocks: Iterable[Bitext]) -> Bitext:
     """Return the pairs of all blocks, which must have the same columns; no blocks give no pairs."""
     columns: dict[str, list[Any]] = {"source": [], "target": []}
     for block in blocks:

@@ -17,7 +17,7 @@ import numpy as np
 from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.limits import CASES, METRICS
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, digest
+from itersel.storage.formats import Array, FileFormat, FilePath, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # The metrics in a file: pairs of a case and a name.
@@ -62,7 +62,7 @@ def count(
 
 def text_digest(lines: Sequence[str | None]) -> str:
     """Return the digest of a text."""
-    return digest(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
+    return checksum(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
 
 
 def write_counts(path: FilePath, counted: CountedText) -> None:

@@ -251,7 +251,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
         stream.write("\n\\end\\\n")
 
 
-def as_written(numbers: Float64s) -> Float64s:
+def as_read(numbers: Float64s) -> Float64s:
     """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
 
     A number halfway between two may be rounded the other way.

@@ -17,7 +17,7 @@ from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
+from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_read, parse_arpa
 from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
@@ -155,7 +155,7 @@ def compile_estimate(model: EstimatedModel, path: FilePath) -> None:
         none = NGrams(np.zeros((0, order), np.int32), np.zeros(0), np.zeros(0))
         columns = zip(none, *model.blocks(order), strict=True)
         words, *numbers = (np.concatenate(column) for column in columns)
-        ngrams.append(NGrams(words, *map(as_written, numbers)))
+        ngrams.append(NGrams(words, *map(as_read, numbers)))
     _write_model(Arpa(model.words, ngrams), path, path, {})
 
 

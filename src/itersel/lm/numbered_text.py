@@ -49,7 +49,7 @@ class _Vocabulary(WordNumbers):
         return super().__missing__(word)
 
 
-def read_text(
+def read_numbered_text(
     paths: Sequence[FilePath],
     vocabulary: FilePath | None = None,
     left_out: Collection[int] = (),

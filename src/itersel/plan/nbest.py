@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from itersel.config.command_line import options
+from itersel.config.command_line import shell_options
 from itersel.config.cutting import CUTTINGS
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
@@ -55,7 +55,7 @@ class ListTexts:
         """Return the options of `itersel corpus references`."""
         data, text = self._config.data, self._given(split)
         columns = self._columns(split)
-        return options(
+        return shell_options(
             split=split,
             target=list(text.target),
             source=columns.get("source"),

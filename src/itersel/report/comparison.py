@@ -24,7 +24,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.report.system import OF_ALL_RUNS, ChosenSystem, first_difference, read_system
+from itersel.report.system import OF_ALL_RUNS, ChosenSystem, differing_attribute, read_system
 
 Item = TypeVar("Item")
 
@@ -69,7 +69,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     first: dict[str, ChosenSystem] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
-        if key := first_difference(one, system):
+        if key := differing_attribute(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
     others = _others(files.outputs, first)
     references = read_references(files.references)
@@ -92,7 +92,7 @@ def _others(names: Collection[str], experiments: Collection[str]) -> list[Output
     return [Output(name) for name in names]
 
 
-def compare(
+def compare_systems(
     test_sets: Sequence[Translations], *, tokenize: str = "13a", trials: int = 10_000, seed: int = 1
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.

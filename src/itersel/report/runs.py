@@ -41,7 +41,7 @@ from itersel.evaluate.significance import (
 )
 from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, read_run
-from itersel.report.page.sentences import references_of, split_of, translation_of
+from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.report.table import is_experiment
@@ -291,7 +291,7 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
     """Return the test sets of a run for tokenised BLEU."""
     found = []
     for name in (one["name"] for one in run.table["test_sets"]):
-        paths = references_of(run.folder / "corpus", split_of(name))
+        paths = references_of(run.folder / "corpus", split_of_test_set(name))
         if not paths:
             raise InputError(f"has no references of '{name}'; run snakemake again", run.folder)
         lines = read_references(paths)

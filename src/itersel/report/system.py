@@ -53,7 +53,7 @@ class ChosenSystem:
     passed_on: int  # number of last epochs that passed on the weights without training
 
 
-def first_difference(one: ChosenSystem, other: ChosenSystem) -> str | None:
+def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
     """Return the name of an attribute in which two runs of an experiment wrongly differ, if any."""
     for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):

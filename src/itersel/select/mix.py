@@ -20,7 +20,7 @@ from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathStep, next_step, read_step, require_stopped
-from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, summarise
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.hdf5 import header_of
@@ -85,7 +85,7 @@ def mix(
         writer = None if target is None else MatrixWriter(*target)
         count, largest = 0, 0.0
         for entries, columns in _merge(shards):
-            features = summarise(entries, columns, settings.shards, settings.mixing.norm)
+            features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
             if stopped and before is not None:
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))

@@ -128,7 +128,7 @@ class Selector:
         return selected.take(np.argsort(selected.key)) if self._kept else selected
 
 
-def summarise(entries: Entries, columns: WeightColumns, shards: int, norm: str) -> FeatureNorms:
+def feature_norms(entries: Entries, columns: WeightColumns, shards: int, norm: str) -> FeatureNorms:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
     norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORMS[norm], SUM))

@@ -22,7 +22,7 @@ from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
-from itersel.report.page.sentences import pack, read_test_set, references_of
+from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.system import read_system
 from itersel.report.table import NOTES, is_experiment
@@ -53,7 +53,7 @@ def read_document(results: Path) -> dict[str, Any]:
     planned = with_independent_tasks(settings).experiments
     runs = find_runs(results, list(planned) or compared)
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
-    found = [one for name in names if (one := read_test_set(results, name, runs, others)) is not None]
+    found = [one for name in names if (one := read_translated(results, name, runs, others)) is not None]
     frequencies = read_frequencies(results / "grammar" / "index") if found else None
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")

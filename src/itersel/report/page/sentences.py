@@ -45,7 +45,7 @@ class Translated(NamedTuple):
     tokens: TestSetTexts
 
 
-def read_test_set(
+def read_translated(
     results: Path, name: str, runs: Sequence[Run], others: Sequence[str] = ()
 ) -> Translated | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
@@ -53,7 +53,7 @@ def read_test_set(
     Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
     which are not experiments.
     """
-    split = split_of(name)
+    split = split_of_test_set(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {run.name: path for run in runs if (path := translation_of(run.folder, name)) is not None}
@@ -92,7 +92,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     groupings = []
     if any(tokens.source):
         groupings = list(group_sentences(tokens.source, tokens.translations, frequencies))
-    scored = score_sentences(test_set)
+    scored = sentence_scores(test_set)
     rows = [
         [source, list(references), *scores, [grouping.groups[number] for grouping in groupings]]
         for number, (source, references, scores) in enumerate(
@@ -108,7 +108,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     }
 
 
-def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
+def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric, scored = CHRF(), []
     sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
@@ -122,14 +122,14 @@ def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], li
     return scored
 
 
-def split_of(name: str) -> str:
+def split_of_test_set(name: str) -> str:
     """Return the split of a test set."""
     return name if name == "test" else text_name("test", name)
 
 
 def translation_of(run: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
-    split = split_of(name)
+    split = split_of_test_set(name)
     for stage in (f"best-{name}", "best"):
         if (path := run / stage / f"{split}.txt").is_file():
             return path
