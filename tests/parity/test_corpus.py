@@ -7,7 +7,7 @@ from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.split import split_of, unique
 from itersel.corpus.text import concatenate_bitexts
-from itersel.limits import SPLITS
+from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines
 
 

@@ -13,7 +13,7 @@ from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
 from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
-from itersel.limits import SPLITS
+from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines, write_lines
 
 LANGUAGES = ("--source-language=de", "--target-language=en")

@@ -18,11 +18,11 @@ from tests.text_grammars import write
 from itersel.bleu.score_kernels import best_bleu
 from itersel.config.steps import TuneSettings
 from itersel.corpus.alignments import read_alignment
-from itersel.limits import DENSE_FEATURES
 from itersel.storage.files import read_lines
 from itersel.tune.accumulate import FileLists, find_files
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
 

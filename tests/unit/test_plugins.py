@@ -29,10 +29,10 @@ from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.limits import BUILT_IN_TEMPLATES
-from itersel.plugins import TEMPLATES, imported_code
+from itersel.plugins import imported_code
 from itersel.sources import step_digest
 from itersel.storage.hdf5 import read_arrays
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import read_weights
 
@@ -293,7 +293,7 @@ def template(rules):
     print(number, sum(twice.stats.cache_hits.values()), sum(twice.stats.cache_misses.values()))
     return [], [], []
 """
-CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(None)"
+CALL = "from itersel.vectors.feature_names import TEMPLATES; TEMPLATES.plugin('New').value(None)"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.limits import CASES, METRICS
+from itersel.evaluate.score_names import CASES, METRICS
 from itersel.report.page import render as render_module
 from itersel.report.page.charts import charts
 from itersel.report.page.document import read_document

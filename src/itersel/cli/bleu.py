@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
-from itersel.limits import METRICS, TOKENIZERS
+from itersel.evaluate.score_names import METRICS, TOKENIZERS
 
 if TYPE_CHECKING:
     from itersel.evaluate.significance import MetricScores

@@ -9,7 +9,7 @@ from itersel.cli.arguments import add_optional_files, add_options, add_output, a
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.limits import TOKENIZED_BLEU
+from itersel.evaluate.score_names import TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore

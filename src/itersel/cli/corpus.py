@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from itersel.cli.arguments import add_jobs, add_options, language, positive, split
 from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.corpus.corpora import (
+    DEDUPLICATION,
     FORMATS,
+    MAX_COLUMNS,
     RECORDS,
     TABLES,
     Columns,
@@ -24,16 +26,9 @@ from itersel.corpus.corpora import (
     format_of,
     other_than,
 )
+from itersel.corpus.debian import DEBIAN_MIRROR, DEBIAN_RELEASE
+from itersel.corpus.text_names import HELD_OUT, TEST_SET_PATTERN, is_test_set_name
 from itersel.errors import InputError
-from itersel.limits import (
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEDUPLICATION,
-    HELD_OUT,
-    MAX_COLUMNS,
-    TEST_SET_PATTERN,
-    is_test_set_name,
-)
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation

@@ -18,10 +18,9 @@ from itersel.cli.arguments import (
     read_placed,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.search import ForestSettings, ListSettings, Search
+from itersel.config.search import MAX_K_BEST, ForestSettings, ListSettings, Search
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
-from itersel.limits import MAX_K_BEST
 
 MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
 

@@ -10,7 +10,7 @@ from itersel.atomic import temporary_folder
 from itersel.cli.arguments import add_options, add_output, add_text_output
 from itersel.config.command_line import refuse, whole
 from itersel.errors import InputError
-from itersel.limits import MAX_ORDER
+from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
 # how the names of compiled models end

@@ -8,7 +8,7 @@ from pathlib import Path
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
 from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
 from itersel.errors import InputError
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
+from itersel.evaluate.score_names import TEXT_SCORES, TOKENIZED_BLEU
 
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.

@@ -7,7 +7,7 @@ import sys
 
 from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
 from itersel.config.command_line import whole
-from itersel.limits import MAX_K_BEST
+from itersel.config.search import MAX_K_BEST
 
 PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 

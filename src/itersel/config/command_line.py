@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any, NoReturn, TypeVar
 
 from itersel.config.options import BOUNDS, split_optional, types_of
-from itersel.limits import parse_number
+from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
 # How messages state the limits of a number.

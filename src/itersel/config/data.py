@@ -7,19 +7,14 @@ from functools import partial
 
 from itersel.config.names import Names, check_text_name
 from itersel.config.options import option, option_of, paths, section
-from itersel.corpus.corpora import Columns, Fields
-from itersel.limits import (
-    ADDRESS_PATTERN,
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEDUPLICATION,
-    DEFAULT_LINE_BYTES,
-    LANGUAGE_PATTERN,
-    MAX_RAW_LINE_BYTES,
-    MIN_RAW_LINE_BYTES,
-    NO_TEST_SETS,
-    RELEASE_PATTERN,
-)
+from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
+from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
+from itersel.corpus.text_names import LANGUAGE_PATTERN, NO_TEST_SETS
+
+# Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
+MIN_RAW_LINE_BYTES = 2**10
+DEFAULT_LINE_BYTES = 2**20
+MAX_RAW_LINE_BYTES = 2**24
 
 DATA_KINDS = ("libreoffice-help", "files", "lists")
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"

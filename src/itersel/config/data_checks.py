@@ -11,8 +11,8 @@ from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
+from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
-from itersel.limits import NO_TEST_SETS, is_test_set_name
 from itersel.storage.files import suffixes
 
 # The forms of a text: parallel files, or just one of the others.

@@ -7,7 +7,7 @@ from functools import partial
 
 from itersel.config.names import Names, check_name
 from itersel.config.options import option
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
+from itersel.evaluate.score_names import TEXT_SCORES, TOKENIZED_BLEU, TOKENIZERS
 
 TOKENIZATIONS = ("13a", "none")
 

@@ -19,8 +19,8 @@ from itersel.corpus.corpora import Reading
 from itersel.corpus.split import HeldOutPairs
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
-from itersel.limits import MAX_INTEGER
 from itersel.storage.files import line_blocks
+from itersel.storage.numbers import MAX_INTEGER
 
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions

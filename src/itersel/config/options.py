@@ -16,6 +16,10 @@ from typing import Any, NoReturn, TypeVar
 from itersel.errors import InputError, check_choice, suggest
 from itersel.plugins import Extensible, Joined
 
+MAX_SEED = 2**31 - 1
+# The largest seed that numpy takes.
+MAX_NUMPY_SEED = 2**32 - 1
+
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
 EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"

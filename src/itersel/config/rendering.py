@@ -20,7 +20,8 @@ from itersel.config.options import (
 from itersel.config.sections import TYPE_NAMES, plain
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
-from itersel.limits import MAX_INTEGER, TEST_SET_PATTERN
+from itersel.corpus.text_names import TEST_SET_PATTERN
+from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.labels import reference_columns
-from itersel.limits import text_name
+from itersel.corpus.text_names import reference_columns, text_name
 
 
 def test_sets(config: Config) -> dict[str, str]:

@@ -15,10 +15,10 @@ from itersel.config.evaluation import Evaluation, Report
 from itersel.config.learners import ALL_LEARNERS, Batch, HeldOut, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
-from itersel.config.options import NAME_PATTERN, option, option_of, section
-from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.options import MAX_SEED, NAME_PATTERN, option, option_of, section
+from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
-from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED
+from itersel.lm.order import MAX_ORDER
 
 TUNING_SETS = ("dev", "train")
 

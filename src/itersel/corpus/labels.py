@@ -36,11 +36,6 @@ def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int |
     return labels
 
 
-def reference_columns(count: int) -> list[str]:
-    """Return the columns of references: target, target.1, target.2 and so on."""
-    return [f"target.{number}" if number else "target" for number in range(count)]
-
-
 def require_label(labels: Sequence[str], name: str, path: FilePath | None = None) -> None:
     """Raise an InputError with the most frequent labels of a text if `name` is not among them."""
     if name not in labels:

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel import __version__
-from itersel.corpus.labels import read_labels, reference_columns
+from itersel.corpus.labels import read_labels
 from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, read_text, split_words
+from itersel.corpus.text_names import SPLITS, reference_columns, text_name
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
-from itersel.limits import SPLITS, text_name
 from itersel.processes import map_blocks
 from itersel.progress import count_up
 from itersel.storage.files import write_lines

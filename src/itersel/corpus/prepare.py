@@ -20,9 +20,9 @@ from pathlib import Path
 
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import LANGUAGE_PATTERN
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
-from itersel.limits import LANGUAGE_PATTERN
 from itersel.storage.files import open_output
 from itersel.storage.json_files import check_counts, parse_json, read_json
 

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from itersel.errors import CombinedInputError, FilePath, InputError
-from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.files import line_blocks, without_compression
+from itersel.storage.files import MAX_LINE_BYTES, line_blocks, without_compression
 
 FIELD_SEPARATOR = "|||"
 # Maximum number of bad lines of a text that are listed.

@@ -21,8 +21,8 @@ import itersel
 from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.references import References, ShardReferences, grouped_references, join_references
 from itersel.config.search import Search
-from itersel.corpus.labels import reference_columns
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import reference_columns
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.errors import FilePath, InputError

@@ -16,7 +16,7 @@ import numpy as np
 
 from itersel.errors import InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
-from itersel.limits import CASES, METRICS
+from itersel.evaluate.score_names import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, FilePath, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 

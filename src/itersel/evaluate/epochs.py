@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from itersel.errors import FilePath, checked
-from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.evaluate.score_names import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
 from itersel.storage.json_files import from_json, read_json, write_json
 
 

@@ -46,11 +46,11 @@ from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, In
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates, count_bins
-from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import Ragged, offsets_of, string_table, take_rows
+from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.

@@ -20,9 +20,9 @@ from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GL
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
-from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
-from itersel.plugins import TEMPLATES, Plugin
+from itersel.plugins import Plugin
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.vectors.features import (
     feature_groups,
     feature_keys,

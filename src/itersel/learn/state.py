@@ -32,9 +32,9 @@ from itersel.learn.parameter_kernels import (
     settle_all,
     update,
 )
-from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array, FilePath, damaged_file, numbers, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
+from itersel.storage.numbers import MAX_INTEGER
 from itersel.storage.strings import Strings, StringTable, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
 from itersel.vectors.weights import (

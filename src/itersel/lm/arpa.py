@@ -14,12 +14,12 @@ import numpy as np
 
 from itersel.arrays import Float64s, Int32s
 from itersel.errors import InputError
-from itersel.limits import are_numeric
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
 from itersel.lm.lookup_kernels import ngram_keys
 from itersel.progress import count_up
 from itersel.storage.files import byte_blocks, open_output, packing_of
 from itersel.storage.formats import FilePath
+from itersel.storage.numbers import are_numeric
 from itersel.storage.strings import StringTable, string_table
 
 if TYPE_CHECKING:

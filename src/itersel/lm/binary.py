@@ -16,7 +16,6 @@ from itersel import __version__
 from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_read, parse_arpa
 from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
@@ -26,6 +25,7 @@ from itersel.lm.lookup_kernels import (
     ngram_keys,
     score_sentences,
 )
+from itersel.lm.order import MAX_ORDER
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers

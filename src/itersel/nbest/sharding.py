@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.corpus.labels import reference_columns
 from itersel.corpus.text import check_line_counts
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.limits import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 from itersel.nbest.lists import (
     DENSE_NAMES,
     Parser,
@@ -29,6 +28,7 @@ from itersel.nbest.lists import (
 from itersel.progress import count_up
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
+from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 
 # Translations that are parsed before they are dropped from memory, and characters that wait to be written.
 PARSED, WAITING = 20_000, 1 << 26

@@ -13,8 +13,8 @@ from itersel.config.sections import plain
 from itersel.config.settings import as_json
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
-from itersel.corpus.labels import reference_columns
 from itersel.corpus.text import check_line_counts, read_text
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
 from itersel.nbest.lists import read_quality
 from itersel.nbest.sharding import find_lists, summarise

@@ -23,7 +23,7 @@ from itersel.config.tasks import (
     labels_of,
 )
 from itersel.config.values import Config, Experiment
-from itersel.limits import TOKENIZED_BLEU
+from itersel.evaluate.score_names import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts

@@ -16,7 +16,7 @@ from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
-from itersel.limits import text_name
+from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files, own_seed
 
 HASH = "hash"

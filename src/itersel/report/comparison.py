@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
+from itersel.corpus.text_names import POOLED
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import Metric, References, read_references, read_translations
-from itersel.limits import POOLED
 from itersel.report.scores import (
     Scores,
     better_than,

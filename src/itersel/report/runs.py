@@ -30,6 +30,7 @@ from itersel.evaluate.metrics import (
     read_references,
     read_translations,
 )
+from itersel.evaluate.score_names import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,
@@ -39,7 +40,6 @@ from itersel.evaluate.significance import (
     paired_differences,
     sign_test,
 )
-from itersel.limits import TEXT_SCORES, TOKENIZED_BLEU
 from itersel.report.page.folder import RUN, read_run
 from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
 from itersel.report.page.table import best_on_devtest, read_table

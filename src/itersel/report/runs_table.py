@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import itersel
-from itersel.limits import TEXT_SCORES
+from itersel.evaluate.score_names import TEXT_SCORES
 from itersel.report.page.charts import differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view

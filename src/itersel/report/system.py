@@ -22,7 +22,7 @@ from itersel.evaluate.metrics import (
     read_translations,
     score_corpus,
 )
-from itersel.limits import TEXT_SCORES
+from itersel.evaluate.score_names import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 

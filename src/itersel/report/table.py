@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
+from itersel.corpus.text_names import POOLED
+from itersel.evaluate.score_names import CASES, METRICS, TEXT_SCORES
 from itersel.report.scores import REPEATED, MeanScore
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 

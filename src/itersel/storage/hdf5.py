@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
-from itersel.limits import max_unpacked
+from itersel.storage.files import max_unpacked
 from itersel.storage.formats import (
     Arrays,
     FileFormat,

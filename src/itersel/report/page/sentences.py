@@ -18,8 +18,8 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import text_name
 from itersel.evaluate.metrics import read_translations
-from itersel.limits import text_name
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.storage.files import read_lines

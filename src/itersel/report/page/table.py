@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
+from itersel.corpus.text_names import POOLED
 from itersel.evaluate.epochs import sign_of
-from itersel.limits import CASES, METRICS, POOLED
+from itersel.evaluate.score_names import CASES, METRICS
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
