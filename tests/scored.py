@@ -12,8 +12,8 @@ from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
-from itersel.report.system import ChosenSystem, write_system
 from itersel.storage.files import write_lines
+from itersel.system.chosen import ChosenSystem, write_system
 
 
 def make_system(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from itersel.learn.train import Training
     from itersel.lm.binary import LanguageModel
     from itersel.storage.formats import FilePath
-    from itersel.translate.system import TrainedSystem
+    from itersel.system.trained import TrainedSystem
     from itersel.vectors.weights import Weights
 
 
@@ -283,9 +283,9 @@ def load_system(path: FilePath) -> System:
     InputError
         If the system is missing or damaged.
     """
-    from itersel.translate import system
+    from itersel.system import trained
 
-    return System(system.load_system(path))
+    return System(trained.load_system(path))
 
 
 def _refuse_string(name: str, value: Sequence[object]) -> None:

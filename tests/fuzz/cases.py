@@ -29,7 +29,7 @@ from itersel.grammar import index, shard_format
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
-from itersel.translate.system import FORMAT as BUNDLE
+from itersel.system.trained import FORMAT as BUNDLE
 from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
 

@@ -13,9 +13,9 @@ from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare_systems
-from itersel.report.resources import FILES, read_resources
-from itersel.report.system import read_system, write_system
 from itersel.report.table import cells, text_table, tsv_table
+from itersel.system.chosen import read_system, write_system
+from itersel.system.resources import FILES, read_resources
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]

@@ -25,7 +25,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text_format", "grammar.extract"}),
         ("grammar extract", {"grammar.shard"},
          {"vectors.weights", "decode.search_kernels", "grammar.text_format"}),
-        ("step resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
+        ("step resources", {"system.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("step table", {"report.comparison", "report.table"}, {"report.tasks", "config.values"}),
         ("step tasks", {"report.tasks", "corpus.labels"}, {"report.table", "vectors.weights"}),

@@ -14,7 +14,7 @@ import pytest
 from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
-from itersel.translate.system import load_system
+from itersel.system.trained import load_system
 from itersel.translate.translator import (
     MAX_SENTENCE,
     MAX_SENTENCE_BYTES,

@@ -56,7 +56,7 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
 
 def _choose(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import choose_epoch
-    from itersel.report.system import ChosenSystem, keep_weights, write_system
+    from itersel.system.chosen import ChosenSystem, keep_weights, write_system
     from itersel.vectors.weights import has_stopped
 
     settings = read_settings(ChooseSettings, options.settings)
@@ -85,7 +85,7 @@ def _score_devtest(
     settings: Scoring, options: argparse.Namespace, translations: list[str]
 ) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
     """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
-    from itersel.report.system import score_epochs, score_epochs_as_text
+    from itersel.evaluate.epoch_scores import score_epochs, score_epochs_as_text
 
     task = options.labels, settings.task
     if (options.labels is None) != (settings.task is None):
@@ -125,7 +125,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.report.resources import FILES, Resources, write_resources
+    from itersel.system.resources import FILES, Resources, write_resources
 
     settings = read_settings(ResourceSettings, options.settings)
     files = {name: getattr(options, name) for name in FILES}

@@ -70,7 +70,7 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
 
 
 def _bundle(options: argparse.Namespace) -> None:
-    from itersel.translate.system import load_system, write_bundle
+    from itersel.system.trained import load_system, write_bundle
 
     write_bundle(options.output, load_system(options.system))
 

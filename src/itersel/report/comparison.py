@@ -24,7 +24,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.report.system import OF_ALL_RUNS, ChosenSystem, differing_attribute, read_system
+from itersel.system.chosen import OF_ALL_RUNS, ChosenSystem, differing_attribute, read_system
 
 Item = TypeVar("Item")
 

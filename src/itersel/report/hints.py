@@ -14,7 +14,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.evaluate.epochs import sign_of
-from itersel.report.system import read_system
+from itersel.system.chosen import read_system
 
 # Number of words in a sentence that is short, but not a heading.
 FEW, MANY = 4, 10

@@ -13,10 +13,10 @@ from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text_format import grammar_lines
 from itersel.progress import count_up
-from itersel.report.resources import TranslationSettings, read_resources
 from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.storage.formats import FilePath
-from itersel.translate.system import TrainedSystem, load_system
+from itersel.system.resources import TranslationSettings, read_resources
+from itersel.system.trained import TrainedSystem, load_system
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_weights
 

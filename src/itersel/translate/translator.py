@@ -22,7 +22,7 @@ from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
 from itersel.processes import map_blocks
 from itersel.storage.formats import FilePath
-from itersel.translate.system import TrainedSystem, load_system
+from itersel.system.trained import TrainedSystem, load_system
 
 # The longest sentence that `itersel translate` accepts, in words and in bytes; it takes about ten seconds.
 MAX_SENTENCE = 2000

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from itersel.evaluate.epoch_scores import score_epochs
 from itersel.report.page.folder import Run
-from itersel.report.system import ChosenSystem, score_epochs
 from itersel.storage.hdf5 import header_of
+from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_weights
 
 _EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")

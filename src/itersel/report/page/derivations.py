@@ -18,7 +18,7 @@ from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
 from itersel.report.page.table import read_table
-from itersel.report.system import read_system
+from itersel.system.chosen import read_system
 from itersel.vectors.weights import Weights, read_weights
 
 

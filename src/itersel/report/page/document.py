@@ -24,9 +24,9 @@ from itersel.report.page.folder import Run, describe_config, find_runs, read_opt
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.table import best_on_devtest, read_table
-from itersel.report.system import read_system
 from itersel.report.table import NOTES, is_experiment
 from itersel.storage.files import read_bytes, read_lines
+from itersel.system.chosen import read_system
 
 # Errors are at the end of long logs.
 LOG_BYTES = 1 << 16

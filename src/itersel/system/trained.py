@@ -26,10 +26,10 @@ from itersel.corpus.recase import Recaser, read_recaser
 from itersel.errors import InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
-from itersel.report.resources import TranslationSettings, read_resources
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat, FilePath
 from itersel.storage.json_files import from_json
+from itersel.system.resources import TranslationSettings, read_resources
 from itersel.vectors import weights as weight_file
 
 WEIGHTS = "weights.h5"

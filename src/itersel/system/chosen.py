@@ -1,28 +1,14 @@
-"""A trained system: its description, and its scores on devtest after each epoch."""
+"""A system at the epoch that was chosen on devtest: its description and weights."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from itersel.atomic import atomic_path
-from itersel.corpus.labels import lines_of, pick, read_labels, require_label
-from itersel.corpus.prepare import read_preparation, restore
-from itersel.corpus.recase import read_recaser
 from itersel.errors import FilePath, checked
-from itersel.evaluate.metrics import (
-    CorpusScore,
-    References,
-    make_bleu,
-    make_metrics,
-    read_references,
-    read_translations,
-    score_corpus,
-)
-from itersel.evaluate.score_names import TEXT_SCORES
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 
@@ -59,53 +45,6 @@ def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
         if getattr(one, key) != getattr(other, key):
             return key
     return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
-
-
-def score_epochs(
-    reference: Sequence[FilePath],
-    translations: Sequence[str],
-    tokenize: str,
-    labels: str | None = None,
-    task: str | None = None,
-) -> tuple[tuple[CorpusScore, ...], str]:
-    """Return the scores of each epoch (on the lines of a task, if given), and their sacrebleu signature."""
-    references, texts = _read_epochs(reference, translations, labels, task)
-    metric = make_bleu(references, tokenize)
-    return tuple(score_corpus(metric, text) for text in texts), metric.signature
-
-
-def score_epochs_as_text(
-    reference: Sequence[FilePath],
-    translations: Sequence[str],
-    by: str,
-    tokenizer: str,
-    detokenizer: tuple[FilePath, FilePath],
-    labels: str | None,
-    task: str | None,
-) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch, by one of `TEXT_SCORES`.
-
-    `detokenizer` are the files of the preparation and of the recaser; see also `score_epochs`.
-    """
-    references, texts = _read_epochs(reference, translations, labels, task)
-    metrics = {(metric.name, metric.case): metric for metric in make_metrics(references, tokenizer)}
-    metric = metrics[TEXT_SCORES[by]]
-    preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
-    return tuple(metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts)
-
-
-def _read_epochs(
-    paths: Sequence[FilePath], translations: Sequence[str], labels: str | None, task: str | None
-) -> tuple[list[References], Iterator[list[str]]]:
-    """Return the references and the translations of each epoch: the lines of a task, or all."""
-    references = read_references(paths)
-    lines: Sequence[int] = range(len(references[0]))
-    if labels is not None and task is not None:
-        found = read_labels(labels, len(lines), paths[0])
-        require_label(found, task, labels)
-        lines = lines_of(found, [task])
-    texts = (pick(read_translations(path, references, paths[0]), lines) for path in translations)
-    return [pick(one, lines) for one in references], texts
 
 
 def keep_weights(weights: str, output: str) -> int:
