@@ -59,7 +59,7 @@ class MadeUpRun:
             sentences = [made_up_sentence(self.random) for _ in range(sentences)]
         self.references = list(sentences)
         # thousands of small files that need not be synced to disk
-        with mock.patch("itersel.atomic._flush"):
+        with mock.patch("itersel.run.atomic._flush"):
             self._write()
 
     def _write(self) -> None:

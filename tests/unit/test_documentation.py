@@ -12,6 +12,7 @@ import yaml
 
 from itersel.align import sampler
 from itersel.cli.main import COMMANDS, make_parser
+from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import read_settings
@@ -22,7 +23,6 @@ from itersel.grammar import index, shard_format
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import selection
-from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
 from itersel.system import trained
 from itersel.tune import forests, generate

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from tests.limited import limited
 
-from itersel import sources
-from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
+from itersel.code import digests
+from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_modules(command, used, unused):
     assert used <= modules
     assert not unused & modules
     # what only passes options on does not count
-    assert not modules & {"config.options", "config.command_line", "cli.main", "progress"}
+    assert not modules & {"config.options", "config.command_line", "cli.main", "run.progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 
@@ -67,11 +67,11 @@ def copied(tmp_path, monkeypatch):
     """Return a copy of the package whose code is digested instead."""
 
     def forget():
-        for cached in (sources._imports_of, sources._exists, sources._tables, step_digest):
+        for cached in (digests._imports_of, digests._exists, digests._tables, step_digest):
             cached.cache_clear()
 
-    shutil.copytree(sources.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "PACKAGE", tmp_path / "itersel")
+    shutil.copytree(digests.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(digests, "PACKAGE", tmp_path / "itersel")
     forget()
     yield tmp_path / "itersel"
     forget()

@@ -41,7 +41,7 @@ from itersel.arrays import Int16s, Int32s, UInt64s
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import InputError
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table

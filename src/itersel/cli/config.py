@@ -55,7 +55,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.splits import has_lists
     from itersel.plan.estimates import estimate_cost
     from itersel.plan.nbest import describe_lists
-    from itersel.progress import duration
+    from itersel.run.progress import duration
 
     name = ", ".join(options.config)
     config = load_config(*options.config)

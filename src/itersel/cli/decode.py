@@ -60,7 +60,7 @@ def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
-    from itersel.progress import progress
+    from itersel.run.progress import progress
     from itersel.vectors.weights import read_weights
 
     weights = read_weights(options.weights)

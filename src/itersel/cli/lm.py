@@ -6,11 +6,11 @@ import argparse
 import re
 import sys
 
-from itersel.atomic import temporary_folder
 from itersel.cli.arguments import add_options, add_output, add_text_output
 from itersel.config.command_line import refuse, whole
 from itersel.errors import InputError
 from itersel.lm.order import MAX_ORDER
+from itersel.run.atomic import temporary_folder
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
 # how the names of compiled models end

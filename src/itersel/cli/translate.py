@@ -40,7 +40,7 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def _translate(options: argparse.Namespace) -> None:
-    from itersel.progress import count_up
+    from itersel.run.progress import count_up
     from itersel.storage.files import STANDARD_STREAM, open_output
     from itersel.translate.translator import Details, translate_text
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from itersel.cli.arguments import add_options, add_output, add_text_output, named_file, positive, seed
 from itersel.cli.blas import use_portable_blas
+from itersel.code.plugins import Joined
 from itersel.config.command_line import section_of
 from itersel.config.learners import HELD_OUT_ONLY, TUNERS
 from itersel.errors import InputError
-from itersel.plugins import Joined
 
 use_portable_blas()
 

@@ -13,8 +13,8 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
+from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
-from itersel.plugins import Extensible, Joined
 
 MAX_SEED = 2**31 - 1
 # The largest seed that numpy takes.

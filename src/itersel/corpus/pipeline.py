@@ -22,8 +22,8 @@ from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, 
 from itersel.corpus.text_names import SPLITS, reference_columns, text_name
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
-from itersel.processes import map_blocks
-from itersel.progress import count_up
+from itersel.run.processes import map_blocks
+from itersel.run.progress import count_up
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
 

@@ -23,7 +23,7 @@ from itersel.grammar.shard import count_sentences
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
 from itersel.learn.state import ShardWeights, Start, WeightTable
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.vectors.weights import Weights, check_magnitude, make_weights
 
 # That of the pairs of losses.

@@ -25,7 +25,7 @@ from itersel.nbest.lists import (
     translation_lines,
     value_names,
 )
-from itersel.progress import count_up
+from itersel.run.progress import count_up
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE

@@ -17,7 +17,7 @@ import itersel
 from itersel.config.mixing import PathFollowing, Selection
 from itersel.config.steps import MixSettings
 from itersel.errors import InputError
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathStep, next_step, read_step, require_stopped
 from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, feature_norms

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from itersel.arrays import Int64s, UInt8s
 from itersel.errors import InputError
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries
 from itersel.storage.formats import Digest, check_digests, check_strings, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header

@@ -19,8 +19,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.arrays import UInt8s
-from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
+from itersel.run.atomic import atomic_path
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, checksum
 
 MAGIC = b"ITERSEL\x02"

@@ -16,8 +16,8 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-from itersel.atomic import atomic_path, named
 from itersel.errors import FilePath, InputError, opening
+from itersel.run.atomic import atomic_path, named
 
 # The limit for lines of all other text.
 MAX_LINE_BYTES = 2**26

@@ -28,8 +28,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
+from itersel.run.atomic import atomic_path
 from itersel.storage.files import max_unpacked
 from itersel.storage.formats import (
     Arrays,

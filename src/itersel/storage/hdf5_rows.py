@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.atomic import atomic_path
+from itersel.run.atomic import atomic_path
 from itersel.storage.formats import Array, Digest, FileFormat, FilePath, without_extra
 from itersel.storage.hdf5 import VERSION, write_header
 

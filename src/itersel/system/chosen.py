@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from itersel.atomic import atomic_path
 from itersel.errors import FilePath, checked
+from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import from_json, read_json, write_json
 from itersel.vectors.weights import read_weights
 

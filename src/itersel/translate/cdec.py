@@ -9,10 +9,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.text_format import grammar_lines
-from itersel.progress import count_up
+from itersel.run.atomic import atomic_path
+from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.storage.formats import FilePath
 from itersel.system.resources import TranslationSettings, read_resources

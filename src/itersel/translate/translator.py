@@ -20,7 +20,7 @@ from itersel.decode.output import feature_values, text_of
 from itersel.errors import InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
-from itersel.processes import map_blocks
+from itersel.run.processes import map_blocks
 from itersel.storage.formats import FilePath
 from itersel.system.trained import TrainedSystem, load_system
 

@@ -19,7 +19,7 @@ import numpy as np
 from itersel.arrays import Float64s, Int64s
 from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 

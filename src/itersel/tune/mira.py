@@ -8,7 +8,7 @@ import numpy as np
 
 from itersel.arrays import Float64s
 from itersel.bleu.score_kernels import ORDER
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
 

@@ -19,7 +19,7 @@ from itersel.evaluate.epochs import sign_of
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.weights import as_weights, score_lists
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import offsets_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of

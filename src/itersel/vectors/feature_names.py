@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from itersel.plugins import Extensible
+from itersel.code.plugins import Extensible
 
 # Dense features of a rule in a sentence's grammar (counts differ between sentences because of leave-one-out).
 GRAMMAR_FEATURES = (

@@ -13,11 +13,11 @@ from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import LanguageModel, load_model
-from itersel.progress import progress
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
 from itersel.report.page.table import read_table
+from itersel.run.progress import progress
 from itersel.system.chosen import read_system
 from itersel.vectors.weights import Weights, read_weights
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from itersel.code_check import CODE_VARIABLE, check_code, fingerprint
+from itersel.code.edits import CODE_VARIABLE, check_code, fingerprint
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
