@@ -37,11 +37,11 @@ from itersel.align.sampler_kernels import (
     sample,
 )
 from itersel.align.symmetrize import DIRECTIONS
-from itersel.arrays import Int16s, Int32s, UInt64s
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.run.progress import progress
+from itersel.storage.arrays import Int16s, Int32s, UInt64s
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table

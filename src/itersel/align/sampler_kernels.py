@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import inline_kernel, leaf_kernel, prefetch
+from itersel.storage.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
+from itersel.storage.arrays import Int32s, Int64s
 from itersel.storage.formats import FilePath, damaged, damaged_file
 from itersel.storage.strings import offsets_of, take_rows
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4

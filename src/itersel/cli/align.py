@@ -13,8 +13,8 @@ from itersel.errors import InputError
 
 if TYPE_CHECKING:
     from itersel.align.sampler_kernels import SentencePairs
-    from itersel.arrays import Int16s
     from itersel.corpus.alignments import Point
+    from itersel.storage.arrays import Int16s
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:

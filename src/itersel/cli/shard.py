@@ -12,7 +12,7 @@ from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
 if TYPE_CHECKING:
-    from itersel.arrays import Int64s
+    from itersel.storage.arrays import Int64s
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_options, add_text_output, not_negative
 
 if TYPE_CHECKING:
-    from itersel.arrays import Int64s
+    from itersel.storage.arrays import Int64s
     from itersel.vectors.weights import Weights
 
 PARTS = {

@@ -15,7 +15,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.config.search import MAX_K_BEST, Search
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
@@ -34,6 +33,7 @@ from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.strings import offsets_of
 from itersel.vectors.feature_names import DECODER_FEATURES
 from itersel.vectors.weights import Weights, find_named, find_weights

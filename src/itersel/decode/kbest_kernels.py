@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
 from itersel.decode.scoring_kernels import NONE, SentenceRules, ShardRules
 from itersel.grammar.array_kernels import doubled, sort_stably
+from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
 
 class Derivations(NamedTuple):

@@ -18,7 +18,6 @@ import numpy as np
 import xxhash
 
 import itersel
-from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.references import References, ShardReferences, grouped_references, join_references
 from itersel.config.search import Search
 from itersel.corpus.text import split_words
@@ -29,6 +28,7 @@ from itersel.errors import FilePath, InputError
 from itersel.grammar.shard import FeatureRows, Shard, read_shard
 from itersel.lm.binary import load_model
 from itersel.nbest.lists import DENSE_NAMES, NBest, read_nbest, read_numbers, without_duplicates
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
+from itersel.storage.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
 
 NONE = -1
 SEGMENTS = 3  # target words before, between and behind at most two nonterminals

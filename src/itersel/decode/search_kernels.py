@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
 from itersel.decode.parse_kernels import Forest
@@ -15,6 +14,7 @@ from itersel.decode.trie_kernels import Trie
 from itersel.grammar.array_kernels import sort_stably
 from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
 # of rules is without context, and the second may well be the best one in context. docs/decoder.md has the

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, NONE, ShardRules
 from itersel.grammar.shard_kernels import CATEGORY_S
+from itersel.storage.arrays import Bools, Int32s, Int64s
 
 NONTERMINAL = -1  # the trie's edge of an X; other categories have -2, -3, ...
 SYMBOL_MASK = (1 << 32) - 1

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.bleu.references import join_references
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
+from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.strings import offsets_of, string_table
 from itersel.vectors.feature_names import (
     DEFAULT_TEMPLATES,

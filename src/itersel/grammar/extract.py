@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel import __version__
-from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.bleu.references import ShardReferences, join_references
 from itersel.config.search import Grammar
 from itersel.corpus.text import check_line_counts, split_words
@@ -46,6 +45,7 @@ from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, In
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates, count_bins
+from itersel.storage.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
 from itersel.grammar.pattern_kernels import (
@@ -48,6 +47,7 @@ from itersel.grammar.rule_kernels import (
     vote_alignment,
     write_targets,
 )
+from itersel.storage.arrays import Int32s, Int64s
 
 # elements of Rules.size
 RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)

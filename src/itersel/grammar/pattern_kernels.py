@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import accumulate
 from itersel.grammar.index_kernels import IndexArrays
+from itersel.storage.arrays import Bools, Int32s, Int64s, UInt8s
 
 # bits of a block number in the key of a pattern
 BLOCK_BITS = 21

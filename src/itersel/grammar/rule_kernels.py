@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown
 from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_BEGIN, LINK_HIGH, LINK_LOW
 from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.storage.arrays import Int32s, Int64s
 
 VARIANTS = 4
 BEFORE, AFTER = 1, 2

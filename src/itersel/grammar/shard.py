@@ -23,13 +23,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import xxhash
 
-from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.bleu.references import References, ShardReferences, grouped_references
 from itersel.errors import InputError, checked, located
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import Rules
+from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.storage.formats import FilePath, damaged, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table

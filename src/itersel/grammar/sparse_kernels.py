@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import inline_kernel, kernel
 from itersel.grammar.dispatch_kernels import R as IDENTITY
 from itersel.grammar.dispatch_kernels import count_slots, name_code, put_name
 from itersel.grammar.template_kernels import NO_CODE, Rules, put, put_identity
+from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 COLLISION = -1

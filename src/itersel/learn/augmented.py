@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s
 from itersel.bleu.score_kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
@@ -22,6 +21,7 @@ from itersel.learn.augmented_kernels import (
     make_partials,
     search_augmented,
 )
+from itersel.storage.arrays import Float64s
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.
 BEAM = 2

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s
 from itersel.bleu.references import References
 from itersel.bleu.score_kernels import ORDER, REFERENCE, closest_length, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.scoring_kernels import NONE
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s
 
 # Words at the edge of a partial translation that n-grams across the edge can contain.
 MARGIN = ORDER - 1

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
 # rounds.

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.formats import MAX_MAGNITUDE
 
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)

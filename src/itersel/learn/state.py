@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import itersel
-from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
 from itersel.config.sections import plain
 from itersel.decode.decoder import WeightVectors
@@ -32,6 +31,7 @@ from itersel.learn.parameter_kernels import (
     settle_all,
     update,
 )
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.formats import Array, FilePath, damaged_file, numbers, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.numbers import MAX_INTEGER

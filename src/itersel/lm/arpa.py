@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s
 from itersel.errors import InputError
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
 from itersel.lm.lookup_kernels import ngram_keys
 from itersel.run.progress import count_up
+from itersel.storage.arrays import Float64s, Int32s
 from itersel.storage.files import byte_blocks, open_output, packing_of
 from itersel.storage.formats import FilePath
 from itersel.storage.numbers import are_numeric

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_read, parse_arpa
@@ -27,6 +26,7 @@ from itersel.lm.lookup_kernels import (
 )
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.strings import StringTable, offsets_of, string_table

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from itersel.arrays import UInt64s
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
+from itersel.storage.arrays import UInt64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines

@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel, prefetch
 from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
@@ -37,6 +36,7 @@ from itersel.lm.lookup_kernels import (
     first_slot,
     score_word,
 )
+from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.numbers import parse_number

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
@@ -26,6 +25,7 @@ from itersel.nbest.lists import (
     value_names,
 )
 from itersel.run.progress import count_up
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE

@@ -14,10 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import InputError
 from itersel.nbest.lists import NBest, named_numbers, parse_object, read_nbest, value_names
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE, FilePath
 from itersel.storage.numbers import parse_number

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s
 from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import show
 from itersel.config.reading import read_config
@@ -45,6 +44,7 @@ from itersel.report.page.sentences import references_of, split_of_test_set, tran
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.report.table import is_experiment
+from itersel.storage.arrays import Float64s
 from itersel.storage.text_table import Content
 
 TABLE = "report/table.json"

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.formats import MAX_MAGNITUDE
 
 L0, L1, L2, LINF, SUM = range(5)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s, UInt64s
 from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Entries, WeightColumns, column_totals
+from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray

@@ -18,10 +18,10 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Int64s, UInt8s
 from itersel.errors import InputError
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries
+from itersel.storage.arrays import Int64s, UInt8s
 from itersel.storage.formats import Digest, check_digests, check_strings, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.vectors.feature_kernels import hash_names

@@ -18,9 +18,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from itersel.arrays import UInt8s
 from itersel.errors import FilePath, InputError, checked, opening
 from itersel.run.atomic import atomic_path
+from itersel.storage.arrays import UInt8s
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, checksum
 
 MAGIC = b"ITERSEL\x02"

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.bleu.references import grouped_references
 from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.errors import InputError, checked
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat, FilePath, damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable, concatenate, offsets_of, places_of, string_table, sum_rows

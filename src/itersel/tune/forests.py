@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float64s, Int32s
 from itersel.bleu.references import References, grouped_references
 from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s, Int32s
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged, damaged_file, numbers, offsets
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import offsets_of, places_of, sum_rows

@@ -17,12 +17,12 @@ import numpy as np
 import xxhash
 
 import itersel
-from itersel.arrays import UInt64s
 from itersel.bleu.score_kernels import ORDER, ngram_matches
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.nbest.lists import HASH_DIGITS
 from itersel.run.progress import progress
+from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, FilePath, numbers, offsets, strings
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.vectors.weights import Weights, make_weights, read_weights

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.tune.accumulate import Pool
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 

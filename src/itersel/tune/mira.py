@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itersel.arrays import Float64s
 from itersel.bleu.score_kernels import ORDER
 from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.score_kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.tune.accumulate import Pool, SparseRows
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.bleu.references import join_references
 from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.config.learners import TUNERS, Batch
@@ -20,6 +19,7 @@ from itersel.evaluate.metrics import References, checked_references, make_metric
 from itersel.nbest.lists import NBest, read_nbest, read_quality, without_duplicates
 from itersel.nbest.weights import as_weights, score_lists
 from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.formats import FilePath
 from itersel.storage.strings import offsets_of, take_rows
 from itersel.tune.accumulate import Pool, SparseRows, check_matches, name_of

@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
-from itersel.arrays import Float64s, Int64s
 from itersel.bleu.score_kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.tune.accumulate import Pool, SparseRows
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.tune.accumulate import FileLists, ListFile, Pool, SparseRows
 from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Bools, Float64s, UInt64s
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
+from itersel.storage.arrays import Bools, Float64s, UInt64s
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.report.page.folder import Run, read_optional
 from itersel.select.selection import MATRIX
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.features import feature_groups, find_groups
