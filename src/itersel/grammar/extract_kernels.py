@@ -12,16 +12,16 @@ import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
-from itersel.grammar.pattern_kernels import (
+from itersel.grammar.match_kernels import (
     Blocks,
     Matches,
-    RuleLimits,
     match_seconds,
     match_thirds,
     size_seconds,
     sort_positions,
     take_sample,
 )
+from itersel.grammar.pattern_kernels import RuleLimits
 from itersel.grammar.rule_kernels import (
     AFTER,
     ALL_OCCURRENCES,
