@@ -26,7 +26,7 @@ from itersel.cli.main import main
 from itersel.decode import lists
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
-from itersel.learn.state import STATE
+from itersel.learn.training import STATE
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
 from itersel.system.trained import FORMAT as BUNDLE

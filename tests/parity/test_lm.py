@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm.arpa import Arpa, NGrams, parse_arpa
+from itersel.lm.arpa import Arpa, parse_arpa
 from itersel.lm.binary import compile_model, load_model, score_lines
 from itersel.lm.estimate import estimate
+from itersel.lm.ngrams import NGrams
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.files import read_bytes, read_lines
 

@@ -15,8 +15,9 @@ import numpy as np
 from itersel.errors import InputError
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
 from itersel.lm.lookup_kernels import ngram_keys
+from itersel.lm.ngrams import END, START, UNKNOWN, NGrams
 from itersel.run.progress import count_up
-from itersel.storage.arrays import Float64s, Int32s
+from itersel.storage.arrays import Float64s
 from itersel.storage.files import byte_blocks, open_output, packing_of
 from itersel.storage.formats import FilePath
 from itersel.storage.numbers import are_numeric
@@ -25,7 +26,6 @@ from itersel.storage.strings import StringTable, string_table
 if TYPE_CHECKING:
     from itersel.lm.estimate import EstimatedModel
 
-UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
 CAPITAL_UNKNOWN = b"<UNK>"
 # How a binary file of KenLM begins.
@@ -37,14 +37,6 @@ READ, WRITTEN = 2**14, 2**16
 
 # The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
-
-
-class NGrams(NamedTuple):
-    """The n-grams of one order; log10."""
-
-    words: Int32s  # (n-grams, order): numbers of words
-    log10_probability: Float64s  # (n-grams)
-    backoff: Float64s  # (n-grams): 0 if the file has none
 
 
 class Arpa(NamedTuple):

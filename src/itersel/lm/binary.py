@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_read, parse_arpa
+from itersel.lm.arpa import Arpa, as_read, parse_arpa
 from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
@@ -24,6 +24,7 @@ from itersel.lm.lookup_kernels import (
     ngram_keys,
     score_sentences,
 )
+from itersel.lm.ngrams import END, START, UNKNOWN, NGrams
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.lm.arpa import NGrams
 from itersel.lm.estimate_kernels import counting_sort, longer_ngrams
+from itersel.lm.ngrams import NGrams
 from itersel.lm.numbered_text import END_ID, START_ID, NumberedText
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Float64s, Int32s, Int64s

@@ -16,7 +16,7 @@ from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.errors import InputError
-from itersel.lm.arpa import END, START, UNKNOWN
+from itersel.lm.ngrams import END, START, UNKNOWN
 from itersel.storage.arrays import UInt64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.diskarray import DiskArray
