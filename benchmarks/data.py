@@ -15,9 +15,9 @@ from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.text import split_words
 from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
-from itersel.report.resources import Settings
 from itersel.storage.files import open_output, read_lines
-from itersel.translate.system import TrainedSystem, write_bundle
+from itersel.system.resources import TranslationSettings
+from itersel.system.trained import TrainedSystem, write_bundle
 from itersel.vectors.weights import read_weights
 
 SHARD_SENTENCES = 1000
@@ -108,7 +108,7 @@ def make_bundle(data: Data) -> Path:
         read_weights(data.weights),
         Preparation("de", "en"),
         recaser.recaser(),
-        Settings(pop_limit=200, features="all", extraction=Grammar()),
+        TranslationSettings(pop_limit=200, features="all", extraction=Grammar()),
     )
     path = data.work / "system.bundle"
     write_bundle(path, system)

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.kernels import ORDER
-from itersel.limits import DENSE_FEATURES
+from itersel.bleu.score_kernels import ORDER
 from itersel.lists.files import FORMAT
 from itersel.lists.table import DIGITS
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.strings import StringTable, offsets_of, string_table
 from itersel.tune.generate import START
+from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
 
 SENTENCES, K_BEST, ITERATIONS = 1029, 100, 10

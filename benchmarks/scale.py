@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.data import Data, prepare
 from benchmarks.measure import Run, itersel, machine, run
-from itersel.corpus.columns import format_points, read_alignment
+from itersel.corpus.alignments import format_points, read_alignment
 from itersel.storage.files import open_output, read_lines
 
 SHARD_PAIRS = 725  # as with 2,290 shards of 1.66 million pairs

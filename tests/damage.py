@@ -13,7 +13,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.storage.arrayfile import ALIGNMENT, DIGEST_BYTES, MAGIC
-from itersel.storage.formats import digest
+from itersel.storage.formats import checksum
 from itersel.storage.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest, write_attribute
 
 LARGEST_SEALED = 1 << 28  # bytes
@@ -34,7 +34,7 @@ def reseal(stream: h5py.File) -> None:
         if item.shape is None or item.dtype.kind not in "iufb" or item.nbytes > LARGEST_SEALED:
             continue
         if not item.is_virtual and not item.external:  # HDF5 may crash on the targets of these
-            digests[name] = digest(np.asarray(item[()]).reshape(item.shape or (1,)))
+            digests[name] = checksum(np.asarray(item[()]).reshape(item.shape or (1,)))
     attributes = {name: _value(stream.attrs[name]) for name in stream.attrs if name not in (FORMAT, DIGESTS)}
     if all(isinstance(value, str | int | float) for value in attributes.values()):
         digests[ATTRIBUTES] = attributes_digest(attributes)
@@ -123,7 +123,7 @@ class Parts:
             entry["position"] = _align(len(body))
             body += bytes(entry["position"] - len(body)) + np.ascontiguousarray(array).tobytes()
             if seal:
-                entry["digest"] = digest(array)
+                entry["digest"] = checksum(array)
         self.header["size"] = len(body)
         return body
 

@@ -11,10 +11,10 @@ from tests.scored import learn_recaser, make_system
 
 from itersel.config.values import Config
 from itersel.corpus.prepare import Preparation, write_preparation
-from itersel.report.comparison import Output, Translations, compare
+from itersel.report.comparison import Output, Translations, compare_systems
 from itersel.report.page.folder import write_run
-from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
+from itersel.system.chosen import ChosenSystem, write_system
 from itersel.vectors.weights import make_weights, write_weights
 
 WORDS = ["the", "a", "of", "open", "close", "file", "dialog", "menu", "text", "table", "chart", "page"]
@@ -60,7 +60,7 @@ class MadeUpRun:
             sentences = [made_up_sentence(self.random) for _ in range(sentences)]
         self.references = list(sentences)
         # thousands of small files that need not be synced to disk
-        with mock.patch("itersel.atomic._flush"):
+        with mock.patch("itersel.run.atomic._flush"):
             self._write()
 
     def _write(self) -> None:
@@ -76,11 +76,11 @@ class MadeUpRun:
                 self._evaluation(systems)
                 systems += map(Output, self.others)
             test_set = Translations("test", systems, self.translations, [self.references])
-            self.table = compare([test_set], trials=20)
+            self.table = compare_systems([test_set], trials=20)
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
 
-    def _evaluation(self, systems: Sequence[System]) -> None:
+    def _evaluation(self, systems: Sequence[ChosenSystem]) -> None:
         self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]
         names = [*(system.name for system in systems), *self.others]
         texts = dict(zip(names, self.translations, strict=True))
@@ -94,7 +94,7 @@ class MadeUpRun:
         experiment = {"epochs": self.epochs, "tasks": {"name": "random", "shards": SHARDS}}
         return {"name": self.folder.name, "seed": 7, "experiments": dict.fromkeys(self.names, experiment)}
 
-    def _run(self, name: str, repeat: int) -> System:
+    def _run(self, name: str, repeat: int) -> ChosenSystem:
         run = name if repeat == 1 else f"{name}.repeat-{repeat}"
         folder, fails = self.folder / "experiments" / run, name in self.unfinished
         bleu = tuple(round(self.random.uniform(20, 40), 2) for _ in range(self.epochs))

@@ -12,11 +12,13 @@ from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.evaluate.epochs import choose_epoch
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
-from itersel.report.system import System, write_system
 from itersel.storage.files import write_lines
+from itersel.system.chosen import ChosenSystem, write_system
 
 
-def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1, **changes: Any) -> System:
+def make_system(
+    name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1, **changes: Any
+) -> ChosenSystem:
     """Return the description of a system with these scores on devtest after its epochs."""
     scores = tuple(bleu)
     settings = {"learner": "perceptron", "mixing": "selection", "tune_on": "train", "features": "all"}
@@ -33,7 +35,7 @@ def make_system(name: str, bleu: Sequence[float] = (30.0, 31.0), repeat: int = 1
         "passed_on": 0,
         "settings": {},
     }
-    return System(**{"name": name, "repeat": repeat, **settings, **found, **changes})
+    return ChosenSystem(**{"name": name, "repeat": repeat, **settings, **found, **changes})
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:
@@ -54,7 +56,10 @@ def write_detokenizer(folder: Path, lines: Sequence[str], **keys: Any) -> list[s
 
 
 def write_test_set(
-    folder: Path, systems: Sequence[System], translations: Sequence[Sequence[str]], reference: Sequence[str]
+    folder: Path,
+    systems: Sequence[ChosenSystem],
+    translations: Sequence[Sequence[str]],
+    reference: Sequence[str],
 ) -> dict[str, Any]:
     """Write the files of a test set; returns them as `itersel step table` reads them."""
     folder.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from tests.naive.tuning import ORDER, Sentence, Translation
 from tests.steps import settings
 from tests.systems import itersel
 
-from itersel.bleu.kernels import Statistics
+from itersel.bleu.score_kernels import Statistics
 from itersel.cli.main import main
 from itersel.config.learners import TUNERS
 from itersel.grammar.build import Rule, make_shard

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from itersel.learn.learners.margin_perceptron import MarginPerceptron as MarginPerceptron
     from itersel.learn.learners.mira import Mira as Mira
     from itersel.learn.learners.perceptron import Perceptron as Perceptron
-    from itersel.learn.train import Training as Training
+    from itersel.learn.training import Training as Training
     from itersel.lists.rescoring import rescore as rescore
     from itersel.lists.weights import read_weights as read_weights
     from itersel.lists.weights import write_weights as write_weights
@@ -67,7 +67,7 @@ _MODULES = {
     "itersel.learn.learners.margin_perceptron": ("MarginPerceptron",),
     "itersel.learn.learners.mira": ("Mira",),
     "itersel.learn.learners.perceptron": ("Perceptron",),
-    "itersel.learn.train": ("Training",),
+    "itersel.learn.training": ("Training",),
     "itersel.lm.binary": ("LanguageModel", "load_model"),
     "itersel.tune.nbest": ("TunedLists", "tune_nbest"),
     "itersel.tune.tuners.kbest_mira": ("KBestMira",),

@@ -16,12 +16,12 @@ from itersel.errors import InputError, check_choice
 if TYPE_CHECKING:
     from itersel.config.search import Search
     from itersel.config.steps import TrainSettings
+    from itersel.errors import FilePath
     from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
-    from itersel.learn.train import Training
+    from itersel.learn.training import Training
     from itersel.lm.binary import LanguageModel
-    from itersel.storage.formats import FilePath
-    from itersel.translate.system import TrainedSystem
+    from itersel.system.trained import TrainedSystem
     from itersel.vectors.weights import Weights
 
 
@@ -133,8 +133,8 @@ def train_epoch(
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
-    from itersel.learn.state import Start, read_start
     from itersel.learn.train import train_shard
+    from itersel.learn.training import Start, read_start
 
     settings = TrainSettings() if settings is None else settings
     if isinstance(start, str | os.PathLike):
@@ -155,9 +155,9 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings |
         The result of `train_epoch`, and the settings it was called with.
     """
     from itersel.config.steps import TrainSettings
-    from itersel.learn import state
+    from itersel.learn.training import write_training as write
 
-    state.write_training(path, training, TrainSettings() if settings is None else settings)
+    write(path, training, TrainSettings() if settings is None else settings)
 
 
 def mix_weights(
@@ -283,9 +283,9 @@ def load_system(path: FilePath) -> System:
     InputError
         If the system is missing or damaged.
     """
-    from itersel.translate import system
+    from itersel.system import trained
 
-    return System(system.load_system(path))
+    return System(trained.load_system(path))
 
 
 def _refuse_string(name: str, value: Sequence[object]) -> None:

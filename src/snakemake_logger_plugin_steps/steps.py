@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from itersel.progress import Clock, duration
+from itersel.run.progress import Clock, duration
 
 # Minimum number of seconds between two lines, if something has changed and if nothing has.
 CHANGED, UNCHANGED = 15.0, 60.0

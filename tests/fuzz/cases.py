@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Self
 
+from itersel.translate.system import FORMAT as BUNDLE
 from tests.declared import redeclare
 from tests.fuzz import arrays, hdf5_files, steps, texts
 from tests.fuzz.corpus import make_corpus
@@ -29,7 +30,6 @@ from itersel.learn.state import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
-from itersel.translate.system import FORMAT as BUNDLE
 from itersel.tune import forests
 from itersel.vectors.weights import FORMAT as WEIGHTS
 

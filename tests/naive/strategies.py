@@ -16,9 +16,9 @@ from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
-from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.lm.binary import LanguageModel, compile_model, load_model
 from itersel.storage.strings import offsets_of
+from itersel.vectors.feature_names import DECODER_FEATURES, GRAMMAR_FEATURES
 
 SOURCE_WORDS = ("a", "b", "c=d")
 TARGET_WORDS = ("x", "y", "z")

@@ -3,17 +3,17 @@
 import pytest
 
 from itersel.cli.main import main
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import split_of, unique
-from itersel.corpus.text import concatenate
-from itersel.limits import SPLITS
+from itersel.corpus.text import concatenate_bitexts
+from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines
 
 
 def read(**files):
     corpus = Corpus(**{side: (str(path),) for side, path in files.items()})
-    return concatenate(corpus_blocks([corpus], Reading("de", "en")))
+    return concatenate_bitexts(corpus_blocks([corpus], Reading("de", "en")))
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -11,7 +11,7 @@ from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import text_of
 from itersel.grammar.shard import read_shard
-from itersel.grammar.text import import_grammars
+from itersel.grammar.text_format import import_grammars
 from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import read_weights
 

@@ -8,9 +8,9 @@ from tests.systems import make_system
 from tests.text_grammars import read_kbest
 
 from itersel.cli.main import main
-from itersel.limits import BUILT_IN_TEMPLATES, DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.translate.cdec import FEATURE_FUNCTIONS
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DECODER_FEATURES, GRAMMAR_FEATURES
 
 PAIRS, SENTENCES = 1500, 6
 # A rule as cdec's extractor writes it.

@@ -13,9 +13,9 @@ from itersel.config.search import Grammar
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import read_shard
-from itersel.grammar.text import read_grammar
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.grammar.text_format import read_grammar
 from itersel.storage.files import read_lines, write_lines
+from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("extract")]

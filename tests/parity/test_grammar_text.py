@@ -10,8 +10,8 @@ from tests.text_grammars import features_by_rule, read_kbest
 
 from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.grammar.text import export_grammars, import_grammars, read_grammar
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.grammar.text_format import export_grammars, import_grammars, read_grammar
+from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grammar text")]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm.arpa import Arpa, NGrams, parse_arpa
+from itersel.lm.arpa import Arpa, parse_arpa
 from itersel.lm.binary import compile_model, load_model, score_lines
 from itersel.lm.estimate import estimate
-from itersel.lm.text import read_text
+from itersel.lm.ngrams import NGrams
+from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.files import read_bytes, read_lines
 
 # one group, so that its fixtures are created only once, even with several test processes
@@ -29,7 +30,7 @@ def recorded(parity, order):
 
 @pytest.fixture(scope="module")
 def estimated(parity, order):
-    return in_memory(estimate(read_text([parity / "corpus" / "train.en.gz"]), order))
+    return in_memory(estimate(read_numbered_text([parity / "corpus" / "train.en.gz"]), order))
 
 
 def in_memory(model):
@@ -80,7 +81,7 @@ def of_both(reference, model, lines):
 def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(kenlm, parity, tmp_path):
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
-    model = in_memory(estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4))
+    model = in_memory(estimate(read_numbered_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4))
     # KenLM requires every prefix of an n-gram, so suffixes are pruned.
     trigrams, fourgrams = model.ngrams[2:]
     fourgrams = keep(fourgrams, np.arange(fourgrams.words.shape[0]) % 3 == 0)

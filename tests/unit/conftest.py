@@ -12,7 +12,7 @@ from itersel.cli.main import main
 @pytest.fixture(autouse=True)
 def silent_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that run in the test's process print only their own messages, however long they take."""
-    for name in ("cli.warm_up.SILENT_SECONDS", "progress.SILENT_SECONDS", "progress.LOG_SECONDS"):
+    for name in ("cli.warm_up.SILENT_SECONDS", "run.progress.SILENT_SECONDS", "run.progress.LOG_SECONDS"):
         monkeypatch.setattr(f"itersel.{name}", 1e6)
 
 

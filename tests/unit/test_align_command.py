@@ -14,7 +14,7 @@ from numba import config
 from itersel.align import sampler
 from itersel.align.sampler import schedule
 from itersel.cli.main import main
-from itersel.corpus.columns import read_alignment
+from itersel.corpus.alignments import read_alignment
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import parse_alignments
 from itersel.storage.files import read_lines, write_lines

@@ -12,8 +12,16 @@ from tests.conftest import ROOT
 from tests.naive import aligner
 
 from itersel.align import sampler
-from itersel.align.sampler import Bitext, Sampler, TrainedModel, align_with, read_model, schedule, write_model
-from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Text
+from itersel.align.sampler import (
+    NumberedBitext,
+    Sampler,
+    TrainedModel,
+    align_with,
+    read_model,
+    schedule,
+    write_model,
+)
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, SentencePairs
 from itersel.storage.strings import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
@@ -24,7 +32,7 @@ def text_of(pairs):
     for lines in zip(*pairs, strict=True) if pairs else ((), ()):
         words = np.array([word for line in lines for word in line], np.int32)
         arrays += [words, offsets_of(list(map(len, lines)))]
-    return Text(*arrays)
+    return SentencePairs(*arrays)
 
 
 def drawn_pairs(seed, words, pairs, longest):
@@ -69,7 +77,7 @@ def test_trained_model_equals_plain_python(seed, tmp_path, monkeypatch):
     model = read_model(tmp_path / "model")
     assert (model.direction, list(model.given), list(model.generated)) == ("forward", words, words)
     names = ["", *map(str, range(1, 16))]
-    text = Bitext(text_of(others), names, names).renumbered(model.given, model.generated)
+    text = NumberedBitext(text_of(others), names, names).renumbered(model.given, model.generated)
     before = [np.copy(array) for array in model.model]
     found = align_with(model.model, text, seed).tolist()
     clipped = [tuple([min(word, 13) for word in side] for side in pair) for pair in others]

@@ -17,7 +17,7 @@ from tests.systems import raw_text, sentences, translate
 
 import itersel
 from itersel import Search, TrainSettings, compare, score_bleu, tune_nbest
-from itersel.sources import PACKAGE
+from itersel.code.digests import PACKAGE
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
@@ -81,7 +81,7 @@ def test_import_is_light():
 
 
 def test_steps_do_not_use_the_exports():
-    """`itersel.sources` does not follow imports of the root module; steps must import submodules."""
+    """`itersel.code.digests` does not follow imports of the root module; steps must import submodules."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.ImportFrom) and node.module == "itersel":

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.limited import limited
 
 from itersel.cli.main import main
-from itersel.limits import are_numeric, parse_number
+from itersel.storage.numbers import are_numeric, parse_number
 
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
 RULE = "[X] ||| a ||| x ||| A=1\n"

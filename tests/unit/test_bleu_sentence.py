@@ -11,8 +11,8 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
-from itersel.bleu import kernels
-from itersel.bleu.kernels import ngram_matches
+from itersel.bleu import score_kernels
+from itersel.bleu.score_kernels import ngram_matches
 from itersel.bleu.sentence import VARIANTS, SentenceBleu
 
 Words = list[int]
@@ -63,7 +63,7 @@ def test_by_hand(variant: str, hypothesis: Words, reference: Words, expected: fl
 def test_words_of_large_vocabularies() -> None:
     reference = [2**31 - 1, 0, 2**31 - 1]
     word, offset = flat([reference, [0, 2**31 - 1]])
-    matches = kernels.ngram_matches(word, offset, make_references(reference))
+    matches = score_kernels.ngram_matches(word, offset, make_references(reference))
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
@@ -92,18 +92,20 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     statistics = []
     for hypothesis, words in sentences:
         references, length = make_references(*words), np.array([len(hypothesis)])
-        matches = kernels.ngram_matches(*flat([hypothesis]), references)
+        matches = score_kernels.ngram_matches(*flat([hypothesis]), references)
         statistics.append(
-            (*matches[0], len(hypothesis), *kernels.closest_lengths(references.lengths, length))
+            (*matches[0], len(hypothesis), *score_kernels.closest_lengths(references.lengths, length))
         )
     columns = np.array(statistics, np.int32)
-    ours = kernels.Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
+    ours = score_kernels.Statistics(
+        np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T)
+    )
     texts = [text(hypothesis) for hypothesis, _ in sentences]
     others = map(list, itertools.zip_longest(*(map(text, words) for _, words in sentences)))
     theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(texts, [*others])
-    counts = np.zeros(kernels.COUNTS, np.int64)
+    counts = np.zeros(score_kernels.COUNTS, np.int64)
     for row in range(len(sentences)):
-        kernels.add_counts(counts, ours, row, 1)
+        score_kernels.add_counts(counts, ours, row, 1)
     assert (counts[4], counts[8]) == (theirs.sys_len, theirs.ref_len)
     assert counts[:4].tolist() == theirs.counts
-    assert 100 * kernels.bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)
+    assert 100 * score_kernels.bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)

@@ -14,7 +14,7 @@ from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
 from itersel.storage.arrayfile import MAGIC
-from itersel.translate.system import read_bundle
+from itersel.system.trained import read_bundle
 from itersel.vectors.weights import read_weights
 
 DAMAGED = "damaged or truncated"

@@ -21,14 +21,14 @@ from tests.needs import missing
 
 import itersel
 import itersel.cli.weights
-from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_command
 from itersel.cli.completion import SHELLS
 from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
+from itersel.code.digests import used_modules
 from itersel.compile.cache_folder import cache_folder
 from itersel.errors import InputError
-from itersel.sources import used_modules
+from itersel.run.atomic import atomic_path
 
 NAMES = [*([name] for name in COMMANDS if name != "step"), *(["step", name] for name in STEPS)]
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from tests.limited import limited
 
-from itersel.code_check import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
+from itersel.code.edits import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
 
 
 @pytest.fixture

@@ -9,9 +9,16 @@ import pytest
 from tests.limited import limited
 
 from itersel.errors import InputError
-from itersel.limits import UNPACKED_BYTES
 from itersel.storage import files
-from itersel.storage.files import COMPRESSIONS, byte_blocks, line_blocks, read_bytes, read_lines, write_lines
+from itersel.storage.files import (
+    COMPRESSIONS,
+    UNPACKED_BYTES,
+    byte_blocks,
+    line_blocks,
+    read_bytes,
+    read_lines,
+    write_lines,
+)
 
 LINES = ["ein Haus", "", "größer"] * 500
 MAGIC = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\0", ".zst": b"\x28\xb5\x2f\xfd"}

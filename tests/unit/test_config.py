@@ -15,7 +15,7 @@ from tests.configs import data as data_of
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
-from itersel.config.command_line import add_section_arguments, options, section_of
+from itersel.config.command_line import add_section_arguments, section_of, shell_options
 from itersel.config.learners import LEARNERS, TUNERS, HeldOut
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
@@ -93,7 +93,7 @@ def test_options_make_a_section(kind):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
         values = {item.name: getattr(section, item.name) for item in dataclasses.fields(kind)}
-        words = shlex.split(options(**{name: value for name, value in values.items() if value != ()}))
+        words = shlex.split(shell_options(**{name: value for name, value in values.items() if value != ()}))
         assert section_of(kind, parser.parse_args(words)) == section
 
 

@@ -12,7 +12,7 @@ from itersel.config.file_checks import Size, read_texts
 from itersel.config.name_checks import check_names
 from itersel.config.reading import read_config
 from itersel.errors import InputError
-from itersel.plan.estimates import estimate
+from itersel.plan.estimates import estimate_cost
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
@@ -124,7 +124,7 @@ def test_lists_of_another_decoder(refused, capsys):
 
 def help_cost(sizes=SIZES, **experiment):
     """Return the estimate for an experiment on the LibreOffice Help."""
-    return estimate(read_config(content(**experiment)), sizes)
+    return estimate_cost(read_config(content(**experiment)), sizes)
 
 
 def test_estimate_has_the_right_magnitude():

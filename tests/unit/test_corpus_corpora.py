@@ -7,10 +7,10 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.corpus import records
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.records import matches
-from itersel.corpus.text import Bitext, concatenate
+from itersel.corpus.text import Bitext, concatenate_bitexts
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines, write_lines
 
@@ -30,7 +30,7 @@ def unit(source, target, languages=("de-DE", "EN_us")):
 
 
 def read(*corpora, reading=READING):
-    return concatenate(corpus_blocks(corpora, reading))
+    return concatenate_bitexts(corpus_blocks(corpora, reading))
 
 
 def tmx(folder, content, encoding="utf-8"):

@@ -9,9 +9,9 @@ import pytest
 from pyarrow import parquet
 
 from itersel.cli.main import main
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Fields, Reading
-from itersel.corpus.reading import corpus_blocks
-from itersel.corpus.text import Bitext, concatenate
+from itersel.corpus.text import Bitext, concatenate_bitexts
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines
 
@@ -25,7 +25,7 @@ BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("
 
 
 def read(path, reading=READING, **how):
-    return concatenate(corpus_blocks([Corpus(file=(str(path),), **how)], reading))
+    return concatenate_bitexts(corpus_blocks([Corpus(file=(str(path),), **how)], reading))
 
 
 def write(path, text):

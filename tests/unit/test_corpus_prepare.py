@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.limited import limited
 
 from itersel.cli.main import main
-from itersel.corpus.pipeline import Settings, prepare_corpus
+from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
-from itersel.corpus.split import sample, split_of, trainable
+from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
-from itersel.limits import SPLITS
+from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines, write_lines
 
 LANGUAGES = ("--source-language=de", "--target-language=en")
@@ -303,10 +303,10 @@ def test_modules_and_bounds(tmp_path):
 @given(st.lists(st.text("abxy", max_size=3), max_size=20), st.integers(0, 25))
 def test_samples_are_nested_and_in_order(source, count):
     bitext = Bitext(source, source[::-1])
-    chosen = sample(bitext, count)
+    chosen = sample_pairs(bitext, count)
     assert len(chosen) == min(count, len(source))
     assert chosen == sorted(set(chosen))
-    assert set(chosen) <= set(sample(bitext, count + 1))
+    assert set(chosen) <= set(sample_pairs(bitext, count + 1))
 
 
 def test_alignment_and_monolingual_text(tmp_path):
@@ -333,7 +333,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
-    how = Preparation("de", "en", tokenized=True), Settings(split_compounds=True)
+    how = Preparation("de", "en", tokenized=True), CorpusSettings(split_compounds=True)
     splits = prepare_corpus([bitext], *how, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))

@@ -10,9 +10,9 @@ from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import index_lines, write
 
-from itersel.atomic import new_folder
 from itersel.cli.main import main
 from itersel.errors import InputError
+from itersel.run.atomic import new_folder
 from itersel.storage.declared import DECLARATION, DeclaredFolder, check_declared, declared_folder
 from itersel.storage.files import read_lines, write_lines
 

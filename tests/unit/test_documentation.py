@@ -12,6 +12,7 @@ import yaml
 
 from itersel.align import sampler
 from itersel.cli.main import COMMANDS, make_parser
+from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, TUNERS, Online
 from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import read_settings
@@ -22,9 +23,8 @@ from itersel.learn import state
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.select import selection
-from itersel.sources import PACKAGE
 from itersel.storage.files import write_lines
-from itersel.translate import system
+from itersel.system import trained
 from itersel.tune import forests
 from itersel.vectors import weights
 
@@ -71,7 +71,7 @@ def test_formats_of_matrices_and_bundles(formats_page):
     }
     cells = re.findall(r"^\| (`.*?) \|", formats_page["Bundles"], flags=re.M)
     rows = re.findall(r"`(\w+)", " ".join(cells))
-    assert set(rows) == {name.split("/")[0] for name in system.FORMAT.arrays}
+    assert set(rows) == {name.split("/")[0] for name in trained.FORMAT.arrays}
 
 
 def test_every_format_is_on_the_page():
@@ -81,7 +81,7 @@ def test_every_format_is_on_the_page():
         for path in PACKAGE.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    assert names == {module.__name__ for module in (*MODULES.values(), selection, system)}
+    assert names == {module.__name__ for module in (*MODULES.values(), selection, trained)}
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from tests.limited import limited
 
-from itersel.atomic import atomic_path, new_folder, remove_leftovers, stale_lists, temporary_folder
 from itersel.errors import InputError
+from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, stale_lists, temporary_folder
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
 SLEEPER = """
 import sys, time
-from itersel.atomic import atomic_path
+from itersel.run.atomic import atomic_path
 with atomic_path(sys.argv[1]) as path:
     path.write_text("half")
     print("there", flush=True)

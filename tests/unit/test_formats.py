@@ -19,11 +19,11 @@ from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.shard import MAX_CATEGORIES, read_shard, write_shard
 from itersel.grammar.shard_format import FORMAT
-from itersel.limits import DEFAULT_TEMPLATES
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays
 from itersel.storage.hdf5 import write_attribute
 from itersel.storage.strings import string_table
+from itersel.vectors.feature_names import DEFAULT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"

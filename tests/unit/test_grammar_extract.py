@@ -17,8 +17,8 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.shard import read_shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.storage.strings import StringTable
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 
 SOURCE_WORDS = "abc"
 TARGET_WORDS = "xyz"

@@ -13,7 +13,7 @@ from tests.text_grammars import index_lines, write
 from tests.unit.test_grammar_extract import index_corpus
 
 from itersel.config.search import Grammar
-from itersel.corpus.numbers import WordNumbers, read_side
+from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar import index_kernels
 from itersel.grammar.extract import extract_shard
@@ -22,7 +22,7 @@ from itersel.grammar.index_kernels import LINK_BEGIN, LINK_HIGH, LINK_LOW, SPAN_
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
 from itersel.grammar.shard import read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage import files
 
 POINTS = "@alignment:2: expected alignment points"
@@ -141,8 +141,8 @@ def test_invalid_characters_in_words(tmp_path, bad):
     for name, read in (
         ("input", lambda: extract_shard(index, text, output)),
         ("input", lambda: extract_shard(index, source, output, references=[text])),
-        ("input", lambda: read_text([text])),
-        ("input", lambda: read_text([source], text)),
+        ("input", lambda: read_numbered_text([text])),
+        ("input", lambda: read_numbered_text([source], text)),
         ("source", lambda: index_lines(tmp_path, wrong, good, ["", ""])),
         ("target", lambda: index_lines(tmp_path, good, wrong, ["", ""])),
     ):

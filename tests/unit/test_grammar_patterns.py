@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from tests.naive import extractor as naive
 from tests.text_grammars import index_lines, write
 
-from itersel.corpus.numbers import read_side
+from itersel.corpus.vocabulary import read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
-from itersel.grammar.extract import extract_rule_table, extract_shard, find_patterns, leave_nothing_out
+from itersel.grammar.extract import extract_rule_table, extract_shard, leave_nothing_out
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import load_index
-from itersel.grammar.pattern_kernels import Limits, match_seconds, match_thirds, size_seconds, sort_positions
+from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
+from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.grammar.patterns import find_patterns
 
 WORDS = "abc"
 
@@ -59,7 +61,7 @@ def occurrences(corpus, blocks, limits):
 def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap, max_samples):
     index, side = indexed(tmp_path, corpus, text)
     words = index.words.to_list()
-    limits = Limits(max_span, 5, 2, min_gap, max_samples)
+    limits = RuleLimits(max_span, 5, 2, min_gap, max_samples)
     own = leave_nothing_out(len(text))
     patterns, blocks, _ = find_patterns(index.arrays, side, own, limits)
 
@@ -104,7 +106,9 @@ def test_batch_size_makes_no_difference(tmp_path, corpus, batch, leave_one_out):
     own = left_out(starts) if leave_one_out else leave_nothing_out(len(corpus))
 
     def extract(size):
-        source, target, point, row = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 3), size)
+        source, target, point, row = extract_rule_table(
+            index.arrays, side, own, RuleLimits(15, 5, 2, 1, 3), size
+        )
         return *source, *target, *point, row
 
     for small, large in zip(extract(batch), extract(1 << 20), strict=True):
@@ -116,7 +120,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path):
     corpus = ["a b a b a b a b a b a b", "c a"]
     index, side = indexed(tmp_path, corpus, corpus)
     own = left_out(index.arrays.source_offset)
-    (symbols, offset), _, _, row = extract_rule_table(index.arrays, side, own, Limits(15, 5, 2, 1, 2))
+    (symbols, offset), _, _, row = extract_rule_table(index.arrays, side, own, RuleLimits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
     for rule, _, samples, _, _ in row.tolist():
         assert not samples or (symbols[slice(*offset[rule : rule + 2])] > 0).sum() == 1

@@ -14,12 +14,12 @@ from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
-from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
+from itersel.grammar.sparse_kernels import COLLISION, NameTable, find_name
 from itersel.grammar.template_kernels import NO_CODE, Rules
 from itersel.grammar.templates.generate import OUTPUT, dispatch_module
 from itersel.grammar.templates.rbs_kernels import bigram_code
-from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES
 from itersel.storage.strings import string_table
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES
 from itersel.vectors.features import EXPLANATIONS, feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
@@ -158,7 +158,7 @@ def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
 
 def test_a_name_with_the_key_of_another_is_found() -> None:
     zeros = np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
-    names, key = Names(np.full(4, -1, np.int32), *zeros), np.uint64(7)
+    names, key = NameTable(np.full(4, -1, np.int32), *zeros), np.uint64(7)
     first, other = (np.frombuffer(bytearray(text), np.uint8) for text in (b"abc", b"abd"))
     assert find_name(names, 0, key, first, 3) == 0
     assert find_name(names, 1, key, first, 3) == 0

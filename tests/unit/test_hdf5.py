@@ -17,8 +17,8 @@ from tests.steps import settings
 from tests.text_grammars import write
 
 from itersel.errors import InputError
-from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage import hdf5
+from itersel.storage.files import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_packed, write_arrays, write_hdf5, write_packed
 from itersel.storage.hdf5_rows import stream_hdf5

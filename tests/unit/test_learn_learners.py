@@ -23,8 +23,8 @@ from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
-from itersel.learn.state import Start
-from itersel.learn.train import Training, train_shard
+from itersel.learn.train import train_shard
+from itersel.learn.training import Start, Training
 from itersel.vectors.weights import make_weights
 
 RATE = 2.0**-6

@@ -18,8 +18,8 @@ from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.state import Memory, Start, read_start, write_training
 from itersel.learn.train import Part, train_parts, train_shard
+from itersel.learn.training import Memory, Start, read_start, write_training
 from itersel.vectors.weights import make_weights
 
 

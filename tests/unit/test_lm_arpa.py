@@ -10,7 +10,7 @@ from tests.text_grammars import write
 from itersel.errors import InputError
 from itersel.lm.arpa import parse_arpa, write_arpa
 from itersel.lm.estimate import estimate
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.files import read_bytes
 
 ARPA = """\\data\\
@@ -88,7 +88,7 @@ def test_unusual_words(word):
 
 def test_writes_what_it_reads(tmp_path):
     path = tmp_path / "lm.arpa.gz"
-    model = estimate(read_text([write(tmp_path / "text", *["ä b", "b ä c"] * 3)]), 3)
+    model = estimate(read_numbered_text([write(tmp_path / "text", *["ä b", "b ä c"] * 3)]), 3)
     write_arpa(path, model)
     again = parse_arpa([read_bytes(path)], path)
     assert again.words == model.words

@@ -9,7 +9,7 @@ from tests.naive import lm as naive
 from tests.text_grammars import write
 
 from itersel.cli.main import main
-from itersel.lm.arpa import as_written, parse_arpa
+from itersel.lm.arpa import as_read, parse_arpa
 from itersel.lm.binary import MAXIMUM_LOAD, load_model, model_arrays
 from itersel.storage.files import read_bytes, read_lines
 
@@ -67,7 +67,7 @@ def test_numbers_as_they_are_written():
     random = np.random.default_rng(1)
     values = -(10 ** random.uniform(-12, 2, 20_000))
     values[:3] = 0, -1, -99
-    assert as_written(values).tolist() == [float(f"{value:.7g}") for value in values.tolist()]
+    assert as_read(values).tolist() == [float(f"{value:.7g}") for value in values.tolist()]
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])

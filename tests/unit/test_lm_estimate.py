@@ -13,14 +13,14 @@ from tests.limited import limited
 from tests.naive import lm as naive
 from tests.text_grammars import write
 
-from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.errors import InputError
 from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
-from itersel.lm.estimate import LIMITS, EstimatedModel, Limits, estimate
+from itersel.lm.estimate import LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
-from itersel.lm.text import read_text
+from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.strings import string_table
 
 
@@ -33,8 +33,10 @@ def model_of(model: EstimatedModel) -> naive.Model:
     }
 
 
-def estimate_lines(folder: Path, lines: list[str], order: int, limits: Limits = LIMITS) -> EstimatedModel:
-    return estimate(read_text([write(folder / "text", *lines)]), order, limits)
+def estimate_lines(
+    folder: Path, lines: list[str], order: int, limits: MemoryLimits = LIMITS
+) -> EstimatedModel:
+    return estimate(read_numbered_text([write(folder / "text", *lines)]), order, limits)
 
 
 def test_bigrams_by_hand(tmp_path: Path) -> None:
@@ -108,7 +110,7 @@ def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
         assert total == pytest.approx(1, abs=1e-9), context
 
 
-def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) -> bytes:
+def estimated_bytes(folder: Path, lines: list[str], order: int, limits: MemoryLimits) -> bytes:
     write_arpa(folder / "lm.arpa", estimate_lines(folder, lines, order, limits))
     return (folder / "lm.arpa").read_bytes()
 
@@ -116,7 +118,7 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) 
 @given(
     st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
     st.integers(1, 5),
-    st.builds(Limits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
+    st.builds(MemoryLimits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
 )
 def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order, limits) -> None:
     lines = [" ".join(words) for words in text]
@@ -125,7 +127,7 @@ def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order
 
 
 def test_estimated_discounts_do_not_depend_on_limits(tmp_path: Path) -> None:
-    lines, limits = corpus(5, 600), Limits(tokens=1000, rows=100, values=500)
+    lines, limits = corpus(5, 600), MemoryLimits(tokens=1000, rows=100, values=500)
     assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, LIMITS)
 
 
@@ -158,12 +160,12 @@ def test_words_are_split_and_numbered_as_by_python(texts: list[str]) -> None:
 def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     monkeypatch.setattr("itersel.lm.arpa.WRITTEN", 2**10)
-    monkeypatch.setattr("itersel.lm.text.BATCH", 1)
+    monkeypatch.setattr("itersel.lm.numbered_text.BATCH", 1)
     peaks = []
     for sentences in (2000, 8000):
         path = write(tmp_path / "text", *corpus(1, sentences))
         tracemalloc.start()
-        model = estimate(read_text([path]), 4, Limits(tokens=4000, rows=2000, values=1000))
+        model = estimate(read_numbered_text([path]), 4, MemoryLimits(tokens=4000, rows=2000, values=1000))
         write_arpa(tmp_path / "lm.arpa", model)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -172,7 +174,7 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
 
 def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path) -> None:
     new = tmp_path / "new"
-    text = read_text([write(tmp_path / "text", "a b")], folder=new)
+    text = read_numbered_text([write(tmp_path / "text", "a b")], folder=new)
     model = estimate(text, 2)
     arrays = text.tokens, *model.code, *model.probability, *model.backoff
     assert {array.folder for array in arrays} == {str(new)}
@@ -192,7 +194,7 @@ def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, me
 
 def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
     text, vocabulary = write(tmp_path / "text", "a x b", "y a"), write(tmp_path / "vocabulary", "b c", "a")
-    model = estimate(read_text([text], vocabulary), 2)
+    model = estimate(read_numbered_text([text], vocabulary), 2)
     assert model.words == ["<unk>", "<s>", "</s>", "a", "b"]
     expected = naive.estimate([["a", "<unk>", "b"], ["<unk>", "a"]], 2)
     assert differing(model_of(model), expected) == []
@@ -206,11 +208,14 @@ def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
 def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, expected) -> None:
     for number, content in enumerate([expected, *texts]):
         (tmp_path / str(number)).write_text(content)
-    found, whole = read_text([tmp_path / "1", tmp_path / "2"], left_out=left_out), read_text([tmp_path / "0"])
+    found, whole = (
+        read_numbered_text([tmp_path / "1", tmp_path / "2"], left_out=left_out),
+        read_numbered_text([tmp_path / "0"]),
+    )
     assert found.words == whole.words
     np.testing.assert_array_equal(found.tokens.read(), whole.tokens.read())
     with pytest.raises(InputError, match=r"1: has [13] lines, but line 4 is to be left out"):
-        read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
+        read_numbered_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
 
 
 @pytest.mark.parametrize(
@@ -228,4 +233,4 @@ def test_bad_texts_and_vocabularies(tmp_path, monkeypatch, content, texts, vocab
     Path("bad").write_text(content)
     Path("good").write_text("a\n")
     with pytest.raises(InputError, match=message):
-        read_text(texts, vocabulary)
+        read_numbered_text(texts, vocabulary)

@@ -10,7 +10,7 @@ from itersel.corpus.sharding import shard_corpus, shard_lines
 from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import estimate
-from itersel.lm.text import lines_of_fold, read_text
+from itersel.lm.numbered_text import lines_of_fold, read_numbered_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
@@ -56,7 +56,7 @@ def test_the_command_estimates_from_the_rest(text):
     write_lines(rest, [line for i, line in enumerate(LINES) if i not in left_out])
     folds = ["--leave-out", text.parent / "shards", "--fold=1/2", "--output", text.with_name("fold.arpa")]
     itersel("lm", "estimate", "--order=3", "--input", text, *folds)
-    write_arpa(text.with_name("rest.arpa"), estimate(read_text([rest]), 3))
+    write_arpa(text.with_name("rest.arpa"), estimate(read_numbered_text([rest]), 3))
     assert text.with_name("fold.arpa").read_text() == text.with_name("rest.arpa").read_text()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
-from itersel.lm import kernels, state_kernels
+from itersel.lm import lookup_kernels, state_kernels
 from itersel.lm.state_kernels import PAIR_BITS, begin_state, compose, word_state
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
@@ -35,7 +35,7 @@ def test_score_word_equals_the_definition(tmp_path, drawn: tuple[naive.Model, in
     for context in [(), *model, *((left, *ngram) for ngram in model)]:
         array = np.array([*map(WORDS.index, context), 0], np.int32)
         for word in range(len(WORDS)):
-            score, used = kernels.score_word(compiled, array, len(context), word)
+            score, used = lookup_kernels.score_word(compiled, array, len(context), word)
             history = context[max(0, len(context) - order + 1) :]
             expected, least = naive.score_word(model, history, WORDS[word])
             assert score == pytest.approx(expected, abs=1e-5)
@@ -49,7 +49,7 @@ def test_score_sentences_equals_the_definition(tmp_path, drawn, sentences: list[
     compiled = load_arpa(to_arpa(model, order), tmp_path).arrays
     offset = np.cumsum([0, *(len(s) + 2 for s in sentences)])
     words = np.array([word for s in sentences for word in (1, *s, 2)], np.int32)
-    found = kernels.score_sentences(compiled, words, offset)
+    found = lookup_kernels.score_sentences(compiled, words, offset)
     expected = [naive.score_sentence(model, order, [WORDS[i] for i in s]) for s in sentences]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -68,7 +68,7 @@ def test_every_infix_is_found_with_correct_flags(tmp_path, drawn: tuple[naive.Mo
             if n == 1:
                 flags = int(compiled.unigram_flags[ngram[0]])
             else:
-                row = kernels.find(compiled, kernels.ngram_keys(np.array([ngram], np.int32))[0])
+                row = lookup_kernels.find(compiled, lookup_kernels.ngram_keys(np.array([ngram], np.int32))[0])
                 assert (row >= 0) == (words in listed)
                 if row < 0:
                     continue
@@ -79,18 +79,18 @@ def test_every_infix_is_found_with_correct_flags(tmp_path, drawn: tuple[naive.Mo
             left = any(longer[1:] == words for longer in listed)
             # a suffix of a context is also a context
             right = any(context[-len(words) :] == words for context in contexts)
-            assert flags == left * kernels.EXTENDS_LEFT + right * kernels.EXTENDS_RIGHT
+            assert flags == left * lookup_kernels.EXTENDS_LEFT + right * lookup_kernels.EXTENDS_RIGHT
     assert np.count_nonzero(compiled.slots[:, 0]) == slots
 
 
 @given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6))
 def test_keys_equal_the_naive_ones(words: list[int]) -> None:
-    expected = int(kernels.FIRST_KEY)
-    key = kernels.FIRST_KEY
+    expected = int(lookup_kernels.FIRST_KEY)
+    key = lookup_kernels.FIRST_KEY
     for word in reversed(words):
         expected = naive.extend_key(expected, word)
-        key = kernels.extend_key(np.uint64(key), word)
-    assert int(key) == int(kernels.ngram_keys(np.array([words], np.int32))[0]) == expected
+        key = lookup_kernels.extend_key(np.uint64(key), word)
+    assert int(key) == int(lookup_kernels.ngram_keys(np.array([words], np.int32))[0]) == expected
 
 
 def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
@@ -98,13 +98,13 @@ def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
     keys = np.array([4 + 32 * i for i in range(5)], np.uint64)
     rows = np.column_stack([keys | np.uint64(3), np.arange(5, dtype=np.uint64)])
     slots = np.zeros((8, 2), np.uint64)
-    assert kernels.insert(slots, rows) == -1
+    assert lookup_kernels.insert(slots, rows) == -1
     np.testing.assert_array_equal(slots[1:6], rows)
     values = slots.view(np.float32).reshape(8, 4)
-    model = kernels.ModelArrays(2, np.zeros((1, 2), np.float32), np.zeros(1, np.uint8), slots, values)
-    assert [kernels.find(model, key) for key in keys] == [1, 2, 3, 4, 5]
-    assert kernels.find(model, np.uint64(4 + 32 * 5)) == -1
-    assert kernels.insert(slots, rows[2:]) == 0
+    model = lookup_kernels.ModelArrays(2, np.zeros((1, 2), np.float32), np.zeros(1, np.uint8), slots, values)
+    assert [lookup_kernels.find(model, key) for key in keys] == [1, 2, 3, 4, 5]
+    assert lookup_kernels.find(model, np.uint64(4 + 32 * 5)) == -1
+    assert lookup_kernels.insert(slots, rows[2:]) == 0
 
 
 # Deliberately not closed under contexts: "b c" has a backoff and no extension, "c b a" has no suffix "b a".
@@ -151,7 +151,7 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
         pieces[at : at + 2] = [(state, score_a + score_b + change)]
     assert not states.counts[1]
     whole = np.array([start, *ids, end], np.int32)
-    expected = kernels.score_sentences(arrays, whole, np.array([0, whole.size]))[0]
+    expected = lookup_kernels.score_sentences(arrays, whole, np.array([0, whole.size]))[0]
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
 
 

@@ -10,8 +10,7 @@ from tests.limited import MEBIBYTE, limited
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES
-from itersel.storage.files import line_blocks, packing_of, read_lines
+from itersel.storage.files import BLOCK_BYTES, MAX_LINE_BYTES, line_blocks, packing_of, read_lines
 from itersel.storage.json_files import read_json
 
 contents = st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode)

@@ -15,14 +15,14 @@ from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
-from itersel.bleu.kernels import best_bleu
+from itersel.bleu.score_kernels import best_bleu
 from itersel.config.steps import TuneSettings
-from itersel.corpus.columns import read_alignment
-from itersel.limits import DENSE_FEATURES
+from itersel.corpus.alignments import read_alignment
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.files import read_lines
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
+from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import read_weights
 

@@ -11,7 +11,7 @@ import pytest
 
 from itersel.cli.main import make_parser
 from itersel.config import splits
-from itersel.config.command_line import options
+from itersel.config.command_line import shell_options
 from itersel.config.cutting import CutSettings, InOrder, Labelled, ListedSettings, Pooled, Shuffled
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS, TUNERS
@@ -221,7 +221,7 @@ def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):
 
 
 def test_values_that_begin_with_a_dash():
-    made = options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    made = shell_options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
     dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
     assert shlex.split(made) == [*dashed, "--seed", "3"]
     assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")

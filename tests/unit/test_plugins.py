@@ -18,8 +18,10 @@ from tests.tuning import tune_command, write_run
 from tests.unit.test_grammar_sparse import GLUE_RULES, compute
 from tests.unit.test_learn_algorithms import make_corpus
 
-from itersel import plugins
-from itersel.code_check import CodeChangedError
+from itersel.code import plugins
+from itersel.code.digests import step_digest
+from itersel.code.edits import CodeChangedError
+from itersel.code.plugins import imported_code
 from itersel.config.learners import ALL_LEARNERS, BUILT_IN, BUILT_IN_TUNERS, HELD_OUT_TUNERS, LEARNERS, TUNERS
 from itersel.config.mixing import Nothing
 from itersel.config.options import name_in
@@ -29,10 +31,8 @@ from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.limits import BUILT_IN_TEMPLATES
-from itersel.plugins import TEMPLATES, imported_code
-from itersel.sources import step_digest
 from itersel.storage.hdf5 import read_arrays
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import read_weights
 
@@ -293,7 +293,7 @@ def template(rules):
     print(number, sum(twice.stats.cache_hits.values()), sum(twice.stats.cache_misses.values()))
     return [], [], []
 """
-CALL = "from itersel.plugins import TEMPLATES; TEMPLATES.plugin('New').value(None)"
+CALL = "from itersel.vectors.feature_names import TEMPLATES; TEMPLATES.plugin('New').value(None)"
 
 
 @pytest.mark.slow

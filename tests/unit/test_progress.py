@@ -17,8 +17,8 @@ import pytest
 from itersel.cli import warm_up
 from itersel.cli.main import main
 from itersel.errors import CombinedInputError, InputError
-from itersel.processes import map_blocks
-from itersel.progress import Display, count_up, duration, progress, signs_of_life
+from itersel.run.processes import map_blocks
+from itersel.run.progress import Display, count_up, duration, progress, signs_of_life
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +135,7 @@ def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path, may
         ended.set()
 
     shown = []
-    monkeypatch.setattr("itersel.progress.SILENT_SECONDS", 0.01)
+    monkeypatch.setattr("itersel.run.progress.SILENT_SECONDS", 0.01)
     monkeypatch.setattr(Display, "show", show)
     monkeypatch.setattr(warm_up, "_may_fork", lambda: may_fork)
     monkeypatch.setattr(warm_up, "_prepare", lambda *given: ended.wait())
@@ -161,7 +161,7 @@ def test_waiting_for_another_job_has_its_own_sign_of_life(monkeypatch, tmp_path)
         ended.set()
 
     shown = []
-    monkeypatch.setattr("itersel.progress.SILENT_SECONDS", 0.01)
+    monkeypatch.setattr("itersel.run.progress.SILENT_SECONDS", 0.01)
     monkeypatch.setattr(Display, "show", show)
     monkeypatch.setattr(fcntl, "flock", lock)
     monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, "1")

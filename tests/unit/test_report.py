@@ -12,10 +12,10 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
-from itersel.report.comparison import Translations, compare
-from itersel.report.resources import FILES, read_resources
-from itersel.report.system import read_system, write_system
+from itersel.report.comparison import Translations, compare_systems
 from itersel.report.table import cells, text_table, tsv_table
+from itersel.system.chosen import read_system, write_system
+from itersel.system.resources import FILES, read_resources
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -26,7 +26,7 @@ OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
 
 def compare_on_one(systems, translations, **settings):
-    return compare([Translations("test", systems, translations, [REFERENCES])], **settings)
+    return compare_systems([Translations("test", systems, translations, [REFERENCES])], **settings)
 
 
 def test_table():
@@ -62,7 +62,7 @@ def test_several_test_sets_and_all_together():
     first = Translations("help", [system("one"), system("two")], translations[0], [REFERENCES])
     own = [system("one", (20.0, 10.0), devtest="devtest.news"), system("two", devtest="devtest.news")]
     second = Translations("news", own, translations[1], [news, others])
-    table = compare([first, second], trials=100)
+    table = compare_systems([first, second], trials=100)
     pooled = table["pooled"]
     assert pooled["sentences"] == 47
     metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
@@ -70,13 +70,13 @@ def test_several_test_sets_and_all_together():
         assert row["runs"] == [{"repeat": 1, "test": score_corpus(metric, [*one, *other])._asdict()}]
     expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert pooled["systems"][0]["p"] == expected
-    assert table["test_sets"][1] == compare([second], trials=100)["test_sets"][0]
+    assert table["test_sets"][1] == compare_systems([second], trials=100)["test_sets"][0]
     text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
     assert titles[:2] == ["test set help, 40 sentences:", "test set news, 7 sentences, 2 references:"]
     assert titles[2:] == ["all test sets together, 47 sentences:"]
     assert "With their own devtest: news." in text
-    assert not any("own devtest" in line for line in text_table(compare([first], trials=10)))
+    assert not any("own devtest" in line for line in text_table(compare_systems([first], trials=10)))
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
     assert text[-1].startswith("pooled, tokenized BLEU: sacrebleu nrefs:var|")
@@ -168,7 +168,7 @@ def test_inconsistent_test_sets(tmp_path, text_file, refused, systems, changes, 
 def test_test_sets_have_different_names():
     one = Translations("a", [system("one")], [GOOD], [REFERENCES])
     with pytest.raises(InputError, match="two test sets are named 'a'"):
-        compare([one, one], trials=10)
+        compare_systems([one, one], trials=10)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.epochs import choose_epoch
-from itersel.report.system import read_system
+from itersel.system.chosen import read_system
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 LABELS = ["base", "calc", "math", "calc", "base", "base"]

@@ -10,7 +10,8 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
-from itersel.report.comparison import Translations, compare
+from itersel.evaluate.significance import compare
+from itersel.report.comparison import Translations, compare_systems
 from itersel.report.table import text_table, tsv_table
 from itersel.storage.files import read_lines, write_lines
 
@@ -31,7 +32,7 @@ def as_text(systems, texts, **settings):
     translations = [tokenised(text) for text in texts]
     counts = [counted(text, [RAW]).counts for text in texts]
     test_set = Translations("test", systems, translations, [tokenised(RAW)], counts)
-    return compare([test_set], **{"trials": 100, **settings})
+    return compare_systems([test_set], **{"trials": 100, **settings})
 
 
 def one_test_set(name, text, references, tokenizer="13a"):
@@ -92,7 +93,7 @@ def test_repeats():
 
 def test_pooled():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", BAD, [RAW, GOOD])]
-    pooled = compare(sets, trials=10)["pooled"]
+    pooled = compare_systems(sets, trials=10)["pooled"]
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
         scores = pooled["systems"][0]["scores"][metric.name]
@@ -178,7 +179,7 @@ def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, g
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
     with pytest.raises(InputError, match=r"in different ways: case:.*tok:13a.* and case:.*tok:char"):
-        compare(sets, trials=10)
+        compare_systems(sets, trials=10)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from itersel.corpus.corpora import Corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.text import Bitext
 from itersel.report.hints import hints, short_sentence
-from itersel.report.system import write_system
+from itersel.system.chosen import write_system
 
 RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
 

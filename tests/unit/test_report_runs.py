@@ -19,7 +19,7 @@ from itersel.cli.main import main
 from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
-from itersel.report.comparison import Translations, compare
+from itersel.report.comparison import Translations, compare_systems
 from itersel.report.runs import compare_runs, read_runs
 from itersel.report.runs_table import MEAN, render_runs, text_table
 
@@ -46,7 +46,7 @@ def count_text(run):
     counted = [count(lines, lines, [run.references], "13a") for lines in run.translations]
     counts = [one.counts for one in counted]
     test_set = Translations("test", systems, run.translations, [run.references], counts)
-    run.table = compare([test_set], trials=100)
+    run.table = compare_systems([test_set], trials=100)
     (run.folder / "report" / "table.json").write_text(json.dumps(run.table))
     for system, one in zip(systems, counted, strict=True):
         name = system.name if system.repeat == 1 else f"{system.name}.repeat-{system.repeat}"
@@ -122,7 +122,7 @@ def test_nothing_is_tokenised_twice(runs, monkeypatch):
     assert tokenized == expected
     tokenized.clear()
     systems = [system for repeats in run.systems.values() for system in repeats]
-    compare([Translations("test", systems, run.translations, [run.references])], trials=5)
+    compare_systems([Translations("test", systems, run.translations, [run.references])], trials=5)
     assert tokenized == expected
 
 

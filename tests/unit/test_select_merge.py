@@ -10,7 +10,7 @@ from tests.examples import MANY
 from tests.naive.selection import column_norm, second_hash
 
 from itersel.select import merge_kernels as kernels
-from itersel.select.merge_kernels import Columns, Entries, make_columns, merge_entries
+from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.selection import NORMS
 from itersel.select.shard_files import ShardReader, open_shard
 from itersel.storage.strings import string_table
@@ -36,13 +36,13 @@ def make_entries(shards: list[dict[int, float]]) -> Entries:
     )
 
 
-def merge(entries: Entries) -> tuple[Columns, int, tuple[int, int]]:
+def merge(entries: Entries) -> tuple[WeightColumns, int, tuple[int, int]]:
     columns = make_columns(entries.key.shape[0])
     count, *bad = merge_entries(entries, np.uint64(0), np.uint64(HIGHEST), columns)
     return columns, count, (bad[0], bad[1])
 
 
-def as_dictionary(columns: Columns, count: int) -> dict[int, dict[int, float]]:
+def as_dictionary(columns: WeightColumns, count: int) -> dict[int, dict[int, float]]:
     shard, value, offset = columns.shard.tolist(), columns.value.tolist(), columns.offset.tolist()
     ranges = [range(*offset[c : c + 2]) for c in range(count)]
     keys = columns.key[:count].tolist()

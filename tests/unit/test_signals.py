@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from itersel.killed import killed_commands
+from itersel.run.killed import killed_commands
 
 # Prints "ready" at some point of the program, and waits there until it is interrupted or its input ends.
 START = """
@@ -19,7 +19,7 @@ def here():
 """
 WRITING = """
 from itersel.cli import weights
-from itersel.atomic import atomic_path
+from itersel.run.atomic import atomic_path
 def export(options):
     with atomic_path(options.output) as temporary:
         temporary.write_text("half")

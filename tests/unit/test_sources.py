@@ -6,29 +6,30 @@ import shutil
 import pytest
 from tests.limited import limited
 
-from itersel import sources
-from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
+from itersel.code import digests
+from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
 
 
 @pytest.mark.parametrize(
     ("command", "used", "unused"),
     [
-        ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text"}),
+        ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text_format"}),
         ("step mix", {"vectors.weights"}, {"decode.output"}),
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
         ("step shard", {"corpus.sharding"}, {"config.data", "config.tasks"}),
         ("step forest", {"cli.decode", "tune.forests"}, {"learn.train"}),
-        ("corpus prepare", {"corpus.columns", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
+        ("corpus prepare", {"corpus.labels", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
-        ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("grammar extract", {"grammar.shard"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),
-        ("step resources", {"report.resources"}, {"evaluate.metrics", "grammar.extract"}),
+        ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text_format", "grammar.extract"}),
+        ("grammar extract", {"grammar.shard"},
+         {"vectors.weights", "decode.search_kernels", "grammar.text_format"}),
+        ("step resources", {"system.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("step table", {"report.comparison", "report.table"}, {"report.tasks", "config.values"}),
-        ("step tasks", {"report.tasks", "corpus.columns"}, {"report.table", "vectors.weights"}),
-        ("step join", {"corpus.columns"}, {"report.tasks", "evaluate.metrics"}),
+        ("step tasks", {"report.tasks", "corpus.labels"}, {"report.table", "vectors.weights"}),
+        ("step join", {"corpus.labels"}, {"report.tasks", "evaluate.metrics"}),
     ],
 )  # fmt: skip
 def test_modules(command, used, unused):
@@ -36,7 +37,7 @@ def test_modules(command, used, unused):
     assert used <= modules
     assert not unused & modules
     # what only passes options on does not count
-    assert not modules & {"config.options", "config.command_line", "cli.main", "progress"}
+    assert not modules & {"config.options", "config.command_line", "cli.main", "run.progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 
@@ -54,9 +55,9 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses the first; the second reads settings; `train`, which also writes
-    # them into its output, depends on it
-    of_config = {"itersel.corpus.corpora", "itersel.config.sections"}
+    # what declares the keys about text uses the first two; the third reads settings; `train`, which also
+    # writes them into its output, depends on it
+    of_config = {"itersel.corpus.corpora", "itersel.corpus.debian", "itersel.config.sections"}
     assert "itersel.config.sections" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 
@@ -66,11 +67,11 @@ def copied(tmp_path, monkeypatch):
     """Return a copy of the package whose code is digested instead."""
 
     def forget():
-        for cached in (sources._imports_of, sources._exists, sources._tables, step_digest):
+        for cached in (digests._imports_of, digests._exists, digests._tables, step_digest):
             cached.cache_clear()
 
-    shutil.copytree(sources.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "PACKAGE", tmp_path / "itersel")
+    shutil.copytree(digests.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(digests, "PACKAGE", tmp_path / "itersel")
     forget()
     yield tmp_path / "itersel"
     forget()

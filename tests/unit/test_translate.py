@@ -14,9 +14,15 @@ import pytest
 from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
-from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
-from itersel.translate.system import load_system
-from itersel.translate.translator import Block, Details, Translator, read_blocks
+from itersel.system.trained import load_system
+from itersel.translate.translator import (
+    MAX_SENTENCE,
+    MAX_SENTENCE_BYTES,
+    Block,
+    Details,
+    Translator,
+    read_blocks,
+)
 
 DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]

@@ -17,7 +17,7 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_table, random_sentences
 
-from itersel.bleu.kernels import Statistics, best_bleu
+from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.config.learners import LIST_BLEUS
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.cli.main import main
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import CompoundSplitter, Preparation
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.evaluate.metrics import HIDDEN, make_bleu, score_corpus
 from itersel.grammar.shard import read_shard
-from itersel.grammar.text import parse_rule
+from itersel.grammar.text_format import parse_rule
 
 # White space in Python, but not in cdec and KenLM.
 SPACES = "\u00a0\u1680\u2000\u2003\u2009\u2028\u2029\u202f\u205f\u3000"

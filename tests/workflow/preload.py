@@ -7,7 +7,7 @@ import snakemake.cli
 import snakemake.report.html_reporter
 from tests.conftest import ROOT
 
-from itersel.sources import step_digest
+from itersel.code.digests import step_digest
 
 snakemake.cli.get_argument_parser()
 for path in sorted((ROOT / "workflow/rules").glob("*.smk")):

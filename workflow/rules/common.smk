@@ -7,8 +7,9 @@ import re
 import sys
 from pathlib import Path
 
-from itersel import __version__, sources
-from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
+from itersel import __version__
+from itersel.code import digests
+from itersel.code.edits import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
 from itersel.config.reading import read_config
 from itersel.config.yaml_loader import read_yaml
 from itersel.config.experiments import expanded
@@ -19,9 +20,9 @@ from itersel.errors import InputError
 from itersel.plan import Plan
 from itersel.plan.commands import sequence, sequences
 from itersel.plan.texts import SHARDS_PATTERN
-from itersel.plugins import imported_code
+from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
-from itersel.atomic import remove_leftovers, stale_lists
+from itersel.run.atomic import remove_leftovers, stale_lists
 
 # A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
@@ -155,7 +156,7 @@ DIGESTS = (
 
 def step_digest(command):
     if command not in DIGESTS:
-        DIGESTS[command] = sources.step_digest(command)
+        DIGESTS[command] = digests.step_digest(command)
     return DIGESTS[command]
 
 

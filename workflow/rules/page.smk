@@ -55,6 +55,6 @@ rule write_page:
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
         config=PLAN.config_digest(),
         code=step_digest("report page"),
-        assets=sources.assets_digest(),
+        assets=digests.assets_digest(),
     shell:
         "itersel report page --results={params.results:q} --output {output:q} &> {log:q}"

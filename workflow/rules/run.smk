@@ -7,7 +7,7 @@ import hashlib
 from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-from itersel.killed import killed_commands
+from itersel.run.killed import killed_commands
 from itersel.report.page.folder import other_versions, write_config, write_run
 from itersel.storage.files import write_lines
 

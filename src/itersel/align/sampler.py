@@ -31,18 +31,18 @@ from itersel.align.sampler_kernels import (
     Model,
     Pass,
     Room,
-    Text,
+    SentencePairs,
     count_fertilities,
     move_pairs,
     sample,
 )
 from itersel.align.symmetrize import DIRECTIONS
-from itersel.arrays import Int16s, Int32s, UInt64s
-from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
-from itersel.errors import InputError
-from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, strings
+from itersel.corpus.vocabulary import WordNumbers, read_side
+from itersel.errors import FilePath, InputError
+from itersel.run.progress import progress
+from itersel.storage.arrays import Int16s, Int32s, UInt64s
+from itersel.storage.formats import Array, FileFormat, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
@@ -99,7 +99,7 @@ class Sampler:
     `given_words` and `generated_words` are the numbers of different words on each side, with NULL.
     """
 
-    def __init__(self, text: Text, given_words: int, generated_words: int, seed: int) -> None:
+    def __init__(self, text: SentencePairs, given_words: int, generated_words: int, seed: int) -> None:
         self.text, self.seed = text, seed
         self.room = room_for(text)
         self.links = np.zeros((len(text.generated), SAMPLERS), np.int16)
@@ -156,7 +156,7 @@ class Sampler:
         self.model = self.model._replace(ratio=ratio)
 
 
-def align_with(model: Model, text: Text, seed: int) -> Int16s:
+def align_with(model: Model, text: SentencePairs, seed: int) -> Int16s:
     """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
     links = np.zeros((len(text.generated), SAMPLERS), np.int16)
     room = room_for(text)
@@ -166,7 +166,7 @@ def align_with(model: Model, text: Text, seed: int) -> Int16s:
     return links[:, -1].copy()
 
 
-def room_for(text: Text) -> Room:
+def room_for(text: SentencePairs) -> Room:
     """Return arrays for the longest sentences of a text."""
     given = int(np.diff(text.given_start).max(initial=1))
     generated = int(np.diff(text.generated_start).max(initial=1))
@@ -235,26 +235,30 @@ def read_model(path: FilePath) -> TrainedModel:
     return TrainedModel(attributes["direction"], given, generated, model)
 
 
-class Bitext(NamedTuple):
+class NumberedBitext(NamedTuple):
     """A text whose source is the given side, and its words on both sides, the first one NULL."""
 
-    text: Text
+    text: SentencePairs
     source_words: Sequence[str]
     target_words: Sequence[str]
 
-    def turned(self) -> Bitext:
+    def turned(self) -> NumberedBitext:
         """Return the same text with the target as the given side."""
         source, source_start, target, target_start = self.text
-        return Bitext(Text(target, target_start, source, source_start), self.target_words, self.source_words)
+        return NumberedBitext(
+            SentencePairs(target, target_start, source, source_start), self.target_words, self.source_words
+        )
 
-    def renumbered(self, source_words: Sequence[str], target_words: Sequence[str]) -> Text:
+    def renumbered(self, source_words: Sequence[str], target_words: Sequence[str]) -> SentencePairs:
         """Return the text in the numbers of other words; what is not among them gets the next number."""
         source, source_start, target, target_start = self.text
         source = _numbers_in(source_words, self.source_words)[source]
-        return Text(source, source_start, _numbers_in(target_words, self.target_words)[target], target_start)
+        return SentencePairs(
+            source, source_start, _numbers_in(target_words, self.target_words)[target], target_start
+        )
 
 
-def read_bitext(source: FilePath, target: FilePath) -> Bitext:
+def read_bitext(source: FilePath, target: FilePath) -> NumberedBitext:
     """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
     numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
@@ -264,7 +268,7 @@ def read_bitext(source: FilePath, target: FilePath) -> Bitext:
         if long.size:
             why = f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)"
             raise InputError(why, path, int(long[0]) + 1)
-    return Bitext(Text(*sides[0], *sides[1]), list(numbers[0]), list(numbers[1]))
+    return NumberedBitext(SentencePairs(*sides[0], *sides[1]), list(numbers[0]), list(numbers[1]))
 
 
 def _numbers_in(known: Sequence[str], words: Sequence[str]) -> Int32s:

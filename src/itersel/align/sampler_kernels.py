@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import inline_kernel, leaf_kernel, prefetch
+from itersel.storage.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
@@ -32,7 +32,7 @@ _27, _30, _31, _32, _11 = (np.uint64(number) for number in (27, 30, 31, 32, 11))
 _EMPTY, _ONE = np.uint64(0), np.uint64(1)
 
 
-class Text(NamedTuple):
+class SentencePairs(NamedTuple):
     """Sentence pairs as word numbers, from 1. Pairs with an empty side are ignored."""
 
     given: Int32s  # the words of all sentences
@@ -116,7 +116,7 @@ def distance(start: int, end: int) -> int:
 
 
 @leaf_kernel
-def find_slots(model: Model, text: Text, sentence: int, room: Room) -> None:
+def find_slots(model: Model, text: SentencePairs, sentence: int, room: Room) -> None:
     """Set the slots of the pairs of a sentence; the row of zeros for those without links."""
     first, width = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence] + 1
     begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
@@ -138,7 +138,7 @@ def find_slots(model: Model, text: Text, sentence: int, room: Room) -> None:
 
 
 @leaf_kernel
-def add_pair(model: Model, text: Text, sentence: int, room: Room, word: int, generated: int) -> int:
+def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word: int, generated: int) -> int:
     """Give a pair a slot, wherever it occurs in the sentence; returns the slot."""
     pair = pair_of(word, generated)
     slot = slot_of(model.pairs, pair, home_of(model.pairs, pair))
@@ -155,7 +155,7 @@ def add_pair(model: Model, text: Text, sentence: int, room: Room, word: int, gen
 
 
 @inline_kernel
-def count(model: Model, sampler: int, slot: int, word: int, number: int) -> None:
+def count_link(model: Model, sampler: int, slot: int, word: int, number: int) -> None:
     """Add 1 or -1 link of a pair, whose given word is `word`."""
     model.pair_links[slot, sampler] += number
     model.links[word, sampler] += number
@@ -177,7 +177,7 @@ def count_jumps(model: Model, sampler: int, before: int, link: int, after: int, 
 @inline_kernel
 def add_scores(
     model: Model,
-    text: Text,
+    text: SentencePairs,
     first: int,
     size: int,
     room: Room,
@@ -210,7 +210,14 @@ def add_scores(
 
 @leaf_kernel
 def sample_sentence(
-    model: Model, text: Text, sentence: int, links: Int16s, room: Room, sampler: int, task: Pass, sweep: int
+    model: Model,
+    text: SentencePairs,
+    sentence: int,
+    links: Int16s,
+    room: Room,
+    sampler: int,
+    task: Pass,
+    sweep: int,
 ) -> int:
     """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot.
 
@@ -238,7 +245,7 @@ def sample_sentence(
             count_jumps(model, sampler, before, old, after, -1)
         if task.is_counted and task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
-            count(model, sampler, room.slot[row + old], word, -1)
+            count_link(model, sampler, room.slot[row + old], word, -1)
         state += _GAMMA
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
         new = 0
@@ -266,7 +273,7 @@ def sample_sentence(
             if slot == model.pairs.shape[0]:
                 slot = add_pair(model, text, sentence, room, word, text.generated[j])
                 added += 1
-            count(model, sampler, slot, word, 1)
+            count_link(model, sampler, slot, word, 1)
             count_jumps(model, sampler, before, new, after, 1)
         if new:
             room.fertility[new - 1] += 1
@@ -277,7 +284,7 @@ def sample_sentence(
 
 @leaf_kernel
 def sample(
-    model: Model, text: Text, links: Int16s, room: Room, task: Pass, begin: int, free: int
+    model: Model, text: SentencePairs, links: Int16s, room: Room, task: Pass, begin: int, free: int
 ) -> tuple[int, int]:
     """Sample the links of all sentences from `begin` with all samplers.
 
@@ -304,7 +311,7 @@ def sample(
 
 
 @leaf_kernel
-def count_fertilities(text: Text, links: Int16s, room: Room, counts: Float64s) -> None:
+def count_fertilities(text: SentencePairs, links: Int16s, room: Room, counts: Float64s) -> None:
     """Add up how often each given word has how many links: float64 (V, LARGEST_FERTILITY + 1, K)."""
     for sentence in range(text.given_start.shape[0] - 1):
         first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]

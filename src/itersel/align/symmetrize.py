@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from itersel.corpus.columns import Point
+from itersel.corpus.alignments import Point
 
 # forward: each target word has at most one link; reverse: each source word
 DIRECTIONS = ("forward", "reverse")

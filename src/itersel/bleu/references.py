@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
-from itersel.storage.formats import FilePath, damaged, damaged_file
+from itersel.errors import FilePath
+from itersel.storage.arrays import Int32s, Int64s
+from itersel.storage.formats import damaged, damaged_file
 from itersel.storage.strings import offsets_of, take_rows
 
 
@@ -34,7 +35,7 @@ class References(NamedTuple):
         return float(self.offset[-1] / (self.offset.shape[0] - 1))
 
 
-class Joined(NamedTuple):
+class ShardReferences(NamedTuple):
     """The references of all sentences, in the arrays of `itersel.grammar.shard.Shard`."""
 
     word: Int32s
@@ -50,7 +51,7 @@ class Joined(NamedTuple):
         return References(self.word[offset[0] : offset[-1]], offset - offset[0])
 
 
-def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> Joined:
+def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> ShardReferences:
     """Join the references of several texts with the same number of lines.
 
     Empty lines are not references, unless all lines of a sentence are empty: then it has one empty reference.
@@ -58,9 +59,9 @@ def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> Joined:
     """
     none = np.zeros(0, np.int64)
     if not texts:
-        return Joined(np.zeros(0, np.int32), none, none)
+        return ShardReferences(np.zeros(0, np.int32), none, none)
     if len(texts) == 1:
-        return Joined(*texts[0], none)
+        return ShardReferences(*texts[0], none)
     lengths = np.stack([np.diff(offset) for _, offset in texts], axis=1)
     is_kept = lengths > 0
     is_kept[:, 0] |= ~is_kept.any(axis=1)
@@ -69,7 +70,7 @@ def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> Joined:
     lines = offsets_of(lengths.T.reshape(-1))
     word, offset = take_rows(words, lines, text * lengths.shape[0] + sentence)
     has_one = bool((is_kept.sum(axis=1) == 1).all())
-    return Joined(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
+    return ShardReferences(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
 
 
 def grouped_references(references: int, offset: Int64s, sentences: int, path: FilePath) -> Int64s:

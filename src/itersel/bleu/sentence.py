@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.bleu.kernels import (
+from itersel.bleu.references import References
+from itersel.bleu.score_kernels import (
     CHIANG,
     COUNTS,
     LIANG,
@@ -19,7 +19,7 @@ from itersel.bleu.kernels import (
     ngram_matches,
     score_hypotheses,
 )
-from itersel.bleu.references import References
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
 CONTEXT_DECAY = 0.9

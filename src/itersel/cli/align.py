@@ -12,9 +12,9 @@ from itersel.cli.arguments import add_files, add_options, add_output, output_fil
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
-    from itersel.align.sampler_kernels import Text
-    from itersel.arrays import Int16s
-    from itersel.corpus.columns import Point
+    from itersel.align.sampler_kernels import SentencePairs
+    from itersel.corpus.alignments import Point
+    from itersel.storage.arrays import Int16s
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
 
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.symmetrize import symmetrize
-    from itersel.corpus.columns import format_points
+    from itersel.corpus.alignments import format_points
     from itersel.storage.files import write_lines
 
     _check(options)
@@ -110,7 +110,7 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
         yield _points(text, align_with(model.model, text, options.seed), model.direction)
 
 
-def _points(text: Text, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:
+def _points(text: SentencePairs, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:
     """Yield the points of each sentence pair."""
     for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
         found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]
@@ -119,7 +119,7 @@ def _points(text: Text, links: Int16s, direction: str) -> Iterator[Sequence[Poin
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
     """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
-    from itersel.corpus.columns import read_alignment
+    from itersel.corpus.alignments import read_alignment
 
     sides = map(read_alignment, (forward, reverse))
     for number, (left, right) in enumerate(zip_longest(*sides), 1):

@@ -12,15 +12,11 @@ from types import ModuleType
 from typing import Any, NoReturn, TypeVar, cast
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
+from itersel.config.options import MAX_NUMPY_SEED
 from itersel.errors import suggest
-from itersel.limits import (
-    LANGUAGE_PATTERN,
-    MAX_NUMPY_SEED,
-    MAX_PROCESSES,
-    SPLITS,
-    TOKENIZERS,
-    is_test_set_name,
-)
+
+# The maximum number of processes of a step.
+MAX_PROCESSES = 256
 
 T = TypeVar("T")
 # Keys of settings that say where in a run a job belongs, and their options.
@@ -163,6 +159,8 @@ seed = whole(0, MAX_NUMPY_SEED)
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
+    from itersel.corpus.text_names import SPLITS, is_test_set_name
+
     kind, _, name = text.partition(".")
     is_named = kind in ("test", "devtest") and is_test_set_name(name)
     if text not in (*SPLITS, "hash") and not is_named:
@@ -172,6 +170,8 @@ def split(text: str) -> str:
 
 def language(text: str) -> str:
     """Parse a language code."""
+    from itersel.corpus.text_names import LANGUAGE_PATTERN
+
     if not re.fullmatch(LANGUAGE_PATTERN, text):
         refuse(text, "a language code, such as de or pt-br")
     return text
@@ -225,6 +225,8 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
     """Add the option of commands that compute BLEU of detokenised text."""
+    from itersel.evaluate.names import TOKENIZERS
+
     tokenizer = "sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)"
     add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
-from itersel.limits import TOKENIZERS
+from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, TOKENIZERS, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.significance import MetricScores

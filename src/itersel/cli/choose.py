@@ -10,6 +10,7 @@ from itersel.config.report_steps import ChooseSettings, PatienceSettings, Resour
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.system.chosen import ChosenSystem
 
 if TYPE_CHECKING:
     from itersel.evaluate.metrics import CorpusScore
@@ -61,7 +62,7 @@ def _choose(options: argparse.Namespace) -> None:
     from itersel.config.sections import plain
     from itersel.config.tasks import TASKS
     from itersel.evaluate.epochs import choose_epoch
-    from itersel.report.system import System, keep_weights, write_system
+    from itersel.system.chosen import keep_weights, write_system
     from itersel.vectors.weights import has_stopped
 
     settings = read_settings(ChooseSettings, options.settings)
@@ -72,7 +73,7 @@ def _choose(options: argparse.Namespace) -> None:
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     experiment = settings.experiment
-    system = System(
+    system = ChosenSystem(
         name=settings.name,
         repeat=settings.repeat,
         learner=name_in(ALL_LEARNERS, experiment.learner),
@@ -99,7 +100,7 @@ def _score_devtest(
     settings: Scoring, options: argparse.Namespace, translations: list[str]
 ) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
     """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
-    from itersel.report.system import score_epochs, score_epochs_as_text
+    from itersel.evaluate.epoch_scores import score_epochs, score_epochs_as_text
 
     task = options.task, settings.label
     if (options.task is None) != (settings.label is None):
@@ -139,7 +140,7 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.report.resources import FILES, Resources, write_resources
+    from itersel.system.resources import FILES, Resources, write_resources
 
     settings = read_settings(ResourceSettings, options.settings)
     files = {name: getattr(options, name) for name in FILES}

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from itersel.cli.arguments import add_text_output
 from itersel.errors import located
+from itersel.plan.estimates import estimate_cost
 from itersel.storage.files import write_lines
 
 PARTS = {
@@ -44,9 +45,8 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
-    from itersel.plan.estimates import estimate
     from itersel.plan.list_texts import describe_lists
-    from itersel.progress import duration
+    from itersel.run.progress import duration
 
     name = ", ".join(options.config)
     config = load_config(*options.config)
@@ -69,7 +69,7 @@ def _check(options: argparse.Namespace) -> None:
         print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.total():,} sentences, {size.words:,} words")
-    cost = estimate(config, sizes)
+    cost = estimate_cost(config, sizes)
     if cost is None and is_read:
         print("  no estimate: some of the text is downloaded by the run")
     if cost is not None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from itersel.cli.arguments import add_files, add_jobs, add_options, language, positive, split
 from itersel.config.command_line import add_section_arguments, names, refuse, section_of
 from itersel.corpus.corpora import (
+    DEDUPLICATION,
     FORMATS,
+    MAX_COLUMNS,
     RECORDS,
     TABLES,
     Columns,
@@ -24,16 +26,9 @@ from itersel.corpus.corpora import (
     format_of,
     other_than,
 )
+from itersel.corpus.debian import DEBIAN_MIRROR, DEBIAN_RELEASE
+from itersel.corpus.text_names import HELD_OUT, TEST_SET_PATTERN, is_test_set_name
 from itersel.errors import InputError
-from itersel.limits import (
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEDUPLICATION,
-    HELD_OUT,
-    MAX_COLUMNS,
-    TEST_SET_PATTERN,
-    is_test_set_name,
-)
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
@@ -311,10 +306,10 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import refuse_repeats
+    from itersel.corpus.blocks import corpus_blocks
     from itersel.corpus.corpora import Reading
-    from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
-    from itersel.corpus.reading import corpus_blocks
+    from itersel.corpus.labels import refuse_repeats
+    from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
 
@@ -338,7 +333,7 @@ def _prepare(options: argparse.Namespace) -> None:
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
     refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
-    settings = section_of(Settings, options)
+    settings = section_of(CorpusSettings, options)
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)

@@ -18,10 +18,9 @@ from itersel.cli.arguments import (
     read_placed,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.search import ForestSettings, ListSettings, Search
+from itersel.config.search import MAX_K_BEST, ForestSettings, ListSettings, Search
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
-from itersel.limits import MAX_K_BEST
 
 MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
 
@@ -61,7 +60,7 @@ def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     from itersel.grammar.shard import read_shard
     from itersel.lists.files import read_table
     from itersel.lm.binary import load_model
-    from itersel.progress import progress
+    from itersel.run.progress import progress
     from itersel.vectors.weights import read_weights
 
     weights = read_weights(options.weights)

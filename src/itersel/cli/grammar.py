@@ -86,13 +86,13 @@ def _extract(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from itersel.grammar.text import export_grammars
+    from itersel.grammar.text_format import export_grammars
 
     export_grammars(options.shard, options.output)
 
 
 def _import(options: argparse.Namespace) -> None:
-    from itersel.grammar.text import import_grammars
+    from itersel.grammar.text_format import import_grammars
 
     files = options.input, options.grammars, options.output, options.reference, options.grammar
     import_grammars(*files, options.templates)

@@ -6,11 +6,11 @@ import argparse
 import re
 import sys
 
-from itersel.atomic import temporary_folder
 from itersel.cli.arguments import add_files, add_options, add_output, add_text_output
 from itersel.config.command_line import refuse, whole
 from itersel.errors import InputError
-from itersel.limits import MAX_ORDER
+from itersel.lm.order import MAX_ORDER
+from itersel.run.atomic import temporary_folder
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
 # how the names of compiled models end
@@ -73,7 +73,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.arpa import write_arpa
     from itersel.lm.binary import compile_estimate
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
-    from itersel.lm.text import lines_of_fold, read_text
+    from itersel.lm.numbered_text import lines_of_fold, read_numbered_text
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")
@@ -84,7 +84,7 @@ def _estimate(options: argparse.Namespace) -> None:
         left_out = lines_of_fold(options.input[0], options.leave_out, *options.fold)
     # The temporary files are larger than the output: too large for most systems' temporary folder.
     folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
-    model = estimate(read_text(options.input, options.vocabulary, left_out, folder), options.order)
+    model = estimate(read_numbered_text(options.input, options.vocabulary, left_out, folder), options.order)
     if model.fallback:
         orders, used = (", ".join(map(str, numbers)) for numbers in (model.fallback, FALLBACK_DISCOUNTS))
         problem = f"too little text for the discounts of order {orders}; using {used}"

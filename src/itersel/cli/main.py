@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
-from itersel.code_check import check_code
+from itersel.code.edits import check_code
 from itersel.errors import InputError, errors_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _run(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as end:
         return int(end.code or 0)
-    from itersel.progress import signs_of_life
+    from itersel.run.progress import signs_of_life
 
     _plain_streams()
     # translate may wait for input for hours

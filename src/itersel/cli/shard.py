@@ -12,7 +12,7 @@ from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
 if TYPE_CHECKING:
-    from itersel.arrays import Int64s
+    from itersel.storage.arrays import Int64s
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
 
 def _cut(how: Cutting, options: argparse.Namespace, text: str, sentences: int) -> list[Int64s]:
     """Return the sentences of each shard of a text."""
-    from itersel.corpus.columns import read_labels, refuse_repeats, require_label
+    from itersel.corpus.labels import read_labels, refuse_repeats, require_label
     from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines
 
     if isinstance(how, InOrder | Shuffled):

@@ -29,7 +29,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.report.comparison import compare, read_test_set
+    from itersel.report.comparison import compare_systems, read_test_set
     from itersel.report.table import text_table, tsv_table
 
     settings = read_settings(TableSettings, options.settings)
@@ -37,7 +37,7 @@ def _table(options: argparse.Namespace) -> None:
     if (options.preparation is None) == has_outputs:
         raise InputError("outputs and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
-    table = compare(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
+    table = compare_systems(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table)
 
 
@@ -55,7 +55,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _tasks(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import read_labels, refuse_repeats
+    from itersel.corpus.labels import read_labels, refuse_repeats
     from itersel.evaluate.metrics import read_references, read_translations
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
@@ -93,7 +93,7 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
 
 
 def _join(options: argparse.Namespace) -> None:
-    from itersel.corpus.columns import join_translations
+    from itersel.corpus.labels import join_translations
     from itersel.storage.files import write_lines
 
     settings = read_settings(JoinSettings, options.settings)

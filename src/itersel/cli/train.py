@@ -37,8 +37,8 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
-    from itersel.learn.state import provenance, read_start, write_training
     from itersel.learn.train import shard_file, train_parts
+    from itersel.learn.training import provenance, read_start, write_training
     from itersel.vectors.weights import has_stopped, read_weights, write_weights
 
     settings = read_placed(TrainSettings, options)

@@ -7,7 +7,7 @@ import sys
 
 from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
 from itersel.config.command_line import whole
-from itersel.limits import MAX_K_BEST
+from itersel.config.search import MAX_K_BEST
 
 PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 
@@ -40,7 +40,7 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def _translate(options: argparse.Namespace) -> None:
-    from itersel.progress import count_up
+    from itersel.run.progress import count_up
     from itersel.storage.files import STANDARD_STREAM, open_output
     from itersel.translate.translator import Details, translate_text
 
@@ -70,7 +70,7 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
 
 
 def _bundle(options: argparse.Namespace) -> None:
-    from itersel.translate.system import load_system, write_bundle
+    from itersel.system.trained import load_system, write_bundle
 
     write_bundle(options.output, load_system(options.system))
 

@@ -20,12 +20,12 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from itersel.atomic import remove_leftovers
 from itersel.cli.signals import INTERRUPTED
 from itersel.compile.cache_folder import CACHE_VARIABLE, cache_folder, make_writable
 from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
-from itersel.progress import Clock, duration, signs_of_life
+from itersel.run.atomic import remove_leftovers
+from itersel.run.progress import Clock, duration, signs_of_life
 
 # % stands for the folder. The files named in the lists are made later.
 FILES = {
@@ -317,7 +317,7 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
             raise
         except BaseException as error:
             # every command loads this module, and no result depends on it
-            from itersel.processes import packed_error
+            from itersel.run.processes import packed_error
 
             answer = packed_error(error)
         sender.send_bytes(answer)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_options, add_text_output, not_negative
 
 if TYPE_CHECKING:
-    from itersel.arrays import Int64s
+    from itersel.storage.arrays import Int64s
     from itersel.vectors.weights import Weights
 
 PARTS = {
@@ -75,7 +75,7 @@ def _read(path: str) -> Weights:
     from itersel.storage.arrayfile import is_array_file
 
     if is_array_file(path):
-        from itersel.translate.system import read_bundle
+        from itersel.system.trained import read_bundle
 
         return read_bundle(path).weights
     return read_weights(path)

@@ -22,9 +22,9 @@ import numba
 import numpy as np
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name, get_process_triple
 
+from itersel.code.plugins import code_of
 from itersel.compile.numba_versions import is_plain, numba_config
 from itersel.errors import InputError
-from itersel.plugins import code_of
 
 CACHE_VARIABLE = "ITERSEL_CACHE"
 ADVICE = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"

@@ -21,9 +21,9 @@ from numba.core.caching import NullCache
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
-from itersel.atomic import atomic_path
+from itersel.code.plugins import code_of
 from itersel.compile.cache_folder import PACKAGE, cache_folder, make_writable, mark_used, not_kept
-from itersel.plugins import code_of
+from itersel.run.atomic import atomic_path
 
 DIGEST_BYTES = 32
 

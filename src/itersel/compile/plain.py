@@ -14,9 +14,9 @@ from typing import Any
 
 import numba
 
+from itersel.code.plugins import code_of
 from itersel.compile.cache_folder import cache_folder, is_kept, make_writable, mark_used
 from itersel.compile.numba_versions import numba_config
-from itersel.plugins import code_of
 
 
 def plain_kernel(function: Callable[..., object], flags: dict[str, Any]) -> Callable[..., object]:

@@ -10,7 +10,7 @@ from itersel.config.data import ReferencedText
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import ALL_DENSE, LEARNERS, STEP, TUNERS, Batch, NoTuner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
-from itersel.config.options import changed, check_unique, name_in, reject, wrong
+from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
 from itersel.config.tasks import (
     TASKS,
@@ -24,8 +24,7 @@ from itersel.config.tasks import (
 )
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
-from itersel.limits import DENSE_FEATURES, MAX_SEED
-from itersel.plugins import TEMPLATES
+from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
 
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"

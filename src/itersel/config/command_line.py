@@ -13,14 +13,14 @@ from dataclasses import fields, replace
 from typing import Any, NoReturn, TypeVar
 
 from itersel.config.options import BOUNDS, split_optional, types_of
-from itersel.limits import parse_number
+from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
 # How messages state the limits of a number.
 LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
-def options(**values: object) -> str:
+def shell_options(**values: object) -> str:
     """Return keyword arguments as long options, quoted for a shell.
 
     ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are

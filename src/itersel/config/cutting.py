@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itersel.config.data import Data
 from itersel.config.options import (
     LABEL_PATTERN,
+    MAX_SEED,
     REQUIRED,
     check_section,
     documented,
@@ -16,7 +17,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.tasks import NaturalTasks
-from itersel.limits import LANGUAGE_PATTERN, MAX_SEED
+from itersel.corpus.text_names import LANGUAGE_PATTERN
 
 MOST_SHARDS = 100_000
 

@@ -7,26 +7,21 @@ from functools import partial
 
 from itersel.config.names import Names, check_text_name
 from itersel.config.options import option, option_of, paths, section
-from itersel.corpus.corpora import Columns, Fields
-from itersel.limits import (
-    ADDRESS_PATTERN,
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEDUPLICATION,
-    DEFAULT_LINE_BYTES,
-    LANGUAGE_PATTERN,
-    MAX_RAW_LINE_BYTES,
-    MIN_RAW_LINE_BYTES,
-    NO_TEST_SETS,
-    RELEASE_PATTERN,
-)
+from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
+from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
+from itersel.corpus.text_names import LANGUAGE_PATTERN, NO_TEST_SETS
+
+# Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
+MIN_RAW_LINE_BYTES = 2**10
+DEFAULT_LINE_BYTES = 2**20
+MAX_RAW_LINE_BYTES = 2**24
 
 DATA_KINDS = ("libreoffice-help", "files", "lists")
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
 
 
 @dataclass(frozen=True)
-class Split:
+class TrainingText:
     """A training corpus of `data.kind: files`."""
 
     source: tuple[str, ...] = paths(f"{SOURCE}; or a list of files, which are joined.")
@@ -79,16 +74,16 @@ class ReferencedText:
     target: tuple[str, ...] = paths(
         "Reference translation, line by line as in the source side; or a list of several."
     )
-    file: tuple[str, ...] = option_of(Split, "file")
-    columns: Columns = option_of(Split, "columns")
-    fields: Fields = option_of(Split, "fields")
-    mtdata: tuple[str, ...] = option_of(Split, "mtdata")
+    file: tuple[str, ...] = option_of(TrainingText, "file")
+    columns: Columns = option_of(TrainingText, "columns")
+    fields: Fields = option_of(TrainingText, "fields")
+    mtdata: tuple[str, ...] = option_of(TrainingText, "mtdata")
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
     task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
-    lists: tuple[str, ...] = option_of(Split, "lists")
-    quality: str | None = option_of(Split, "quality")
+    lists: tuple[str, ...] = option_of(TrainingText, "lists")
+    quality: str | None = option_of(TrainingText, "quality")
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ class TestSet(ReferencedText):
 
 
 # Names that no corpus of train can have.
-CORPUS_KEYS = tuple(one.name for one in fields(Split))
+CORPUS_KEYS = tuple(one.name for one in fields(TrainingText))
 
 
 @dataclass(frozen=True)
@@ -170,8 +165,8 @@ class Data:
     max_held_out: int | None = option(
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
-    train: dict[str, Split] = section(
-        lambda: {"": Split()},
+    train: dict[str, TrainingText] = section(
+        lambda: {"": TrainingText()},
         "files: training corpus; or several named corpora, which are joined, and whose names can be the "
         "labels of natural tasks.",
         names=Names(

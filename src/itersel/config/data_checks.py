@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from itersel.config.data import Data, ReferencedText, Split, TestSet
+from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.learners import HELD_OUT_TUNERS, Batch, NoTuner
 from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
+from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
-from itersel.limits import NO_TEST_SETS, is_test_set_name
 from itersel.storage.files import suffixes
 
 # The forms of a text: parallel files, or just one of the others.
@@ -60,7 +60,7 @@ def _check_kind(data: Data) -> None:
             raise wrong(f"data.{name}", "has no effect with data.folder; remove one of them")
 
 
-def _check_text(config: Config, key: str, text: Split | ReferencedText) -> None:
+def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -> None:
     """Reject files if the text comes from elsewhere, missing files, and keys without effect."""
     split, is_test_set = key.removeprefix("data."), key.startswith("data.test.")
     given = changed(text)
@@ -77,7 +77,7 @@ def _check_text(config: Config, key: str, text: Split | ReferencedText) -> None:
         raise wrong(f"{key}.{given[0]}", "needs data.kind: files")
 
 
-def _check_forms(text: Split | ReferencedText, key: str) -> None:
+def _check_forms(text: TrainingText | ReferencedText, key: str) -> None:
     """Reject missing files, and keys that conflict or have no effect."""
     forms = [name for name in FORMS if getattr(text, name, None)]
     form = next((name for name in forms if name not in PARALLEL), "source")
@@ -100,7 +100,7 @@ def _check_forms(text: Split | ReferencedText, key: str) -> None:
         for path in as_files(getattr(text, name)):
             if format_of(path) is not None:
                 raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
-    if isinstance(text, Split):
+    if isinstance(text, TrainingText):
         for name in ("target", "task", "alignment"):
             count, sources = len(getattr(text, name)), len(text.source)
             if count and count != sources:
@@ -112,7 +112,7 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def _check_tables(text: Split | ReferencedText, key: str) -> None:
+def _check_tables(text: TrainingText | ReferencedText, key: str) -> None:
     """Reject files of other formats, and columns or fields that no file has."""
     for path in text.file:
         if format_of(path) is None:
@@ -131,7 +131,7 @@ def _check_tables(text: Split | ReferencedText, key: str) -> None:
             raise wrong(f"{key}.{name}", f": {message}")
 
 
-def _check_fields(text: Split | ReferencedText, key: str) -> None:
+def _check_fields(text: TrainingText | ReferencedText, key: str) -> None:
     """Reject names of fields that would have no effect, or cannot be passed on."""
     given = text.fields
     if not changed(given):
@@ -148,7 +148,7 @@ def _check_fields(text: Split | ReferencedText, key: str) -> None:
         raise wrong(f"{key}.fields", f": catalogues have only the field {CONTEXT}, for task")
 
 
-def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
+def _check_names(data: Data, text: TrainingText | ReferencedText, key: str) -> None:
     for name in text.mtdata:
         if not re.fullmatch(MTDATA_PATTERN, name):
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
@@ -163,7 +163,7 @@ def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
 
 
 def _check_alignment(data: Data) -> None:
-    texts = {key: text for key, text in texts_by_key(data).items() if isinstance(text, Split)}
+    texts = {key: text for key, text in texts_by_key(data).items() if isinstance(text, TrainingText)}
     aligned = [key for key, text in texts.items() if text.alignment]
     if aligned and (not data.tokenized or data.compound_splitting):
         needed = "data.tokenized: true and data.compound_splitting: false"
@@ -220,7 +220,7 @@ def refuse_lists(data: Data) -> None:
         raise wrong("data.dense", "needs data.kind: lists")
 
 
-def _check_text_of_lists(text: Split | ReferencedText, key: str) -> None:
+def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
     for name in changed(text):
         if name not in allowed:
@@ -233,9 +233,9 @@ def _check_text_of_lists(text: Split | ReferencedText, key: str) -> None:
         raise wrong(f"{key}.target", f"is missing{why}")
     if text.quality and not is_learned_from:
         raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
-    if isinstance(text, Split) and key != "data.train":
+    if isinstance(text, TrainingText) and key != "data.train":
         raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
-    if isinstance(text, Split) and len(text.task) > 1:
+    if isinstance(text, TrainingText) and len(text.task) > 1:
         raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
 
 

@@ -29,7 +29,7 @@ SECTIONS = ("learner", "mixing")
 MOST_FOLDS = 10
 
 
-class Forms(NamedTuple):
+class FormNames(NamedTuple):
     """The forms of the sections of an experiment, by name; the tuner is that of held_out."""
 
     tune_on: str
@@ -42,7 +42,7 @@ class Forms(NamedTuple):
 
 def forms_of(
     algorithm: object = None, tune_on: object = None, learner: object = None, mixing: object = None
-) -> Forms:
+) -> FormNames:
     """Return the forms of an experiment, given those that it states; None for the others.
 
     Wrong values are left to the reader.
@@ -60,7 +60,7 @@ def forms_of(
     tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
     tuner = "kbest-mira" if on_train and not is_tuned else "none"
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
-    return Forms(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
+    return FormNames(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
 
 
 def with_forms(content: Any) -> Any:
@@ -147,7 +147,7 @@ def _listed(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def default_forms(experiment: Experiment) -> Forms:
+def default_forms(experiment: Experiment) -> FormNames:
     """Return the form that each section of an experiment would have if it stated none."""
     algorithm, tune_on = experiment.algorithm, experiment.tune_on
     learner = name_in(ALL_LEARNERS, experiment.learner)

@@ -7,8 +7,7 @@ from functools import partial
 
 from itersel.config.names import Names, check_name
 from itersel.config.options import option
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
-from itersel.limits import TOKENIZERS
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, TOKENIZERS
 
 TOKENIZATIONS = ("13a", "none")
 

@@ -14,13 +14,13 @@ from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.split import HeldOutPairs
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all
-from itersel.limits import MAX_INTEGER
 from itersel.storage.files import line_blocks
+from itersel.storage.numbers import MAX_INTEGER
 
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions

@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
+from itersel.code.plugins import Extensible, Joined, Plugin
 from itersel.config.options import check_section, option, section
-from itersel.plugins import Extensible, Joined, Plugin
 
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner

@@ -10,10 +10,10 @@ from itersel.config.experiments import expanded
 from itersel.config.options import wrong
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.values import Config
-from itersel.limits import text_name
+from itersel.corpus.text_names import text_name
 
 # The longest text that a run adds to a name, apart from the kind of a text: `test.news.statistics.json`.
-# Temporary files need no more (`itersel.atomic`), and Snakemake divides the names of its own.
+# Temporary files need no more (`itersel.run.atomic`), and Snakemake divides the names of its own.
 ADDED = ".statistics.json"
 # Bytes, where a file system does not tell.
 USUAL = 255

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN, show, wrong
-from itersel.limits import TEST_SET_PATTERN
+from itersel.corpus.text_names import TEST_SET_PATTERN
 
 
 class Names(NamedTuple):

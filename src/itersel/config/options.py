@@ -13,8 +13,12 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass
 from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
+from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
-from itersel.plugins import Extensible, Joined
+
+MAX_SEED = 2**31 - 1
+# The largest seed that numpy takes.
+MAX_NUMPY_SEED = 2**32 - 1
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.

@@ -20,8 +20,9 @@ from itersel.config.options import (
 from itersel.config.sections import TYPE_NAMES, plain
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
+from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
-from itersel.limits import MAX_INTEGER, TEST_SET_PATTERN
+from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}

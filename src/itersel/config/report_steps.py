@@ -8,6 +8,7 @@ from itersel.config.evaluation import Evaluation, Report
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
     LABEL_PATTERN,
+    MAX_SEED,
     NAME_PATTERN,
     REQUIRED,
     check_section,
@@ -18,7 +19,7 @@ from itersel.config.options import (
 )
 from itersel.config.search import Grammar, Search
 from itersel.config.values import Experiment
-from itersel.limits import MAX_SEED, NO_TEST_SETS, is_test_set_name
+from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 
 
 def _check_split(name: object, key: str) -> None:

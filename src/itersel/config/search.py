@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.options import check_section, documented, option, option_of
-from itersel.limits import (
-    DEFAULT_TEMPLATES,
-    FEATURE_SETS,
-    MAX_K_BEST,
-    MAX_NONTERMINALS,
-    MAX_POP_LIMIT,
-    MAX_SAMPLES,
-    MAX_SPAN,
-    MAX_SYMBOLS,
-)
-from itersel.plugins import TEMPLATES
+from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES
+
+# Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
+# non-terminals.
+MAX_SPAN = 30
+MAX_SYMBOLS = 15
+MAX_NONTERMINALS = 2
+MAX_SAMPLES = 1_000_000
+
+MAX_POP_LIMIT = 10_000
+# Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
+MAX_K_BEST = 10_000
+
+FEATURE_SETS = ("dense", "all")
 
 
 @dataclass(frozen=True)

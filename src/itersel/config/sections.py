@@ -30,7 +30,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.errors import InputError, attempt_all, suggest
-from itersel.limits import MAX_INTEGER
+from itersel.storage.numbers import MAX_INTEGER
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.

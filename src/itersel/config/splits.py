@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from itersel.config.data import Data, ReferencedText, Split, TestSet
+from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
-from itersel.corpus.columns import reference_columns
 from itersel.corpus.corpora import Corpus
-from itersel.limits import text_name
+from itersel.corpus.text_names import reference_columns, text_name
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -55,7 +54,7 @@ def cut_sizes(config: Config) -> dict[str, int]:
     return {split: size for split, size in asdict(config.data.split).items() if size is not None}
 
 
-def texts_of(config: Config, split: str) -> dict[str, Split | ReferencedText]:
+def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:
     """Return the texts of a split by name of the corpus; only those of train have names."""
     kind, _, name = split.partition(".")
     if kind == "train":
@@ -67,14 +66,14 @@ def texts_of(config: Config, split: str) -> dict[str, Split | ReferencedText]:
     return {"": getattr(config.data, kind)}
 
 
-def is_fetched(text: Split | ReferencedText) -> bool:
+def is_fetched(text: TrainingText | ReferencedText) -> bool:
     """Tell whether a corpus is downloaded by a package."""
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
 
 
-def texts_by_key(data: Data) -> dict[str, Split | ReferencedText]:
+def texts_by_key(data: Data) -> dict[str, TrainingText | ReferencedText]:
     """Return all texts by their keys in the config, with those that it lacks."""
-    texts: dict[str, Split | ReferencedText] = {
+    texts: dict[str, TrainingText | ReferencedText] = {
         f"data.{text_name('train', name)}": corpus for name, corpus in data.train.items()
     }
     texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
@@ -100,7 +99,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
             continue
         # the parts of a side, or references
-        parts = len(text.target) if isinstance(text, Split) else 1
+        parts = len(text.target) if isinstance(text, TrainingText) else 1
         corpus = Corpus(
             name,
             source=as_files(text.source),
@@ -110,13 +109,13 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             columns=text.columns,
             fields=text.fields,
             task=task,
-            alignment=text.alignment if isinstance(text, Split) else (),
+            alignment=text.alignment if isinstance(text, TrainingText) else (),
         )
         found.append(corpus)
     return found
 
 
-def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
+def reference_names(config: Config, text: TrainingText | ReferencedText) -> list[str]:
     """Return the names of the target sides of a download: ``target``, ``target.1`` and so on."""
     count = 1
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:

@@ -10,9 +10,17 @@ from dataclasses import dataclass, replace
 
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
 from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, Mixing, Nothing, Selection
-from itersel.config.options import check_section, documented, name_in, option, option_of, section, wrong
+from itersel.config.options import (
+    MAX_NUMPY_SEED,
+    check_section,
+    documented,
+    name_in,
+    option,
+    option_of,
+    section,
+    wrong,
+)
 from itersel.config.search import ListSettings, Search
-from itersel.limits import MAX_NUMPY_SEED
 
 
 @documented

@@ -13,7 +13,8 @@ from itersel.config.learners import Batch
 from itersel.config.values import Config
 from itersel.corpus.text import Bitext
 from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses
-from itersel.lm.arpa import UNKNOWN, read_unigrams
+from itersel.lm.arpa import read_unigrams
+from itersel.lm.ngrams import UNKNOWN
 
 # Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
 SAMPLE = 500

@@ -15,10 +15,10 @@ from itersel.config.evaluation import Evaluation, Report
 from itersel.config.learners import ALL_LEARNERS, Batch, HeldOut, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
-from itersel.config.options import NAME_PATTERN, option, option_of, section
-from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.options import MAX_SEED, NAME_PATTERN, option, option_of, section
+from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
-from itersel.limits import MAX_K_BEST, MAX_ORDER, MAX_SEED
+from itersel.lm.order import MAX_ORDER
 
 TUNING_SETS = ("dev", "train")
 
@@ -35,7 +35,7 @@ class Align:
 
 
 @dataclass(frozen=True)
-class LanguageModel:
+class LanguageModelSettings:
     """Language model of the target side."""
 
     order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=MAX_ORDER)
@@ -51,7 +51,7 @@ class LanguageModel:
 
 
 @dataclass(frozen=True)
-class Decoder:
+class DecoderSettings:
     """Search, in training and testing."""
 
     pop_limit: int = option_of(Search, "pop_limit")
@@ -157,9 +157,9 @@ class Config:
     )
     data: Data = section(Data)
     align: Align = section(Align)
-    language_model: LanguageModel = section(LanguageModel)
+    language_model: LanguageModelSettings = section(LanguageModelSettings)
     grammar: Grammar = section(Grammar)
-    decoder: Decoder = section(Decoder)
+    decoder: DecoderSettings = section(DecoderSettings)
     evaluation: Evaluation = section(Evaluation)
     report: Report = section(Report)
     experiments: dict[str, Experiment] = section(

@@ -12,8 +12,9 @@ import yaml  # type: ignore[import-untyped]
 
 from itersel.config.options import show
 from itersel.errors import FilePath, InputError
-from itersel.limits import MAX_CONFIG_BYTES
 from itersel.storage.files import read_bytes
+
+MAX_CONFIG_BYTES = 2**24
 
 # A config has four levels. Each level takes several nested calls, and Python allows about a thousand.
 MAX_DEPTH = 40

@@ -8,8 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from itersel.errors import InputError
-from itersel.limits import MAX_COLUMNS, MAX_LINE_BYTES
-from itersel.storage.files import without_compression
+from itersel.storage.files import MAX_LINE_BYTES, without_compression
+
+# Which pairs are duplicates: those with the same source and target, the same source, or none.
+DEDUPLICATION = ("pairs", "source", "none")
+
+# The maximum number of columns in a TSV file.
+MAX_COLUMNS = 1000
 
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
 TSV, TMX, CSV = ".tsv", ".tmx", ".csv"

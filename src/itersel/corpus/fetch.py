@@ -16,10 +16,10 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import InputError, suggest
-from itersel.progress import count_up
+from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
 from itersel.storage.json_files import write_json
 

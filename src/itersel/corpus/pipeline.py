@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel import __version__
-from itersel.corpus.columns import read_labels, reference_columns
+from itersel.corpus.labels import read_labels
 from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
-from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample, split_of, trainable, unique
+from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
-from itersel.corpus.text import Bitext, check_line_counts, concatenate, read_text, split_words
+from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, read_text, split_words
+from itersel.corpus.text_names import SPLITS, reference_columns, text_name
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
-from itersel.limits import SPLITS, text_name
-from itersel.processes import map_blocks
-from itersel.progress import count_up
+from itersel.run.processes import map_blocks
+from itersel.run.progress import count_up
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
 
@@ -31,7 +31,7 @@ BY_HASH = "hash"
 
 
 @dataclass(frozen=True)
-class Settings:
+class CorpusSettings:
     """How pairs are assigned to splits and filtered."""
 
     # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
@@ -56,17 +56,17 @@ class Settings:
     drop_overlap: bool = True  # drop pairs from train that also stand in a held-out set
 
 
-class Split(NamedTuple):
+class PreparedSplit(NamedTuple):
     """The prepared pairs of one split and their statistics."""
 
     bitext: Bitext
     statistics: Statistics
 
 
-class Prepared(NamedTuple):
+class PreparedCorpus(NamedTuple):
     """The splits by name, the pairs that some of them share, and the case of the target side of train."""
 
-    splits: dict[str, Split]
+    splits: dict[str, PreparedSplit]
     overlaps: list[Overlap]
     case: RecaserCounts
 
@@ -74,10 +74,10 @@ class Prepared(NamedTuple):
 def prepare_corpus(
     blocks: Iterable[Bitext],
     preparation: Preparation,
-    settings: Settings,
+    settings: CorpusSettings,
     held_out: Mapping[str, Iterable[Bitext]],
     processes: int,
-) -> Prepared:
+) -> PreparedCorpus:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
     All splits except train also keep their raw text. Pairs that will be dropped are not held in memory,
@@ -91,11 +91,11 @@ def prepare_corpus(
             others.add(split, _prepared(preparation, settings, block))
     collected = _Collected(preparation, settings, others)
     collected.add_all(blocks, processes)
-    splits: dict[str, Split] = {}
+    splits: dict[str, PreparedSplit] = {}
     seen: set[str] = set()
     for name, parts in collected.parts.items():
         before, dropped = collected.dropped[name], dict[str, int]()
-        pairs = concatenate(parts)
+        pairs = concatenate_bitexts(parts)
         parts.clear()
         pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
         if settings.split == BY_HASH:
@@ -108,7 +108,7 @@ def prepare_corpus(
         splits[name] = _finish(name, pairs, settings, dropped, before)
     # what is dropped from train is counted there
     remaining = [one for one in others.overlaps() if one.other != "train" or not settings.drop_overlap]
-    return Prepared(splits, remaining, collected.case)
+    return PreparedCorpus(splits, remaining, collected.case)
 
 
 def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> tuple[list[str], int]:
@@ -128,7 +128,7 @@ class _Collected:
     Pairs that splitting compounds cannot make valid are dropped.
     """
 
-    def __init__(self, preparation: Preparation, settings: Settings, held_out: HeldOutPairs) -> None:
+    def __init__(self, preparation: Preparation, settings: CorpusSettings, held_out: HeldOutPairs) -> None:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
             names = (*SPLITS, *(text_name("test", module) for module in settings.held_out_modules))
@@ -231,7 +231,7 @@ class _Collected:
         return trainable(block, self._settings.max_length, ratio)
 
 
-def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Bitext:
+def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext) -> Bitext:
     """Prepare the text of a block, except for compounds."""
     further, raw = block.further, None
     # train, from which nothing is cut, is never scored
@@ -246,7 +246,7 @@ def _prepared(preparation: Preparation, settings: Settings, block: Bitext) -> Bi
     return block._replace(source=source, target=target, further=further, raw=raw, cased=cased)
 
 
-def _place(block: Bitext, index: int, settings: Settings) -> str:
+def _place(block: Bitext, index: int, settings: CorpusSettings) -> str:
     """Return the split of a pair, if a hash decides."""
     task = block.task[index] if block.task else ""
     return text_name("test", task) if task in settings.held_out_modules else split_of(block.source[index])
@@ -257,7 +257,7 @@ def _of_split(block: Bitext, name: str) -> Bitext:
     return block._replace(cased=None, raw=None if name == "train" else block.raw)
 
 
-def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
+def _of_modules(blocks: Iterable[Bitext], settings: CorpusSettings) -> Iterator[Bitext]:
     """Yield the pairs of the selected modules, or all pairs if none is selected."""
     tasks: set[str] = set()
     named = {*settings.modules, *settings.held_out_modules}
@@ -280,8 +280,8 @@ def _keep(
 
 
 def _finish(
-    name: str, bitext: Bitext, settings: Settings, dropped: dict[str, int], before: Mapping[str, int]
-) -> Split:
+    name: str, bitext: Bitext, settings: CorpusSettings, dropped: dict[str, int], before: Mapping[str, int]
+) -> PreparedSplit:
     """Filter and sample a split and compute its statistics, including the pairs dropped earlier."""
     bound = settings.max_train if name == "train" else settings.max_held_out
     if name == "train":
@@ -292,17 +292,17 @@ def _finish(
         if settings.split == name and settings.deduplicate != "none":
             bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped, before)
     if bound:
-        bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped, before)
+        bitext = _keep(bitext, sample_pairs(bitext, bound), "beyond the bound", dropped, before)
     if bitext.size == 0:
         raise InputError(f"no pair is left for {name}; give more text or wider bounds")
-    return Split(bitext, describe(bitext, dropped))
+    return PreparedSplit(bitext, describe(bitext, dropped))
 
 
 def write_corpus(
     folder: Path,
-    prepared: Prepared,
+    prepared: PreparedCorpus,
     preparation: Preparation,
-    settings: Settings,
+    settings: CorpusSettings,
     monolingual: tuple[list[str], int] | None,
 ) -> None:
     """Write the splits, their preparation and their statistics to `folder`.

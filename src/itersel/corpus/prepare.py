@@ -20,9 +20,9 @@ from pathlib import Path
 
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
-from itersel.corpus.tokenization import check_pattern, clean, protected, text_of, tokenizer
+from itersel.corpus.text_names import LANGUAGE_PATTERN
+from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
-from itersel.limits import LANGUAGE_PATTERN
 from itersel.storage.files import open_output
 from itersel.storage.json_files import check_counts, parse_json, read_json
 
@@ -141,7 +141,8 @@ class Preparation:
             line
             if line.islower()
             else " ".join(
-                word if is_protected(text_of(word)) else lower(word, language) for word in line.split(" ")
+                word if is_protected(text_of_token(word)) else lower(word, language)
+                for word in line.split(" ")
             )
             for line in lines
         ]
@@ -189,5 +190,5 @@ def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) ->
     restored = []
     for line in lines:
         words = split_words(line)
-        restored.append(join(recaser.recase(words, [is_protected(text_of(word)) for word in words])))
+        restored.append(join(recaser.recase(words, [is_protected(text_of_token(word)) for word in words])))
     return restored

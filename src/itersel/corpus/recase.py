@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from itersel.corpus.tokenization import bare, text_of
+from itersel.corpus.tokenization import bare, text_of_token
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, parse_json, read_json
 
@@ -44,9 +44,9 @@ _TO_LOWER = str.maketrans({"İ": "i", "I": "ı"})
 # I, J and Į before a mark above them, and the letters that consist of the two
 _LITHUANIAN = re.compile("[IJ\u012e](?=[\u0300\u0301\u0303])")
 
-Forms = dict[str, int]
+FormCounts = dict[str, int]
 # By neighbour and word, separated by a space.
-Contexts = dict[str, Forms]
+Contexts = dict[str, FormCounts]
 
 
 def lower(text: str, language: str) -> str:
@@ -74,11 +74,11 @@ class Recaser:
     """Restores the case of words."""
 
     # For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
-    forms: Mapping[str, Forms]
+    forms: Mapping[str, FormCounts]
     # The same for words with several forms, together with the word before (keys ``before word``) and the word
     # after (``word after``).
-    left: Mapping[str, Forms]
-    right: Mapping[str, Forms]
+    left: Mapping[str, FormCounts]
+    right: Mapping[str, FormCounts]
     capitalizes: bool  # whether sentences begin with a capital letter
     language: str = ""  # the language, whose rules of case apply
 
@@ -158,22 +158,22 @@ class RecaserCounts:
         small, first = lower(word, self._language), word[0]
         return _Case(
             small,
-            self._is_protected(text_of(word)),
+            self._is_protected(text_of_token(word)),
             None if first.lower() == first.upper() else first == first.upper(),
             word == capitalize(small, self._language) != small,
         )
 
     def recaser(self) -> Recaser:
         """Return the recaser learned so far."""
-        forms: defaultdict[str, Forms] = defaultdict(dict)
+        forms: defaultdict[str, FormCounts] = defaultdict(dict)
         for form, count in self._forms.items():
             forms[lower(form, self._language)][form] = count
         several = {word for word, seen in forms.items() if len(seen) > 1}
-        left: defaultdict[str, Forms] = defaultdict(dict)
+        left: defaultdict[str, FormCounts] = defaultdict(dict)
         for (before, form), count in self._left.items():
             if before == EDGE or lower(form, self._language) in several:
                 left[f"{before} {lower(form, self._language)}"][form] = count
-        right: defaultdict[str, Forms] = defaultdict(dict)
+        right: defaultdict[str, FormCounts] = defaultdict(dict)
         for (form, after), count in self._right.items():
             if lower(form, self._language) in several:
                 right[f"{lower(form, self._language)} {after}"][form] = count
@@ -213,13 +213,13 @@ def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
         return Recaser(forms, left, right, capitalizes, language)
 
 
-def _first(forms: Forms, word: str, capitalizes: bool, language: str) -> str:
+def _first(forms: FormCounts, word: str, capitalizes: bool, language: str) -> str:
     """Return the form for the beginning of a sentence of a word that was never seen there."""
     best = _best(forms)
     return capitalize(word, language) if capitalizes and best == word else best
 
 
-def _best(forms: Forms) -> str:
+def _best(forms: FormCounts) -> str:
     """Return the most frequent form; ties go to the first in alphabetical order."""
     return min(forms, key=lambda form: (-forms[form], form))
 

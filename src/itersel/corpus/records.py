@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
-from itersel.corpus.columns import checked_labels
 from itersel.corpus.corpora import CONTEXT, CSV, JSON_LINES, MO, PARQUET, PO, TSV, Corpus, Fields, Reading
+from itersel.corpus.labels import checked_labels
 from itersel.corpus.text import Bitext, check_text, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression

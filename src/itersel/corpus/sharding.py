@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from itersel.arrays import Int64s
-from itersel.corpus.columns import reference_columns, require_label
+from itersel.corpus.labels import require_label
 from itersel.corpus.text import check_line_counts
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
+from itersel.storage.arrays import Int64s
 from itersel.storage.declared import declared_folder
 from itersel.storage.files import read_lines
 

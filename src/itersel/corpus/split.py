@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from itersel.corpus.text import Bitext, concatenate, split_words
+from itersel.corpus.text import Bitext, concatenate_bitexts, split_words
 from itersel.errors import InputError
 
 # Out of 1000 sources, 28 are dev, 28 devtest and 56 test.
@@ -36,7 +36,7 @@ def unique(bitext: Bitext, by: str = "pairs") -> list[int]:
     return list(first.values())
 
 
-def sample(bitext: Bitext, count: int) -> list[int]:
+def sample_pairs(bitext: Bitext, count: int) -> list[int]:
     """Return the ascending indices of `count` pairs, chosen by a hash of both sides.
 
     A larger sample contains every smaller one, whatever the rest of the corpus.
@@ -103,7 +103,7 @@ class Cut:
 
     def released(self) -> Bitext:
         """Return the pairs for train that were held back at first."""
-        return concatenate(self._released)
+        return concatenate_bitexts(self._released)
 
     def sets(self) -> dict[str, Bitext]:
         """Return the held-out sets, with one pair of each source; an InputError if there are too few."""
@@ -113,7 +113,7 @@ class Cut:
             found = f"train has {len(sources):,} different sentences"
             raise InputError(f"{found}, too few to cut {wanted:,} for {', '.join(self._sizes)}")
         chosen = map(self._chosen, sources)
-        return {name: concatenate(islice(chosen, size)) for name, size in self._sizes.items()}
+        return {name: concatenate_bitexts(islice(chosen, size)) for name, size in self._sizes.items()}
 
     def further(self) -> int:
         """Return the number of dropped pairs: all others of the sources in the held-out sets."""

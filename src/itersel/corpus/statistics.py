@@ -37,7 +37,7 @@ def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
     }
 
 
-class Prepared(NamedTuple):
+class PreparationCounts(NamedTuple):
     """What ``itersel corpus prepare`` has counted."""
 
     splits: dict[str, Statistics]
@@ -46,9 +46,9 @@ class Prepared(NamedTuple):
     left_out: list[tuple[str, str, int]]
 
 
-def read_statistics(paths: Sequence[FilePath]) -> Prepared:
+def read_statistics(paths: Sequence[FilePath]) -> PreparationCounts:
     """Read one or more statistics files of ``itersel corpus prepare``."""
-    found = Prepared({}, [], [])
+    found = PreparationCounts({}, [], [])
     for path in paths:
         with checked(path, "is not a statistics file of itersel corpus prepare"):
             document = read_json(path)

@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from itersel.errors import CombinedInputError, FilePath, InputError
-from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.files import line_blocks, without_compression
+from itersel.storage.files import MAX_LINE_BYTES, line_blocks, without_compression
 
 FIELD_SEPARATOR = "|||"
 # Maximum number of bad lines of a text that are listed.
@@ -216,7 +215,7 @@ def clean_text(text: str) -> str:
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
 
-def concatenate(blocks: Iterable[Bitext]) -> Bitext:
+def concatenate_bitexts(blocks: Iterable[Bitext]) -> Bitext:
     """Return the pairs of all blocks, which must have the same columns; no blocks give no pairs."""
     columns: dict[str, list[Any]] = {"source": [], "target": []}
     for block in blocks:

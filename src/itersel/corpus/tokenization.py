@@ -283,7 +283,7 @@ def bare(token: str) -> str:
     return token.strip(JOIN + SPACE) if len(token) > 1 else token
 
 
-def text_of(token: str) -> str:
+def text_of_token(token: str) -> str:
     """Return the text of a token."""
     return bare(token).replace(SPACE, " ")
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from lxml import etree
 
-from itersel.corpus.columns import most_frequent
 from itersel.corpus.corpora import Reading
+from itersel.corpus.labels import most_frequent
 from itersel.corpus.records import Pair, matches
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
-from itersel.limits import MAX_TMX_UNIT
 from itersel.storage.files import byte_blocks
+
+# The limit for a translation unit with all its languages; as a tree, it takes about 40 times as much memory.
+MAX_TMX_UNIT = 2**23
 
 # With or without namespaces.
 _UNIT, _VARIANT, _SEGMENT = "{*}tu", "{*}tuv", "{*}seg"

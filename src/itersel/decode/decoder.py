@@ -1,7 +1,8 @@
 """The decoder: the k best distinct translations of a sentence, with their feature vectors.
 
-Steps: `rule_kernels` (scores and language model states of the rules), `forest_kernels` (CKY+ without the
-language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best extraction, features).
+Steps: `scoring_kernels` (scores and language model states of the rules), `trie_kernels` and `parse_kernels`
+(CKY+ without the language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best
+extraction, features).
 Single-threaded and deterministic: ties are broken by the order of the grammar.
 """
 
@@ -14,29 +15,29 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.bleu.kernels import ngram_matches
 from itersel.bleu.references import References
-from itersel.config.search import Search
-from itersel.decode.forest_kernels import Forest, parse
+from itersel.bleu.score_kernels import ngram_matches
+from itersel.config.search import MAX_K_BEST, Search
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
-from itersel.decode.rule_kernels import (
-    RuleTable,
+from itersel.decode.parse_kernels import Forest, parse
+from itersel.decode.scoring_kernels import (
     SentenceRules,
-    build_trie,
+    ShardRules,
     make_sentence_rules,
     score_rules,
     state_rules,
 )
-from itersel.decode.search_kernels import Queue, Task, make_queue, search, sort_rules
+from itersel.decode.search_kernels import Queue, SearchProblem, make_queue, search, sort_rules
+from itersel.decode.trie_kernels import build_trie
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.strings import offsets_of
+from itersel.vectors.feature_names import DECODER_FEATURES
 from itersel.vectors.weights import Weights, find_named, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
@@ -87,7 +88,7 @@ class SentenceForest(NamedTuple):
 
     found: Hypotheses
     rules: SentenceRules
-    table: RuleTable  # of the shard
+    table: ShardRules  # of the shard
     model_weight: float
     best: Best
 
@@ -112,7 +113,7 @@ class Decoder:
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = search.features == "all"
         model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
-        self._table = RuleTable(
+        self._table = ShardRules(
             shard.rule_source,
             shard.rule_source_offset,
             shard.rule_target,
@@ -181,7 +182,9 @@ class Decoder:
         begin, end = model.ids["<s>"], model.ids["</s>"]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
-        task = Task(forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit)
+        problem = SearchProblem(
+            forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit
+        )
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
@@ -195,7 +198,7 @@ class Decoder:
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
-                search(task, states, queue, found)
+                search(problem, states, queue, found)
                 if not states.counts[1]:
                     return rules, found
             pairs *= 2

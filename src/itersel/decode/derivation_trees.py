@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from itersel.arrays import Int32s
 from itersel.decode.decoder import Decoder, KBest, SentenceForest, WeightVectors
+from itersel.storage.arrays import Int32s
 
 FEATURES = 6  # maximum number of features shown for a rule
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel
-from itersel.decode.rule_kernels import NONE
+from itersel.decode.scoring_kernels import NONE
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # Rule of the goal's edges: they add `</s>`, and `<s>` unless [S] -> [X] does, to a whole translation.
 GOAL_RULE = -1

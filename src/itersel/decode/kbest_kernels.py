@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
-from itersel.decode.rule_kernels import NONE, RuleTable, SentenceRules
+from itersel.decode.scoring_kernels import NONE, SentenceRules, ShardRules
 from itersel.grammar.array_kernels import doubled, sort_stably
+from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
 
 class Derivations(NamedTuple):
@@ -244,7 +244,7 @@ def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivat
 
 @kernel
 def kbest(
-    hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, k: int, pool: int, rows: int
+    hypotheses: Hypotheses, rules: SentenceRules, table: ShardRules, k: int, pool: int, rows: int
 ) -> Best:
     """Find the k best derivations of the goal with distinct yields, or fewer if no more exist.
 
@@ -272,7 +272,7 @@ def kbest(
 
 @kernel
 def unfold(
-    hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, trees: Trees, wanted: Int32s
+    hypotheses: Hypotheses, rules: SentenceRules, table: ShardRules, trees: Trees, wanted: Int32s
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
@@ -332,7 +332,7 @@ def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> Float6
 
 
 @kernel
-def sparse_vectors(best: Best, rules: SentenceRules, table: RuleTable) -> tuple[Int32s, Float64s, Int64s]:
+def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple[Int32s, Float64s, Int64s]:
     """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
     count = best.score.shape[0]
     total = 0

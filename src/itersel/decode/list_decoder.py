@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
 from itersel.lists.table import ListTable
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.strings import places_of, sum_rows
 from itersel.vectors.weights import Weights, find_named, find_weights
 

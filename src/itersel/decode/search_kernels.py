@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
-from itersel.decode.forest_kernels import Forest
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
-from itersel.decode.rule_kernels import NONE, SentenceRules, Trie
+from itersel.decode.parse_kernels import Forest
+from itersel.decode.scoring_kernels import NONE, SentenceRules
+from itersel.decode.trie_kernels import Trie
 from itersel.grammar.array_kernels import sort_stably
-from itersel.lm.kernels import ModelArrays
+from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
 # of rules is without context, and the second may well be the best one in context. docs/decoder.md has the
@@ -44,7 +45,7 @@ class Queue(NamedTuple):
     slot: Int32s
 
 
-class Task(NamedTuple):
+class SearchProblem(NamedTuple):
     """The input of the search, and its pop limit."""
 
     forest: Forest
@@ -168,9 +169,11 @@ def item_at(found: Hypotheses, node: int, rank: int) -> int:
 
 
 @inline_kernel
-def score_corner(task: Task, states: States, queue: Queue, found: Hypotheses, candidate: int) -> float:
+def score_corner(
+    problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, candidate: int
+) -> float:
     """Score the hypothesis at a corner, language model included; its rule and its items are known."""
-    rules = task.rules
+    rules = problem.rules
     row = INTEGERS * candidate
     rule = np.int64(queue.corner[row + RULE])
     first, second = np.int64(queue.corner[row + FIRST]), np.int64(queue.corner[row + SECOND])
@@ -182,9 +185,9 @@ def score_corner(task: Task, states: States, queue: Queue, found: Hypotheses, ca
     if second != NONE:
         score += found.item_score[second]
         second_state = found.item_state[second]
-    state, change = combine(task.model, states, rules, rule, first_state, second_state)
+    state, change = combine(problem.model, states, rules, rule, first_state, second_state)
     change += rules.inside[rule]
-    score += task.model_weight * change
+    score += problem.model_weight * change
     row = NUMBERS * candidate
     queue.number[row + MODEL] = change
     queue.number[row + SCORE] = score
@@ -193,9 +196,9 @@ def score_corner(task: Task, states: States, queue: Queue, found: Hypotheses, ca
 
 
 @leaf_kernel
-def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
+def first_corners(problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
     """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
-    forest, trie = task.forest, task.trie
+    forest, trie = problem.forest, problem.trie
     size = 0
     for bundle in range(forest.bundle_offset[node], forest.bundle_offset[node + 1]):
         source_side = forest.trie_node[bundle]
@@ -209,7 +212,7 @@ def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, n
             queue.corner[row + FIRST_RANK], queue.corner[row + SECOND_RANK] = 0, 0
             queue.corner[row + RULE] = trie.rule[begin + rank]
             queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
-            queue.heap[size], queue.heap_score[size] = size, score_corner(task, states, queue, found, size)
+            queue.heap[size], queue.heap_score[size] = size, score_corner(problem, states, queue, found, size)
             size += 1
     for place in range((size >> 1) - 1, -1, -1):
         sift_down(queue, size, place, np.int64(queue.heap[place]), queue.heap_score[place])
@@ -250,7 +253,7 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
 
 @leaf_kernel
 def pop_corners(
-    task: Task, states: States, queue: Queue, found: Hypotheses, node: int, size: int, limit: int
+    problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, node: int, size: int, limit: int
 ) -> None:
     """Pop the best corners off the heap of `size` elements and push their neighbours.
 
@@ -267,9 +270,9 @@ def pop_corners(
         # sink far. The last corner would sift to the bottom.
         top_is_free = True
         for axis in range(3):
-            if not make_neighbour(task, queue, found, candidate, pool, axis):
+            if not make_neighbour(problem, queue, found, candidate, pool, axis):
                 continue
-            score = score_corner(task, states, queue, found, pool)
+            score = score_corner(problem, states, queue, found, pool)
             if top_is_free:
                 sift_down(queue, size, 0, pool, score)
                 top_is_free = False
@@ -283,7 +286,9 @@ def pop_corners(
 
 
 @inline_kernel
-def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, pool: int, axis: int) -> bool:
+def make_neighbour(
+    problem: SearchProblem, queue: Queue, found: Hypotheses, candidate: int, pool: int, axis: int
+) -> bool:
     """Put a neighbour of a corner into the pool: the next rule, first or second item, for axes 0, 1 and 2.
 
     Returns False if there is none, or if it is pushed by another corner.
@@ -298,19 +303,19 @@ def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, 
         rank += 1
         if rank < FIRST_RULES or first_rank + second_rank > 0:
             return False
-        source_side = task.forest.trie_node[bundle]
-        if rank >= task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]:
+        source_side = problem.forest.trie_node[bundle]
+        if rank >= problem.trie.rule_offset[source_side + 1] - problem.trie.rule_offset[source_side]:
             return False
-        rule = np.int64(task.trie.rule[task.trie.rule_offset[source_side] + rank])
+        rule = np.int64(problem.trie.rule[problem.trie.rule_offset[source_side] + rank])
     elif axis == 1:
         first_rank += 1
-        antecedent = np.int64(task.forest.first[bundle])
+        antecedent = np.int64(problem.forest.first[bundle])
         if first == NONE or second_rank > 0 or first_rank >= item_count(found, antecedent):
             return False
         first = item_at(found, antecedent, first_rank)
     else:
         second_rank += 1
-        antecedent = np.int64(task.forest.second[bundle])
+        antecedent = np.int64(problem.forest.second[bundle])
         if second == NONE or second_rank >= item_count(found, antecedent):
             return False
         second = item_at(found, antecedent, second_rank)
@@ -342,22 +347,24 @@ def rank_items(found: Hypotheses, node: int, begin: int) -> None:
 
 
 @leaf_kernel
-def add_goal(task: Task, states: States, found: Hypotheses, start_state: int, end_state: int) -> None:
+def add_goal(
+    problem: SearchProblem, states: States, found: Hypotheses, start_state: int, end_state: int
+) -> None:
     """Add the goal item: each item of the last node, between the states of `<s>` and `</s>`.
 
     If items already include `<s>`, `start_state` is the empty state.
     """
-    node = task.forest.is_glue.shape[0] - 1
+    node = problem.forest.is_glue.shape[0] - 1
     goal, edge = found.counts[0], found.counts[1]
     found.item_edge[goal] = edge
     found.item_score[goal] = -np.inf
     for place in range(found.node_offset[node], found.node_offset[node + 1]):
         item = found.ranked[place]
-        state, start_change = compose(task.model, states, start_state, found.item_state[item])
-        _, change = compose(task.model, states, state, end_state)
-        found.edge_model[edge] = task.model.unigram[task.end_of_sentence, 0] + (start_change + change)
+        state, start_change = compose(problem.model, states, start_state, found.item_state[item])
+        _, change = compose(problem.model, states, state, end_state)
+        found.edge_model[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
         found.edge_rule[edge], found.edge_first[edge], found.edge_second[edge] = GOAL_RULE, item, NONE
-        found.edge_score[edge] = found.item_score[item] + task.model_weight * found.edge_model[edge]
+        found.edge_score[edge] = found.item_score[item] + problem.model_weight * found.edge_model[edge]
         found.edge_next[edge] = edge + 1
         found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
         edge += 1
@@ -367,7 +374,7 @@ def add_goal(task: Task, states: States, found: Hypotheses, start_state: int, en
 
 
 @leaf_kernel
-def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
+def search(problem: SearchProblem, states: States, queue: Queue, found: Hypotheses) -> None:
     """Fill the forest bottom-up, then add the goal item.
 
     Rules and antecedents are sorted by score, so the corner with the lowest ranks of a bundle is likely the
@@ -376,13 +383,13 @@ def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE
     found.counts[0], found.counts[1], found.node_offset[0] = 0, 0, 0
-    for node in range(task.forest.is_glue.shape[0]):
+    for node in range(problem.forest.is_glue.shape[0]):
         begin = found.counts[0]
-        size = first_corners(task, states, queue, found, node)
-        limit = task.pop_limit * (GLUE_FACTOR if task.forest.is_glue[node] else 1)
-        pop_corners(task, states, queue, found, node, size, limit)
+        size = first_corners(problem, states, queue, found, node)
+        limit = problem.pop_limit * (GLUE_FACTOR if problem.forest.is_glue[node] else 1)
+        pop_corners(problem, states, queue, found, node, size, limit)
         rank_items(found, node, begin)
     start_state = np.int64(EMPTY_STATE)
-    if task.begin_of_sentence >= 0:
-        start_state = begin_state(task.model, states, task.begin_of_sentence)
-    add_goal(task, states, found, start_state, word_state(task.model, states, task.end_of_sentence))
+    if problem.begin_of_sentence >= 0:
+        start_state = begin_state(problem.model, states, problem.begin_of_sentence)
+    add_goal(problem, states, found, start_state, word_state(problem.model, states, problem.end_of_sentence))

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.errors import InputError, checked
+from itersel.errors import FilePath, InputError, checked
 from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
 from itersel.evaluate.names import METRICS, TABULATED, title_of
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged_file, digest
+from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
@@ -60,7 +60,7 @@ def count(
 
 def text_digest(lines: Sequence[str | None]) -> str:
     """Return the digest of a text."""
-    return digest(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
+    return checksum(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
 
 
 def write_counts(path: FilePath, counted: CountedText) -> None:

@@ -20,12 +20,11 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
-from itersel.arrays import Float64s
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.evaluate.names import METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.evaluate.tokenizers import check_tokenizer
+from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
-from itersel.storage.formats import FilePath
 
 Sums = Float64s
 References = Sequence[str | None]

@@ -23,6 +23,8 @@ class MetricName(NamedTuple):
 
 # How sacrebleu's documentation and the papers write them. chrf++ is chrf with orders 1 and 2 of words.
 KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
+# sacrebleu's tokenizers that need no download.
+TOKENIZERS = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
 # BLEU of tokenised lowercased text, as mteval-v11b computes it.
 TOKENIZED_BLEU = "tokenized-bleu"
 

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from itersel.arrays import Float64s
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
-from itersel.evaluate.names import COMPARED, OF_TEXT, metric_name
-from itersel.limits import TOKENIZERS
+from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZERS, metric_name
+from itersel.storage.arrays import Float64s
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
 BLOCK = 1 << 20

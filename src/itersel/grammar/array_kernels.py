@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -8,15 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.bleu.references import join_references
-from itersel.corpus.numbers import WordNumbers
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
-from itersel.limits import DEFAULT_TEMPLATES, DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
-from itersel.plugins import TEMPLATES
+from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.strings import offsets_of, string_table
+from itersel.vectors.feature_names import (
+    DEFAULT_TEMPLATES,
+    DENSE_NAME,
+    GRAMMAR_FEATURES,
+    MAX_DENSE,
+    TEMPLATES,
+)
 from itersel.vectors.features import feature_keys, unique_features
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals

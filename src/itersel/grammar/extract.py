@@ -13,81 +13,53 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel import __version__
-from itersel.arrays import Bools, Int32s, Int64s, UInt8s
-from itersel.bleu.references import Joined, join_references
+from itersel.bleu.references import ShardReferences, join_references
 from itersel.config.search import Grammar
-from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import check_line_counts, split_words
-from itersel.errors import InputError
+from itersel.corpus.vocabulary import Side, number_words, read_side
+from itersel.errors import FilePath, InputError
 from itersel.grammar.extract_kernels import (
     ROW_COUNT,
     ROW_RULE,
     ROW_SAMPLES,
     ROW_SENTENCE,
     Own,
-    Patterns,
-    Rules,
+    RuleBuffer,
     extract_rules,
     place_rows,
 )
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.pattern_kernels import (
-    BLOCK_BITS,
-    Blocks,
-    Limits,
-    find_bad_block,
-    find_blocks,
-    link_blocks,
-    list_patterns,
-)
-from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Corpus, Pairs
+from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.grammar.patterns import find_patterns
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, IndexedCorpus, PatternRules
 from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates, count_bins
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.storage.arrays import Int32s, Int64s, UInt8s
 from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
-from itersel.storage.formats import FilePath
 from itersel.storage.strings import Ragged, offsets_of, string_table, take_rows
+from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
 BATCH = 1 << 23
 
-BLOCK_MASK = (1 << BLOCK_BITS) - 1
-# greater than the number of words of any block
-LENGTH_RADIX = 64
 # the first rules of every table: [S] -> [X] and [S] -> [S] [X]
 GLUE_RULES = 2
 
 
-class RuleTable(NamedTuple):
+class ExtractedRules(NamedTuple):
     """R rules, with the glue rules first, and G rows that list the rules of each sentence."""
 
     source: Ragged  # symbols; words as in the index, with higher numbers for unknown words
     target: Ragged
     point: Ragged  # (points, 2): alignments
-    # (G, 5): columns as in `extract_kernels.Rules`. The rules of a sentence are sorted by source side;
+    # (G, 5): columns as in `extract_kernels.RuleBuffer`. The rules of a sentence are sorted by source side;
     # pass-through rules of words not in the corpus come last.
     row: Int32s
-
-
-def find_patterns(index: IndexArrays, side: Side, own: Own, limits: Limits) -> tuple[Patterns, Blocks, Bools]:
-    """Find all patterns of sentences, and where their blocks begin in the corpus.
-
-    Arguments as in `extract_rule_table`. Returns patterns, blocks, and whether each word (n) is a block.
-    """
-    ranges = np.full((2, side.words.shape[0], limits.max_symbols), -1, np.int32)
-    find_blocks(index, side.words, side.offset, ranges)
-    block, blocks = _number_blocks(index, *ranges)
-    if own.span.shape[0]:
-        only_own = _occurrences(block, side.offset, own) == (blocks.high - blocks.low)[block]
-        # if a block occurs only in what is left out, so does everything that contains it
-        block[np.logical_or.accumulate(only_own, axis=1)] = 0
-    distinct, begin, sentence = _sort_patterns(block, side.offset, limits)
-    return Patterns(distinct, begin, sentence, own), blocks, block[:, 0] > 0
 
 
 def leave_nothing_out(sentences: int) -> Own:
@@ -95,92 +67,29 @@ def leave_nothing_out(sentences: int) -> Own:
     return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
 
 
-def _occurrences(block: Int32s, offset: Int64s, own: Own) -> Int64s:
-    """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
-    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
-    key = sentence * (int(block.max(initial=0)) + 1) + block
-    _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    occurrences: Int64s = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
-    return occurrences
-
-
-def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32s, Blocks]:
-    """Return the numbers of blocks, int32 (n, K), and the blocks, given their ranges in the suffix array.
-
-    They are numbered from 1, by position in the suffix array, then by length; 0 means no block.
-    """
-    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
-    code[low < 0] = 0
-    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
-    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
-    block = number[:-1].reshape(low.shape).astype(np.int32)
-    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
-    highs, parent = np.zeros_like(lows), np.zeros_like(lows)
-    highs[block] = high
-    parent[block[:, 1:]] = block[:, :-1]
-    highs[0] = parent[0] = 0
-    edges = 1 << (2 * lows.shape[0]).bit_length()
-    blocks = Blocks(
-        lows,
-        highs,
-        lengths,
-        parent,
-        slot=np.full(lows.shape[0], -1, np.int32),
-        longer=np.zeros(lows.shape[0], np.bool_),
-        by_word=np.zeros(index.word_begin.shape[0] - 1, np.int32),
-        edge=np.zeros(edges, np.int64),
-        by_edge=np.zeros(edges, np.int32),
-        source=index.source,
-        room=index.room,
-    )
-    if find_bad_block(index.suffix, blocks) >= 0:
-        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
-    link_blocks(index.suffix, blocks)
-    return block, blocks
-
-
-def _sort_patterns(block: Int32s, offset: Int64s, limits: Limits) -> tuple[Int32s, Int64s, Int32s]:
-    """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
-    if block.max(initial=0) > BLOCK_MASK:
-        raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
-    wide = block.astype(np.int64)
-    count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
-    key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
-    list_patterns(wide, offset, limits, key, sentence)
-    # stable: the sentences of a pattern stay in ascending order
-    order = np.argsort(key, kind="stable")
-    key, sentence = key[order], sentence[order]
-    new_pattern = np.diff(key, prepend=-1) != 0
-    kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
-    begin = np.flatnonzero(new_pattern[kept])
-    key = key[new_pattern]
-    distinct = np.stack([key >> 2 * BLOCK_BITS, key >> BLOCK_BITS & BLOCK_MASK, key & BLOCK_MASK], axis=1)
-    return distinct.astype(np.int32), np.append(begin, kept.sum()), sentence[kept]
-
-
 def extract_rule_table(
-    index: IndexArrays, side: Side, own: Own, limits: Limits, batch: int = BATCH
-) -> RuleTable:
+    index: IndexArrays, side: Side, own: Own, limits: RuleLimits, batch: int = BATCH
+) -> ExtractedRules:
     """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
     batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, side, own, limits)
-    corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
+    corpus = IndexedCorpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     count, sources, targets, points, rows = rules.size
     values = rules.source[:sources, 0], rules.target[:targets, 0], rules.point[:points]
     offsets = (np.append(0, end) for end in rules.end[:count].T)
     source, target, point = zip(values, offsets, strict=True)
-    extracted = RuleTable(source, target, point, rules.row[:rows])
+    extracted = ExtractedRules(source, target, point, rules.row[:rows])
     sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
     return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
 
 
-def _scratch(limits: Limits) -> Pairs:
+def _scratch(limits: RuleLimits) -> PatternRules:
     """Return tables large enough for all rules of one pattern."""
     capacity = VARIANTS * limits.max_samples
-    return Pairs(
+    return PatternRules(
         sample=np.empty((limits.max_samples, 3), np.int32),
         row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
         symbol=np.empty(capacity * limits.max_span, np.int32),
@@ -193,10 +102,10 @@ def _scratch(limits: Limits) -> Pairs:
     )
 
 
-def _glue_rules() -> Rules:
+def _glue_rules() -> RuleBuffer:
     """Return a table of the glue rules, whose two sides are the same."""
     symbols = np.array([[-1], [-1], [-2]], np.int32)
-    return Rules(
+    return RuleBuffer(
         size=np.array([GLUE_RULES, 3, 3, 0, 0]),
         end=np.array([[1, 1, 0], [3, 3, 0]], np.int32),
         source=symbols,
@@ -206,7 +115,7 @@ def _glue_rules() -> Rules:
     )
 
 
-def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTable:
+def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> ExtractedRules:
     """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
@@ -221,10 +130,10 @@ def _pass_through(table: RuleTable, words: Int32s, sentence: Int64s) -> RuleTabl
         (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
         for (values, offset), more in zip(table[:3], further, strict=True)
     )
-    return RuleTable(source, target, point, np.concatenate([table.row, row]))
+    return ExtractedRules(source, target, point, np.concatenate([table.row, row]))
 
 
-def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
+def split_by_count(table: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
@@ -238,7 +147,7 @@ def split_by_count(table: RuleTable) -> tuple[RuleTable, UInt8s]:
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
     source, target, point = (take_rows(*ragged, rules) for ragged in table[:3])
-    return RuleTable(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
+    return ExtractedRules(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
 
 
 def extract_shard(
@@ -352,10 +261,15 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays, words: list[str], source: Side, reference: Joined, own: Own, settings: Grammar
+    index: IndexArrays,
+    words: list[str],
+    source: Side,
+    reference: ShardReferences,
+    own: Own,
+    settings: Grammar,
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
-    limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
+    limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
     table = extract_rule_table(index, source, own, limits)
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:

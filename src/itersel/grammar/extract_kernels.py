@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown, run_end
-from itersel.grammar.pattern_kernels import (
+from itersel.grammar.match_kernels import (
     Blocks,
-    Limits,
     Matches,
     match_seconds,
     match_thirds,
@@ -23,6 +21,7 @@ from itersel.grammar.pattern_kernels import (
     sort_positions,
     take_sample,
 )
+from itersel.grammar.pattern_kernels import RuleLimits
 from itersel.grammar.rule_kernels import (
     AFTER,
     ALL_OCCURRENCES,
@@ -41,13 +40,14 @@ from itersel.grammar.rule_kernels import (
     VARIANTS,
     VOTED_BEGIN,
     VOTED_END,
-    Corpus,
-    Pairs,
+    IndexedCorpus,
+    PatternRules,
     find_rows,
     group_rows,
     vote_alignment,
     write_targets,
 )
+from itersel.storage.arrays import Int32s, Int64s
 
 # elements of Rules.size
 RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)
@@ -57,7 +57,7 @@ ROW_RULE, ROW_SENTENCE, ROW_SAMPLES, ROW_COUNT, ROW_SINGLETON = range(5)
 PASS = -1
 
 
-class Rules(NamedTuple):
+class RuleBuffer(NamedTuple):
     """Extracted rules, and the rows of the grammars in pattern order; grown as needed."""
 
     size: Int64s  # (5): number of RULES, symbols of each side, POINTS and ROWS in use
@@ -89,7 +89,11 @@ class Patterns(NamedTuple):
 
 @kernel
 def extract_pairs(
-    corpus: Corpus, lengths: tuple[int, int, int], limits: Limits, samples: int, pairs: Pairs
+    corpus: IndexedCorpus,
+    lengths: tuple[int, int, int],
+    limits: RuleLimits,
+    samples: int,
+    pairs: PatternRules,
 ) -> int:
     """Extract the pairs of all sampled occurrences; fills order and variant_count, returns their number."""
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
@@ -126,7 +130,7 @@ def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
 
 
 @leaf_kernel
-def count_own(samples: int, sentence: int, own: Own, pairs: Pairs) -> int:
+def count_own(samples: int, sentence: int, own: Own, pairs: PatternRules) -> int:
     """Count the sampled occurrences that are left out for a sentence, and return their number.
 
     Fills OWN of their pairs, with OWN_FOR = sentence, and variant_count[OWN_OCCURRENCES].
@@ -149,7 +153,13 @@ def count_own(samples: int, sentence: int, own: Own, pairs: Pairs) -> int:
 
 @leaf_kernel
 def append_rows(
-    patterns: Patterns, pattern: int, is_word: bool, samples: int, count: int, pairs: Pairs, rules: Rules
+    patterns: Patterns,
+    pattern: int,
+    is_word: bool,
+    samples: int,
+    count: int,
+    pairs: PatternRules,
+    rules: RuleBuffer,
 ) -> int:
     """Append the rules of a pattern to the grammars of its sentences; returns how many are `new`.
 
@@ -190,10 +200,10 @@ def append_rows(
 
 
 @kernel
-def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules:
+def make_room(rules: RuleBuffer, pairs: int, sentences: int, limits: RuleLimits) -> RuleBuffer:
     """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
     size, count = rules.size, pairs + 1
-    return Rules(
+    return RuleBuffer(
         size,
         grown(rules.end, size[RULES] + count),
         grown(rules.source, size[SOURCES] + count * limits.max_symbols),
@@ -204,7 +214,9 @@ def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules
 
 
 @leaf_kernel
-def write_source(corpus: Corpus, blocks: Blocks, block: Int32s, variant: int, rules: Rules) -> None:
+def write_source(
+    corpus: IndexedCorpus, blocks: Blocks, block: Int32s, variant: int, rules: RuleBuffer
+) -> None:
     """Append the source side of a rule."""
     source, end, gaps = rules.source, rules.size[SOURCES], 0
     for i in range(3):
@@ -220,8 +232,10 @@ def write_source(corpus: Corpus, blocks: Blocks, block: Int32s, variant: int, ru
 
 
 @kernel
-def append_rules(corpus: Corpus, blocks: Blocks, block: Int32s, new: int, pairs: Pairs, rules: Rules) -> None:
-    """Append the rules of the first `new` pairs in Pairs.new; block: int32 (3), the pattern."""
+def append_rules(
+    corpus: IndexedCorpus, blocks: Blocks, block: Int32s, new: int, pairs: PatternRules, rules: RuleBuffer
+) -> None:
+    """Append the rules of the first `new` pairs in PatternRules.new; block: int32 (3), the pattern."""
     size, length = rules.size, blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
     point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
@@ -249,8 +263,14 @@ def append_rules(corpus: Corpus, blocks: Blocks, block: Int32s, new: int, pairs:
 
 @kernel
 def extract_rules(
-    corpus: Corpus, patterns: Patterns, blocks: Blocks, limits: Limits, batch: int, pairs: Pairs, rules: Rules
-) -> Rules:
+    corpus: IndexedCorpus,
+    patterns: Patterns,
+    blocks: Blocks,
+    limits: RuleLimits,
+    batch: int,
+    pairs: PatternRules,
+    rules: RuleBuffer,
+) -> RuleBuffer:
     """Extract the rules of all patterns; returns `rules`, grown as needed.
 
     Patterns with the same first block, or the same first two, are matched together.

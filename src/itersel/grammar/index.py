@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt64s
-from itersel.corpus.numbers import Side, WordNumbers, read_side
 from itersel.corpus.text import check_line_counts
-from itersel.errors import InputError
+from itersel.corpus.vocabulary import Side, WordNumbers, read_side
+from itersel.errors import FilePath, InputError
 from itersel.grammar.index_kernels import (
     EMPTY,
     POSITION_FAULTS,
@@ -32,8 +31,9 @@ from itersel.grammar.index_kernels import (
 )
 from itersel.grammar.lexical_kernels import count_pairs, fill_table
 from itersel.storage.arrayfile import map_arrays, write_arrays
+from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt64s
 from itersel.storage.files import read_bytes
-from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers, offsets
+from itersel.storage.formats import Array, Arrays, FileFormat, damaged, numbers, offsets
 from itersel.storage.strings import StringTable, offsets_of, string_table
 
 MAX_COST = 1e9

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt64s
 
 # Longest span of a rule that the bit masks of phrases can hold.
 SPAN_LIMIT = 30

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Float32s, Int32s, Int64s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
+from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Ragged
 
 # -log10 of a probability of zero, as in cdec
@@ -23,7 +23,7 @@ FIRST_SLOTS = 1 << 16
 
 
 @leaf_kernel
-def find_pair(pair_key: UInt64s, source: int, target: int) -> int:
+def find_word_pair(pair_key: UInt64s, source: int, target: int) -> int:
     """Return the slot of a word pair, or the empty slot where it belongs."""
     key = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
     mask = pair_key.shape[0] - 1
@@ -35,9 +35,9 @@ def find_pair(pair_key: UInt64s, source: int, target: int) -> int:
 
 
 @leaf_kernel
-def add_pair(key: UInt64s, count: Int64s, source: int, target: int, number: int) -> int:
+def count_word_pair(key: UInt64s, count: Int64s, source: int, target: int, number: int) -> int:
     """Count a word pair in a table that is not full; returns 1 if it is new, else 0."""
-    slot = find_pair(key, source, target)
+    slot = find_word_pair(key, source, target)
     is_new = count[slot] == 0
     key[slot] = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
     count[slot] += number
@@ -45,13 +45,13 @@ def add_pair(key: UInt64s, count: Int64s, source: int, target: int, number: int)
 
 
 @kernel
-def doubled(key: UInt64s, count: Int64s) -> tuple[UInt64s, Int64s]:
+def doubled_table(key: UInt64s, count: Int64s) -> tuple[UInt64s, Int64s]:
     """Return a table twice as large with the same pairs and counts."""
     slots = key.shape[0]
     more_key, more_count = np.zeros(2 * slots, np.uint64), np.zeros(2 * slots, np.int64)
     for slot in range(slots):
         if count[slot]:
-            add_pair(more_key, more_count, key[slot] >> HIGH_HALF, key[slot] & LOW_HALF, count[slot])
+            count_word_pair(more_key, more_count, key[slot] >> HIGH_HALF, key[slot] & LOW_HALF, count[slot])
     return more_key, more_count
 
 
@@ -70,16 +70,16 @@ def count_pairs(
         if p + 1 < source.shape[0]:
             end = position[p + 1, LINK_BEGIN]
         while 2 * (filled + end - begin + 1) > key.shape[0]:
-            key, count = doubled(key, count)
+            key, count = doubled_table(key, count)
         for k in range(begin, end):
-            filled += add_pair(key, count, source[p], target[link[k]], 1)
+            filled += count_word_pair(key, count, source[p], target[link[k]], 1)
         if begin == end and source[p] > 0:
-            filled += add_pair(key, count, source[p], 0, 1)
+            filled += count_word_pair(key, count, source[p], 0, 1)
     for p in range(target.shape[0]):
         if 2 * (filled + 1) > key.shape[0]:
-            key, count = doubled(key, count)
+            key, count = doubled_table(key, count)
         if span[p, LOW] < 0:
-            filled += add_pair(key, count, 0, target[p], 1)
+            filled += count_word_pair(key, count, 0, target[p], 1)
     return key, count
 
 
@@ -87,7 +87,7 @@ def count_pairs(
 def fill_table(pair: UInt64s, cost: Float32s, pair_key: UInt64s, pair_cost: Float32s) -> None:
     """Insert the keys of distinct word pairs and their costs (pairs, 2) into an empty table."""
     for i in range(pair.shape[0]):
-        slot = find_pair(pair_key, pair[i] >> HIGH_HALF, pair[i] & LOW_HALF)
+        slot = find_word_pair(pair_key, pair[i] >> HIGH_HALF, pair[i] & LOW_HALF)
         pair_key[slot] = pair[i]
         pair_cost[slot, 0], pair_cost[slot, 1] = cost[i, 0], cost[i, 1]
 
@@ -119,7 +119,7 @@ def rule_costs(
                 other = target[target_begin + j] if j < target_length else 0
                 if other < 0 or (word == 0 and other == 0):
                     continue
-                slot = find_pair(pair_key, word, other)
+                slot = find_word_pair(pair_key, word, other)
                 if pair_key[slot] != 0:
                     best_source = min(best_source, pair_cost[slot, 0])
                     if other > 0:

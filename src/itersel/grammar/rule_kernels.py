@@ -10,32 +10,32 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown
 from itersel.grammar.index_kernels import BEGINS, ENDS, LINK_BEGIN, LINK_HIGH, LINK_LOW
-from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.storage.arrays import Int32s, Int64s
 
 VARIANTS = 4
 BEFORE, AFTER = 1, 2
 # bits of the hash of a target side
 DIGEST_MASK = 0x7FFFFFFF
 
-# columns of Pairs.row
+# columns of PatternRules.row
 NUMBER, VARIANT, LOW, HIGH, LOW_1, HIGH_1, LOW_2, HIGH_2, SYMBOL_BEGIN, DIGEST, PAIR, NEXT = range(12)
 ROW_COLUMNS = 12
-# columns of Pairs.pair
+# columns of PatternRules.pair
 FIRST_ROW, LAST_ROW, SLOT, COUNT, RULE, OWN, OWN_FOR = range(7)
 PAIR_COLUMNS = 7
-# columns of Pairs.seen
+# columns of PatternRules.seen
 ROW_BEGIN, VARIANT_BITS = 0, 1
-# rows of Pairs.variant_count
+# rows of PatternRules.variant_count
 ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
 # columns of the votes: begin and end of an alignment's points, and the number of occurrences with it
 VOTED_BEGIN, VOTED_END, VOTES = range(3)
 
 
-class Corpus(NamedTuple):
+class IndexedCorpus(NamedTuple):
     """The arrays of `index_kernels.IndexArrays` that extraction needs; with all, it takes 5 % longer."""
 
     source: Int32s
@@ -45,7 +45,7 @@ class Corpus(NamedTuple):
     target: Int32s
 
 
-class Pairs(NamedTuple):
+class PatternRules(NamedTuple):
     """Scratch arrays for one pattern: the rules found at its sampled occurrences, and their pairs.
 
     An occurrence yields at most one rule of each variant (docs/extraction.md), so there are at most
@@ -175,7 +175,12 @@ def find_core(
 
 @leaf_kernel
 def find_rows(
-    corpus: Corpus, pairs: Pairs, samples: int, lengths: tuple[int, int, int], limits: Limits, edges: int
+    corpus: IndexedCorpus,
+    pairs: PatternRules,
+    samples: int,
+    lengths: tuple[int, int, int],
+    limits: RuleLimits,
+    edges: int,
 ) -> int:
     """Fill `row` up to HIGH_2, and `seen`, with the rules of all samples; returns the number of rows.
 
@@ -221,7 +226,7 @@ def find_rows(
 
 
 @leaf_kernel
-def write_targets(corpus: Corpus, pairs: Pairs, count: int) -> None:
+def write_targets(corpus: IndexedCorpus, pairs: PatternRules, count: int) -> None:
     """Write the target sides of the first `count` rows; fills SYMBOL_BEGIN and DIGEST."""
     target, row, symbol, end = corpus.target, pairs.row, pairs.symbol, 0
     for i in range(count):
@@ -251,7 +256,7 @@ def same_target(symbol: Int32s, first: int, second: int, length: int) -> bool:
 
 
 @leaf_kernel
-def group_rows(pairs: Pairs, count: int) -> int:
+def group_rows(pairs: PatternRules, count: int) -> int:
     """Group the first `count` rows into pairs; returns their number."""
     row, symbol, pair, slot = pairs.row, pairs.symbol, pairs.pair, pairs.slot
     mask, used = 15, 0
@@ -290,7 +295,7 @@ def group_rows(pairs: Pairs, count: int) -> int:
 
 @leaf_kernel
 def write_points(
-    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: Int32s, end: int
+    corpus: IndexedCorpus, pairs: PatternRules, i: int, lengths: tuple[int, int, int], point: Int32s, end: int
 ) -> int:
     """Write the alignment of row i to point[end:] (any, 2), symbols of both sides; returns its end."""
     position, link, row = corpus.position, corpus.link, pairs.row
@@ -325,7 +330,12 @@ def compare_points(point: Int32s, vote: Int32s, a: int, b: int) -> int:
 
 @kernel
 def vote_alignment(
-    corpus: Corpus, pairs: Pairs, i: int, lengths: tuple[int, int, int], point: Int32s, vote: Int32s
+    corpus: IndexedCorpus,
+    pairs: PatternRules,
+    i: int,
+    lengths: tuple[int, int, int],
+    point: Int32s,
+    vote: Int32s,
 ) -> tuple[Int32s, Int32s, int]:
     """Find the most frequent alignment of the pair whose first row is i.
 

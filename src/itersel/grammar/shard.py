@@ -23,18 +23,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import xxhash
 
-from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.bleu.references import Joined, References, grouped_references
-from itersel.errors import InputError, checked, located
+from itersel.bleu.references import References, ShardReferences, grouped_references
+from itersel.errors import FilePath, InputError, checked, located
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import Rules
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, OTHER
-from itersel.plugins import TEMPLATES
-from itersel.storage.formats import FilePath, damaged, damaged_file
+from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
+from itersel.storage.formats import damaged, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
+from itersel.vectors.feature_names import (
+    DECODER_FEATURES,
+    DEFAULT_TEMPLATES,
+    GRAMMAR_FEATURES,
+    OTHER,
+    TEMPLATES,
+)
 
 MAX_CATEGORIES = 1000
 # In words. Categories other than X may span a whole sentence, so its forest grows quadratically with its
@@ -68,7 +73,8 @@ class Shard:
     dense_names
         The names of the columns.
     templates
-        Templates of the sparse features, from `itersel.plugins.TEMPLATES`. Imports may have other features.
+        Templates of the sparse features, from `itersel.vectors.feature_names.TEMPLATES`. Imports may have
+        other features.
     computed
         Those of `templates` whose features follow from the rules.
     attributes
@@ -120,7 +126,7 @@ class Shard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
-        texts = Joined(self.reference, self.reference_offset, self.sentence_reference_offset)
+        texts = ShardReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> Float32s:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from itersel.config.search import MAX_SAMPLES
 from itersel.grammar.shard_kernels import PASS_THROUGH
 from itersel.grammar.templates.count_kernels import MAX_BIN
-from itersel.limits import MAX_SAMPLES
 from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 
 # Sizes: V words, N sentences, M references, R rules, F listed features, G rules of all sentences, C dense

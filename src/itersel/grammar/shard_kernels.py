@@ -5,9 +5,9 @@ The decoder can apply any rule that passes.
 
 from __future__ import annotations
 
-from itersel.arrays import Int32s, UInt8s, UInt16s
 from itersel.compile.jit import leaf_kernel
 from itersel.grammar.template_kernels import Rules
+from itersel.storage.arrays import Int32s, UInt8s, UInt16s
 
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
+from itersel.code.plugins import Plugin
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
-from itersel.limits import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES
-from itersel.plugins import TEMPLATES, Plugin
+from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.vectors.features import (
     feature_groups,
     feature_keys,

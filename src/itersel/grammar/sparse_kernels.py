@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import inline_kernel, kernel
 from itersel.grammar.dispatch_kernels import R as IDENTITY
 from itersel.grammar.dispatch_kernels import count_slots, name_code, put_name
 from itersel.grammar.template_kernels import NO_CODE, Rules, put, put_identity
+from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 COLLISION = -1
@@ -20,7 +20,7 @@ MEMO_BITS = 16
 MEMO_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Names(NamedTuple):
+class NameTable(NamedTuple):
     """Distinct names in the order of their first occurrence; the arrays have spare capacity.
 
     slot: int32 (power of two), open-addressing hash table of name numbers, -1 where free.
@@ -34,7 +34,7 @@ class Names(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """Sparse rows: the features of each rule, as indices into `Names`; -1 - r for the identity of rule r."""
+    """Sparse rows: the features of each rule, as indices into `NameTable`; -1 - r: identity of rule r."""
 
     feature: Int32s
     value: Float32s
@@ -42,7 +42,7 @@ class Occurrences(NamedTuple):
 
 
 @kernel
-def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
+def grow(names: NameTable, count: int, more: int, more_bytes: int) -> NameTable:
     """Return names with capacity for `more` names; the hash table will be at most half full."""
     if count + more > names.key.shape[0]:
         capacity = names.slot.shape[0]
@@ -57,17 +57,17 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
             while slot[place] >= 0:
                 place = (place + 1) & (capacity - 1)
             slot[place] = number
-        names = Names(slot, key, names.data, offset)
+        names = NameTable(slot, key, names.data, offset)
     if names.offset[count] + more_bytes > names.data.shape[0]:
         data = np.empty(2 * (names.offset[count] + more_bytes), np.uint8)
         for i in range(names.offset[count]):
             data[i] = names.data[i]
-        names = Names(names.slot, names.key, data, names.offset)
+        names = NameTable(names.slot, names.key, data, names.offset)
     return names
 
 
 @inline_kernel
-def find_name(names: Names, count: int, key: np.uint64, name: UInt8s, length: int) -> int:
+def find_name(names: NameTable, count: int, key: np.uint64, name: UInt8s, length: int) -> int:
     """Return the number of a name; `count` after adding it; `COLLISION` if another name has its key.
 
     `names` must have spare capacity (`grow`).
@@ -104,7 +104,7 @@ def memo_place(code: int) -> int:
 @kernel
 def count_features(
     rules: Rules, templates: Int64s, longest: int
-) -> tuple[Occurrences, UInt64s, Names, int, UInt8s]:
+) -> tuple[Occurrences, UInt64s, NameTable, int, UInt8s]:
     """Count the features of every rule; `longest`: bytes of the longest possible name.
 
     Names of identities are not kept: there are as many as rules, and few are ever needed.
@@ -119,7 +119,7 @@ def count_features(
             slots += count_slots(rules, rule, template)
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
-    names = Names(
+    names = NameTable(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
     identity = np.empty(rule_count if (templates == IDENTITY).any() else 0, np.uint64)

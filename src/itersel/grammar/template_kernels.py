@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s, UInt8s, UInt16s
 from itersel.compile.jit import leaf_kernel
+from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt16s
 from itersel.storage.strings import StringTable
 
 COLON, UNDERSCORE, DIGIT_0, LETTER_N = b":_0N"

@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s
-from itersel.bleu.kernels import ORDER, REFERENCE, ngram_matches
+from itersel.bleu.score_kernels import ORDER, REFERENCE, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.learn.augmented_kernels import (
-    Objective,
+    AugmentedObjective,
+    AugmentedProblem,
     ReferenceNgrams,
-    Task,
     index_references,
     make_partials,
     search_augmented,
 )
+from itersel.storage.arrays import Float64s
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.
 BEAM = 2
@@ -54,7 +54,7 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
     floor = least_score(through, MOST_EDGES)
     results = []
     for direction in directions:
-        objective = Objective(
+        objective = AugmentedObjective(
             float(direction.share),
             direction.gain * target.words,
             target.variant,
@@ -99,10 +99,12 @@ def largest_bleu(target: Target) -> float:
     return float(target.score_matches(matches, lengths).max())
 
 
-def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
+def _search(
+    forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: AugmentedObjective
+) -> Best:
     """Return the derivation with the best objective; none if no objective is finite."""
     found, rules, table = forest.found, forest.rules, forest.table
-    task = Task(
+    problem = AugmentedProblem(
         found.edge_rule,
         found.edge_first,
         found.edge_second,
@@ -120,7 +122,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
     )
     items = kept.edge_offset.shape[0] - 1
     partials = make_partials(items, BEAM, ngrams.available.shape[0])
-    search_augmented(task, partials)
+    search_augmented(problem, partials)
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
     return unfold(found, rules, table, trees, best)

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s
-from itersel.bleu.kernels import ORDER, REFERENCE, closest_length, score_counts
 from itersel.bleu.references import References
+from itersel.bleu.score_kernels import ORDER, REFERENCE, closest_length, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
-from itersel.decode.rule_kernels import NONE
+from itersel.decode.scoring_kernels import NONE
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s
 
 # Words at the edge of a partial translation that n-grams across the edge can contain.
 MARGIN = ORDER - 1
@@ -55,7 +55,7 @@ class Partials(NamedTuple):
     size: Int32s  # (items): number of these rows
 
 
-class Objective(NamedTuple):
+class AugmentedObjective(NamedTuple):
     """The objective of the search: share * model score + gain * BLEU."""
 
     share: float  # and gain: 1 and 1: hope; 1 and -1: fear; 0 and 1: oracle
@@ -68,11 +68,11 @@ class Objective(NamedTuple):
     model_weight: float  # of the language model
 
 
-class Task(NamedTuple):
+class AugmentedProblem(NamedTuple):
     """The forest to search and the objective, with only the arrays needed: more would slow down compilation.
 
     The arrays are those of the forest (`Hypotheses`), the sentence's rules (`SentenceRules`) and the rules of
-    the shard (`RuleTable`).
+    the shard (`ShardRules`).
     """
 
     edge_rule: Int32s
@@ -87,7 +87,7 @@ class Task(NamedTuple):
     target: Int32s
     target_offset: Int64s
     ngrams: ReferenceNgrams
-    objective: Objective
+    objective: AugmentedObjective
     beam: int  # number of partial translations that an item keeps
 
 
@@ -242,7 +242,7 @@ def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
 @leaf_kernel
 def approximate_bleu(
     ngrams: ReferenceNgrams,
-    objective: Objective,
+    objective: AugmentedObjective,
     scratch: Scratch,
     partials: Partials,
     row: int,
@@ -275,21 +275,21 @@ def approximate_bleu(
 
 
 @leaf_kernel
-def translate(task: Task, partials: Partials, row: int) -> None:
+def translate(problem: AugmentedProblem, partials: Partials, row: int) -> None:
     """Fill in the words of a row whose edge and parts are known."""
-    ngrams = task.ngrams
+    ngrams = problem.ngrams
     partials.length[row] = 0
     for i in range(MARGIN):
         partials.left[row, i], partials.right[row, i] = 0, 0
     for node in range(ngrams.available.shape[0]):
         partials.matched[row, node] = 0
-    rule = task.edge_rule[partials.edge[row]]
+    rule = problem.edge_rule[partials.edge[row]]
     begin, end = np.int64(0), np.int64(1)
     if rule != GOAL_RULE:
-        begin, end = task.target_offset[task.rule[rule]], task.target_offset[task.rule[rule] + 1]
+        begin, end = problem.target_offset[problem.rule[rule]], problem.target_offset[problem.rule[rule] + 1]
     for i in range(begin, end):
         # the goal passes on the words of its only antecedent
-        symbol = -1 if rule == GOAL_RULE else np.int64(task.target[i])
+        symbol = -1 if rule == GOAL_RULE else np.int64(problem.target[i])
         if symbol >= 0:
             append_word(ngrams, partials, row, ngrams.number[symbol], 1)
         else:
@@ -298,13 +298,15 @@ def translate(task: Task, partials: Partials, row: int) -> None:
 
 
 @leaf_kernel
-def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, covered: float) -> None:
+def fill_item(
+    problem: AugmentedProblem, scratch: Scratch, partials: Partials, item: int, covered: float
+) -> None:
     """Find the best partial translations of an item whose antecedents are done.
 
     Ranks i and j of the antecedents are combined only if (i + 1)(j + 1) is at most the beam. For any other
     pair, at least as many pairs as the beam holds have ranks no higher than its own.
     """
-    kept, objective, beam = task.kept, task.objective, task.beam
+    kept, objective, beam = problem.kept, problem.objective, problem.beam
     row = partials.model.shape[0] - 1
     # no partial translation contributes more to BLEU
     before = objective.context[REFERENCE]
@@ -312,11 +314,11 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
     most = max(0.0, objective.gain) * (before + covered * words) / (before + words)
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
         edge = kept.edge[place]
-        rule = task.edge_rule[edge]
-        own = objective.model_weight * task.edge_model[edge]
+        rule = problem.edge_rule[edge]
+        own = objective.model_weight * problem.edge_model[edge]
         if rule != GOAL_RULE:
-            own += task.rule_score[rule]
-        first, second = task.edge_first[edge], task.edge_second[edge]
+            own += problem.rule_score[rule]
+        first, second = problem.edge_first[edge], problem.edge_second[edge]
         first_begin, first_size, second_begin, second_size = 0, 1, 0, 1
         if first != NONE:
             first_begin, first_size = kept.item[first] * beam, partials.size[kept.item[first]]
@@ -336,8 +338,8 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
                     worst = partials.rank[item * beam + beam - 1]
                     if objective.share * model + most < partials.objective[worst]:
                         continue
-                translate(task, partials, row)
-                bleu = approximate_bleu(task.ngrams, objective, scratch, partials, row, covered)
+                translate(problem, partials, row)
+                bleu = approximate_bleu(problem.ngrams, objective, scratch, partials, row, covered)
                 partials.model[row] = model
                 partials.objective[row] = objective.share * model + objective.gain * bleu
                 if np.isfinite(partials.objective[row]):
@@ -345,25 +347,26 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
 
 
 @leaf_kernel
-def count_covered(task: Task, covered: Int64s) -> None:
+def count_covered(problem: AugmentedProblem, covered: Int64s) -> None:
     """Count the source words that each kept item covers, in int64 (items) preset to 0."""
     for item in range(covered.shape[0]):
-        edge = task.kept.edge[task.kept.edge_offset[item]]
-        for antecedent in (task.edge_first[edge], task.edge_second[edge]):
+        edge = problem.kept.edge[problem.kept.edge_offset[item]]
+        for antecedent in (problem.edge_first[edge], problem.edge_second[edge]):
             if antecedent != NONE:
-                covered[item] += covered[task.kept.item[antecedent]]
-        rule = task.edge_rule[edge]
+                covered[item] += covered[problem.kept.item[antecedent]]
+        rule = problem.edge_rule[edge]
         if rule != GOAL_RULE:
-            for i in range(task.source_offset[task.rule[rule]], task.source_offset[task.rule[rule] + 1]):
-                covered[item] += task.source[i] >= 0
+            row = problem.rule[rule]
+            for i in range(problem.source_offset[row], problem.source_offset[row + 1]):
+                covered[item] += problem.source[i] >= 0
 
 
 @kernel
-def search_augmented(task: Task, partials: Partials) -> None:
+def search_augmented(problem: AugmentedProblem, partials: Partials) -> None:
     """Fill the partial translations of all items, antecedents first; the last item is the goal."""
     scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
     covered = np.zeros(partials.size.shape[0], np.int64)
-    count_covered(task, covered)
+    count_covered(problem, covered)
     goal = covered.shape[0] - 1
     for item in range(goal + 1):
-        fill_item(task, scratch, partials, item, covered[item] / covered[goal])
+        fill_item(problem, scratch, partials, item, covered[item] / covered[goal])

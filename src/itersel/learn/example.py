@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.decode.decoder import KBest
-from itersel.learn.learner_kernels import Columns, shift_columns
+from itersel.learn.learner_kernels import ShiftedFeatures, shift_columns
 from itersel.learn.pairs import make_pairs
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.strings import sum_rows, take_rows
 
 
@@ -25,7 +25,7 @@ class Example:
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> ShiftedFeatures:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
         count = kbest.score.shape[0]
@@ -39,7 +39,7 @@ class Example:
         entry, offset = take_rows(entry, np.append(begin, entry.shape[0]), order)
         row = np.repeat(np.arange(count, dtype=np.int32), np.diff(kbest.feature_offset))
         shifted = shift_columns(count, offset, row[entry], kbest.feature_value[entry])
-        return Columns(kbest.dense - kbest.dense[0], kbest.feature[entry[offset[:-1]]], *shifted)
+        return ShiftedFeatures(kbest.dense - kbest.dense[0], kbest.feature[entry[offset[:-1]]], *shifted)
 
     def combine(self, coefficient: Float64s) -> tuple[Float64s, Float64s]:
         """Return the sum over translations of coefficient * features, float64 (C) and (L).

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
 # rounds.
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 ROUNDS = 10_000
 
 
-class Columns(NamedTuple):
+class ShiftedFeatures(NamedTuple):
     """Shifted features of a k-best list, stored by feature."""
 
     dense: Float64s  # (k, C)
@@ -38,7 +38,7 @@ class Columns(NamedTuple):
 def shift_columns(
     count: int, offset: Int64s, row: Int32s, value: Float64s
 ) -> tuple[Int64s, Int32s, Float64s]:
-    """Shift the columns of the sparse features of `count` translations; returns those of `Columns`."""
+    """Shift the sparse features of `count` translations; returns the arrays of `ShiftedFeatures`."""
     # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
     kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
     kept_offset = np.zeros(offset.shape[0], np.int64)
@@ -62,7 +62,7 @@ def shift_columns(
 
 
 @kernel
-def gram_matrix(columns: Columns) -> Float64s:
+def gram_matrix(columns: ShiftedFeatures) -> Float64s:
     """Return the inner products of all translations' shifted features, float64 (k, k).
 
     Does not use BLAS, whose order of summation depends on the processor and the threads.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
+from itersel.storage.arrays import Float64s, Int64s
 
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000

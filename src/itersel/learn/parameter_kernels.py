@@ -22,14 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.compile.jit import leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.formats import MAX_MAGNITUDE
 
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
-class Rule(NamedTuple):
+class UpdateRule(NamedTuple):
     """The update rule: learning rate and regularisation."""
 
     regularizer: int  # one of the four kinds
@@ -59,7 +59,7 @@ class Coordinates(NamedTuple):
 
 
 @leaf_kernel
-def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) -> float:
+def regularized(rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return a weight after the regularisation of the steps since + 1, ..., now."""
     steps = now - since
     if steps == 0 or rule.regularizer == NONE:
@@ -73,7 +73,7 @@ def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) ->
 
 
 @leaf_kernel
-def _magnitude(rule: Rule, anchor: float, paid: float, since: int) -> float:
+def _magnitude(rule: UpdateRule, anchor: float, paid: float, since: int) -> float:
     """Return |w| after step `since`, minus the penalty still due for the steps up to then."""
     if rule.regularizer == L1_CLIP:
         return abs(anchor)
@@ -82,7 +82,7 @@ def _magnitude(rule: Rule, anchor: float, paid: float, since: int) -> float:
 
 
 @leaf_kernel
-def summed(rule: Rule, anchor: float, paid: float, since: int, now: int) -> float:
+def summed(rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return the sum of `regularized` after each of the steps since + 1, ..., now."""
     steps = now - since
     if rule.regularizer == NONE:
@@ -100,7 +100,7 @@ def summed(rule: Rule, anchor: float, paid: float, since: int, now: int) -> floa
 
 
 @leaf_kernel
-def settle(rule: Rule, weights: Coordinates, i: int, now: int) -> None:
+def settle(rule: UpdateRule, weights: Coordinates, i: int, now: int) -> None:
     """Move the anchor of a weight to step `now`."""
     value = regularized(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
     weights.area[i] += summed(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
@@ -111,7 +111,7 @@ def settle(rule: Rule, weights: Coordinates, i: int, now: int) -> None:
 
 @leaf_kernel
 def update(
-    rule: Rule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
+    rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
@@ -141,7 +141,7 @@ def update(
 
 @leaf_kernel
 def refresh(
-    rule: Rule, weights: Coordinates, grammar: Int32s, feature: Int32s, offset: Int64s, now: int
+    rule: UpdateRule, weights: Coordinates, grammar: Int32s, feature: Int32s, offset: Int64s, now: int
 ) -> None:
     """Bring the values of the features of some rules up to step `now`.
 
@@ -155,7 +155,7 @@ def refresh(
 
 
 @leaf_kernel
-def settle_all(rule: Rule, weights: Coordinates, now: int) -> None:
+def settle_all(rule: UpdateRule, weights: Coordinates, now: int) -> None:
     """Move all anchors to step `now`."""
     for i in range(weights.value.shape[0]):
         settle(rule, weights, i, now)

@@ -5,82 +5,35 @@ The file of a shard has the weights to mix, and the state from which the shard c
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-import itersel
-from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.config.learners import Online
-from itersel.config.sections import plain
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
-from itersel.errors import InputError
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
     L2,
     NONE,
     Coordinates,
-    Rule,
+    UpdateRule,
     refresh,
     settle_all,
     update,
 )
-from itersel.limits import MAX_INTEGER
-from itersel.storage.formats import Array, FilePath, damaged_file, numbers, strings
-from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
-from itersel.storage.strings import Strings, StringTable, concatenate, string_table
+from itersel.learn.training import Memory, Start
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
-from itersel.vectors.weights import (
-    FORMAT,
-    Weights,
-    nonzero,
-    read_weights,
-    take_weights,
-    weight_arrays,
-    write_weights,
-)
+from itersel.vectors.weights import Weights, nonzero, take_weights
 
 if TYPE_CHECKING:
-    from itersel.config.steps import TrainSettings
     from itersel.learn.example import Example
-    from itersel.learn.train import Training
 
 REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
-
-_LARGEST = sys.float_info.max
-# S features; they can differ from those of the weights to mix.
-STATE = replace(
-    FORMAT,
-    arrays={
-        "state/key": Array("<u8", ("S",), rising=True),
-        **strings("state/name", "S", "state names", rising=True),
-        "state/v": numbers("<f8", "S"),
-        "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
-        "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
-    },
-)
-
-
-class Memory(NamedTuple):
-    """The state kept between epochs besides the weights: float64 arrays of the same size."""
-
-    squares: Float64s  # sums of squared gradients
-    paid: Float64s  # the total penalty that cumulative l1 has added to the weights
-
-
-class Start(NamedTuple):
-    """Where training starts."""
-
-    weights: Weights  # of any features
-    memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
-    steps: int | None = None  # number of steps taken so far, if known
 
 
 class Steps:
@@ -92,7 +45,7 @@ class Steps:
 
     def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
-        self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
+        self.rule = UpdateRule(kind, settings.strength, settings.learning_rate, settings.adaptive)
         self._schedule, self._before = settings.schedule, before
         self.first = self.now = before if goes_on else 0
 
@@ -102,7 +55,7 @@ class Steps:
         return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
 
 
-class Features(NamedTuple):
+class ShardFeatures(NamedTuple):
     """Dense or sparse features of a shard, and their weights in its order."""
 
     key: UInt64s  # ascending
@@ -120,7 +73,7 @@ class Features(NamedTuple):
 class ShardWeights:
     """The weights of a shard's C dense and F sparse features while it is in training."""
 
-    def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
+    def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: Steps) -> None:
         self.dense, self.sparse, self._steps = dense, sparse, steps
 
     @property
@@ -187,12 +140,12 @@ class WeightTable:
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense, sparse, self._steps)
 
-    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> Features:
+    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> ShardFeatures:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):
             ours[order[known]] = own[row]
-        return Features(key, name, order, known, row, weights)
+        return ShardFeatures(key, name, order, known, row, weights)
 
     def close(self, shard: ShardWeights) -> None:
         """Copy the weights of a shard back to the table, including new features if they have been updated."""
@@ -248,59 +201,3 @@ def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -
 def _take(weights: Coordinates, rows: Int64s) -> Coordinates:
     arrays: Any = (array[rows] for array in weights)
     return Coordinates(*arrays)
-
-
-def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
-    values = plain(settings)
-    epoch, shard, _ = (values.pop(name) for name in ("epoch", "shard", "measure_loss"))
-    return {
-        "kind": "shard-weights",
-        "version": itersel.__version__,
-        "settings": json.dumps(values, sort_keys=True),
-        "epoch": epoch,
-        "shard": shard,
-    }
-
-
-def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
-    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
-    names = ("sentences", "pairs", "updates", "mean_bleu", "loss")
-    measured = {name: value for name in names if (value := getattr(training, name)) is not None}
-    attributes, state = {**provenance(settings), **measured}, training.state
-    if state is None or not os.fspath(path).endswith(".h5"):
-        write_weights(path, training.weights, attributes)
-        return
-    weights, memory, steps = state
-    if memory is None:
-        memory = Memory(*np.zeros((2, weights.key.shape[0])))
-    own = weight_arrays(weights).items()
-    state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
-    arrays = {**weight_arrays(training.weights), **state_arrays}
-    arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
-    both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, arrays, {**attributes, "steps": steps})
-
-
-def read_start(path: FilePath, epoch: int) -> Start:
-    """Read the start of an epoch: the state of a shard if the file contains one, else its weights.
-
-    Raises an `InputError` if the state is not that of the epoch before.
-    """
-    if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
-        return Start(read_weights(path))
-    arrays, attributes = read_arrays(path, STATE)
-    name = StringTable(arrays["state/name"], arrays["state/name_offset"])
-    weights = Weights(arrays["state/key"], arrays["state/v"], name)
-    steps, before = attributes.get("steps"), attributes.get("epoch")
-    if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
-        raise damaged_file(path, "the number of steps is missing or invalid")
-    if not isinstance(before, int):
-        raise damaged_file(path, "the number of the epoch is missing or invalid")
-    if before != epoch - 1:
-        raise InputError(
-            f"has the state of a shard after epoch {before}, where epoch {epoch} cannot start; train epoch "
-            f"{before + 1}, or start from mixed weights or from text ('itersel weights')",
-            path,
-        )
-    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -21,9 +21,10 @@ from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, 
 from itersel.errors import InputError, located
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.state import ShardWeights, Start, WeightTable
-from itersel.progress import progress
-from itersel.vectors.weights import Weights, check_magnitude, make_weights
+from itersel.learn.state import ShardWeights, WeightTable
+from itersel.learn.training import Start, Training
+from itersel.run.progress import progress
+from itersel.vectors.weights import check_magnitude, make_weights
 
 # That of the pairs of losses.
 LOSS_EPOCH = 0
@@ -51,33 +52,6 @@ def shard_file(
     count = count_sentences(path, model)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start is None else f"{path} and {start}")
-
-
-class Training(NamedTuple):
-    """Result of training a shard for an epoch.
-
-    Attributes
-    ----------
-    weights
-        The weights to mix: all non-zero weights, including start weights of features that are not in the
-        shard; averaged if the learner averages.
-    state
-        The state from which the shard itself would continue; None if that is just `weights`.
-    sentences, pairs, updates
-        Number of sentences, preference pairs, and pairs with a loss.
-    mean_bleu
-        Mean sentence BLEU of the model's best translations, 0 to 100; 0 without sentences.
-    loss
-        Sum over all sentences of the learner's loss with the start weights; None if it is not measured.
-    """
-
-    weights: Weights
-    state: Start | None
-    sentences: int
-    pairs: int
-    updates: int
-    mean_bleu: float
-    loss: float | None
 
 
 def train_shard(

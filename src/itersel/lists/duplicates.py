@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import xxhash
 
-from itersel.arrays import Float64s, Int64s, UInt64s
 from itersel.lists.table import ListTable
+from itersel.storage.arrays import Float64s, Int64s, UInt64s
 
 # Sums of the same values in a different order differ only after these decimal places.
 DIGITS = 6

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
-from itersel.arrays import UInt64s
-from itersel.bleu.kernels import ORDER, Statistics
 from itersel.bleu.references import grouped_references
+from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.lists.duplicates import hash_rows
 from itersel.lists.table import ListTable, SparseRows, count_closest, no_sparse_rows, sparse_rows
+from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import StringTable

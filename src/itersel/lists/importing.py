@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from itersel.corpus.columns import reference_columns
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import DENSE_NAMES, read_numbers
 from itersel.lists.reading import read_lists, with_statistics, without_duplicates

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s, UInt64s
-from itersel.bleu.kernels import Statistics
+from itersel.bleu.score_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal
 from itersel.lists.files import FORMAT, GIVEN, ListFile, read_dense, read_header, read_sparse
 from itersel.lists.table import DIGITS, ListTable, SparseRows, check_matches, no_sparse_rows
+from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.strings import concatenate, offsets_of, places_of, string_table
 from itersel.vectors.features import unique_features

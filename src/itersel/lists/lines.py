@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.arrays import Float64s, Int64s
-from itersel.corpus.numbers import WordNumbers
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
-from itersel.errors import InputError
-from itersel.limits import parse_number
+from itersel.corpus.vocabulary import WordNumbers
+from itersel.errors import FilePath, InputError
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.files import line_blocks, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.numbers import parse_number
 
 UNNAMED, SCORE = "F", "score"
 # File with the names of the dense features, the same for all shards.

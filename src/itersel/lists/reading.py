@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.bleu.kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.bleu.references import join_references
-from itersel.corpus.numbers import Side, WordNumbers, number_words
+from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.corpus.text import find_control, split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
-from itersel.limits import DENSE_FEATURES, DENSE_NAME
 from itersel.lists.duplicates import first_of_equal, hash_rows
 from itersel.lists.lines import LineParser, check_present, checked_numbers, translation_lines, value_names
 from itersel.lists.table import ListTable, sparse_rows
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.strings import offsets_of, string_table
+from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME
 from itersel.vectors.features import feature_keys
 
 # Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.limits import MAX_DENSE
 from itersel.lists.lines import DENSE_NAMES, LineParser, check_present, checked_quality, translation_lines
 from itersel.lists.reading import find_dense
-from itersel.progress import count_up
+from itersel.run.progress import count_up
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
+from itersel.vectors.feature_names import MAX_DENSE
 
 # Characters that wait to be written.
 WAITING = 1 << 26

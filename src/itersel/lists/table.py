@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.bleu.kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.bleu.references import References
+from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import StringTable, offsets_of, string_table, sum_rows, take_rows
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights

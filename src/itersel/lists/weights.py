@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Mapping
 
-from itersel.errors import InputError
-from itersel.limits import parse_number
+from itersel.errors import FilePath, InputError
 from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
-from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.numbers import parse_number
 from itersel.vectors import weights as own
 from itersel.vectors.weights import Weights, make_weights
 

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s
-from itersel.errors import InputError
-from itersel.limits import are_numeric
+from itersel.errors import FilePath, InputError
 from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, SMALLEST, arpa_lines
-from itersel.lm.kernels import ngram_keys
-from itersel.progress import count_up
+from itersel.lm.lookup_kernels import ngram_keys
+from itersel.lm.ngrams import END, START, UNKNOWN, NGrams
+from itersel.run.progress import count_up
+from itersel.storage.arrays import Float64s
 from itersel.storage.files import byte_blocks, open_output, packing_of
-from itersel.storage.formats import FilePath
+from itersel.storage.numbers import are_numeric
 from itersel.storage.strings import StringTable, string_table
 
 if TYPE_CHECKING:
     from itersel.lm.estimate import EstimatedModel
 
-UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
 CAPITAL_UNKNOWN = b"<UNK>"
 # How a binary file of KenLM begins.
@@ -37,14 +36,6 @@ READ, WRITTEN = 2**14, 2**16
 
 # The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
-
-
-class NGrams(NamedTuple):
-    """The n-grams of one order; log10."""
-
-    words: Int32s  # (n-grams, order): numbers of words
-    log10_probability: Float64s  # (n-grams)
-    backoff: Float64s  # (n-grams): 0 if the file has none
 
 
 class Arpa(NamedTuple):
@@ -251,7 +242,7 @@ def write_arpa(path: FilePath, model: EstimatedModel) -> None:
         stream.write("\n\\end\\\n")
 
 
-def as_written(numbers: Float64s) -> Float64s:
+def as_read(numbers: Float64s) -> Float64s:
     """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
 
     A number halfway between two may be rounded the other way.

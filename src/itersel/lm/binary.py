@@ -13,15 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.corpus.text import split_words
-from itersel.errors import InputError
-from itersel.limits import MAX_ORDER
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams, as_written, parse_arpa
-from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
+from itersel.errors import FilePath, InputError
+from itersel.lm.arpa import Arpa, as_read, parse_arpa
+from itersel.lm.lookup_kernels import (
+    EXTENDS_LEFT,
+    EXTENDS_RIGHT,
+    ModelArrays,
+    insert,
+    ngram_keys,
+    score_sentences,
+)
+from itersel.lm.ngrams import END, START, UNKNOWN, NGrams
+from itersel.lm.order import MAX_ORDER
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.files import byte_blocks
-from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, damaged, numbers
 from itersel.storage.strings import StringTable, offsets_of, string_table
 
 if TYPE_CHECKING:
@@ -148,7 +156,7 @@ def compile_estimate(model: EstimatedModel, path: FilePath) -> None:
         none = NGrams(np.zeros((0, order), np.int32), np.zeros(0), np.zeros(0))
         columns = zip(none, *model.blocks(order), strict=True)
         words, *numbers = (np.concatenate(column) for column in columns)
-        ngrams.append(NGrams(words, *map(as_written, numbers)))
+        ngrams.append(NGrams(words, *map(as_read, numbers)))
     _write_model(Arpa(model.words, ngrams), path, path, {})
 
 

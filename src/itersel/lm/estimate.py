@@ -25,18 +25,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.lm.arpa import NGrams
 from itersel.lm.estimate_kernels import counting_sort, longer_ngrams
-from itersel.lm.text import END_ID, START_ID, Text
-from itersel.progress import count_up
+from itersel.lm.ngrams import NGrams
+from itersel.lm.numbered_text import END_ID, START_ID, NumberedText
+from itersel.run.progress import count_up
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.diskarray import DiskArray, gather, tally
 
 # lmplz --discount_fallback
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
-class Limits(NamedTuple):
+class MemoryLimits(NamedTuple):
     """How much is in memory at a time; the model does not depend on it."""
 
     # Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     values: int = 2**25
 
 
-LIMITS = Limits()
+LIMITS = MemoryLimits()
 
 
 class Types(NamedTuple):
@@ -79,7 +79,7 @@ class _Runs:
         self.bounds.append(self.word.size)
 
 
-def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]:
+def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> list[Types]:
     """Find the distinct n-grams of the orders 1 to `order`."""
     size, folder = len(text.words), text.tokens.folder
     types = [_new_types(folder, range(START_ID, START_ID + 1))]
@@ -207,7 +207,7 @@ class EstimatedModel:
     be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
-    def __init__(self, words: list[str], limits: Limits, fallback: list[int]) -> None:
+    def __init__(self, words: list[str], limits: MemoryLimits, fallback: list[int]) -> None:
         self.words, self.limits, self.fallback = words, limits, fallback
         self.code: list[DiskArray] = []
         self.probability: list[DiskArray] = []
@@ -268,7 +268,7 @@ def contexts(
         begin += stop
 
 
-def estimate(text: Text, order: int, limits: Limits = LIMITS) -> EstimatedModel:
+def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> EstimatedModel:
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
@@ -320,7 +320,7 @@ def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discoun
     model.probability.append(probability)
 
 
-def _adjusted_counts(types: list[Types], limits: Limits) -> list[DiskArray]:
+def _adjusted_counts(types: list[Types], limits: MemoryLimits) -> list[DiskArray]:
     """Return the counts from which probabilities are computed, int64.
 
     For the highest order, and for n-grams that begin with <s> (nothing can precede them), this is the number

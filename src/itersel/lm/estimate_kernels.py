@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s
 
 _MINUS, _POINT, _ZERO, _EXPONENT, _SPACE, _TAB, _LINE = b"-.0e \t\n"
 # Digits of a number in an ARPA file. What is smaller than SMALLEST becomes 0.

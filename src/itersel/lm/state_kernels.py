@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel, prefetch
-from itersel.lm.kernels import (
+from itersel.lm.lookup_kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
     FIRST_KEY,
@@ -37,6 +36,7 @@ from itersel.lm.kernels import (
     first_slot,
     score_word,
 )
+from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt32s
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
@@ -60,7 +60,7 @@ LINE_BITS = np.uint64(2)
 PLACE_SHIFT = np.uint64(32)
 
 
-class Pairs(NamedTuple):
+class EdgePairs(NamedTuple):
     """A hash table of pairs of edges, which remembers what becomes of them.
 
     The decoder looks up several pairs for each hypothesis, so they are small (four have the size of a cache
@@ -77,7 +77,7 @@ class Pairs(NamedTuple):
 
 
 @leaf_kernel
-def forget_pairs(pairs: Pairs) -> None:
+def forget_pairs(pairs: EdgePairs) -> None:
     """Empty the table."""
     for i in range(pairs.key.shape[0]):
         pairs.key[i] = 0
@@ -91,7 +91,7 @@ def pair_key(kind: int, a: int, b: int) -> int:
 
 
 @inline_kernel
-def pair_place(pairs: Pairs, kind: int, a: int, b: int) -> int:
+def pair_place(pairs: EdgePairs, kind: int, a: int, b: int) -> int:
     """Return the place of a pair of edges, or the free place where it belongs."""
     spare = int(pairs.key.shape[0]) - PAIR_SIZE
     if (a | b) >> PAIR_BITS != 0:
@@ -105,7 +105,7 @@ def pair_place(pairs: Pairs, kind: int, a: int, b: int) -> int:
 
 
 @leaf_kernel
-def remember(pairs: Pairs, kind: int, a: int, b: int, place: int) -> int:
+def remember(pairs: EdgePairs, kind: int, a: int, b: int, place: int) -> int:
     """Store the key of a pair at its free place; returns the place.
 
     When three quarters of the table are full, all pairs are forgotten. Pairs of edges whose numbers have more
@@ -127,7 +127,7 @@ class States(NamedTuple):
     row: Int32s  # (E, 2 + order - 1): the edges
     slot: Int32s  # (power of two): hash table of rows, -1 if free
     left_score: Float64s  # (E): log10 probability of the words of a left edge, without context
-    pairs: Pairs  # composed edges
+    pairs: EdgePairs  # composed edges
     scratch: Int32s  # (4 (order + 1)): words being composed; in the second half, a new row
     # (2): edges, and whether there was no room for an edge (the sentence must be decoded again with larger
     # tables)
@@ -141,7 +141,7 @@ def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
         row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
         slot=np.full(2 * edge_capacity, -1, np.int32),
         left_score=np.zeros(edge_capacity),
-        pairs=Pairs(key, key.view(np.int32), key.view(np.float32), np.zeros(1, np.int64)),
+        pairs=EdgePairs(key, key.view(np.int32), key.view(np.float32), np.zeros(1, np.int64)),
         scratch=np.zeros(4 * (order + 1), np.int32),
         counts=np.zeros(2, np.int64),
     )

@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
     memory: float  # bytes: the most that indexing, extraction or training requests
 
 
-def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
+def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     """Estimate the cost of a run, without language models; None if the size of a split is not known."""
     tested = list(test_sets(config).values())
     held_out = ["devtest", *own_devtests(config).values(), *tested]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from itersel.config.command_line import options
+from itersel.config.command_line import shell_options
 from itersel.config.cutting import CUTTINGS
-from itersel.config.data import Split
+from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.sections import plain
 from itersel.config.settings import as_json
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
-from itersel.corpus.columns import reference_columns
 from itersel.corpus.text import check_line_counts, read_text
+from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
 from itersel.lists.lines import checked_quality
 from itersel.lists.sharding import find_lists, summarise
@@ -36,7 +36,7 @@ class ListTexts:
         """Return the user's files by the column of the text that is made of them."""
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
-        task = text.task[0] if isinstance(text, Split) and text.task else text.task
+        task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
         columns |= {"task": task} if task else {}
         return columns | ({"source": text.source} if text.source else {})
 
@@ -55,7 +55,7 @@ class ListTexts:
         """Return the options of `itersel corpus references`."""
         data, text = self._config.data, self._given(split)
         columns = self._columns(split)
-        return options(
+        return shell_options(
             split=split,
             target=list(text.target),
             source=columns.get("source"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options
+from itersel.config.command_line import shell_options
 from itersel.config.experiments import as_config_has, repeat_name, split_repeat
 from itersel.config.report_steps import ScoredSystem, ScoredTestSet
 from itersel.config.sections import plain
@@ -174,7 +174,7 @@ class Tables:
         """Return the options of `itersel detokenize` to restore text; none for that of another system."""
         if wildcards.scored in self.outputs:
             return ""
-        return options(preparation=self._files.preparation, recaser=self._files.recaser)
+        return shell_options(preparation=self._files.preparation, recaser=self._files.recaser)
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""

@@ -9,14 +9,14 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import options
+from itersel.config.command_line import shell_options
 from itersel.config.cutting import CUTTINGS, Cutting, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.sections import plain
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
-from itersel.limits import text_name
+from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files, own_seed
 
 HASH = "hash"
@@ -108,7 +108,7 @@ class Texts:
     def fetch_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus fetch` for a download."""
         text, data = self.downloads[wildcards.fetched], self._config.data
-        return options(
+        return shell_options(
             mtdata=list(text.mtdata),
             sacrebleu=getattr(text, "sacrebleu", None),
             source_language=data.source_language,
@@ -121,7 +121,9 @@ class Texts:
         """The options of `itersel corpus libreoffice-help`."""
         data = self._config.data
         place = {"from": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
-        return options(source_language=data.source_language, target_language=data.target_language, **place)
+        return shell_options(
+            source_language=data.source_language, target_language=data.target_language, **place
+        )
 
     @property
     def statistics(self) -> list[str]:
@@ -157,9 +159,9 @@ class Texts:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
         data, split = self._config.data, getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
-        output = options(output=f"{self._files.results}/corpus")
+        output = shell_options(output=f"{self._files.results}/corpus")
         if split != self.first:
-            prepare = options(
+            prepare = shell_options(
                 split=split,
                 preparation=self._files.preparation,
                 max_held_out=data.max_held_out,
@@ -168,7 +170,7 @@ class Texts:
             )
             return f"{prepare} {corpora} {output}"
         cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
-        prepare = options(
+        prepare = shell_options(
             split=split,
             drop_invalid=data.drop_invalid_pairs,
             source_language=data.source_language,
@@ -188,9 +190,9 @@ class Texts:
             protect=list(data.protected),
             split_compounds=data.compound_splitting,
         )
-        monolingual = options(monolingual=list(data.monolingual))
+        monolingual = shell_options(monolingual=list(data.monolingual))
         # last, because what follows describes these sets
-        sets = [f"{options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
+        sets = [f"{shell_options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
         return " ".join(filter(None, [prepare, corpora, monolingual, output, *sets]))
 
     @property
@@ -214,7 +216,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
         fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
         words.append(
-            options(
+            shell_options(
                 corpus=corpus.name or None,
                 source=list(corpus.source),
                 target=[*corpus.target, *corpus.further],
@@ -283,7 +285,7 @@ class Shards:
             text = f"{self.folder('train', wildcards.shards)}/text"
             leave_out = {"leave_out": text, "fold": f"{wildcards.fold}/{wildcards.folds}"}
         vocabulary = self._files.text("train", "target") if model.open_vocabulary else None
-        return options(order=model.order, vocabulary=vocabulary, **leave_out)
+        return shell_options(order=model.order, vocabulary=vocabulary, **leave_out)
 
     def further_texts(self, wildcards: Any) -> list[str]:
         """Return the additional references that are cut with a split."""
@@ -317,7 +319,7 @@ class Shards:
         """Return the options of `itersel grammar extract` for its text: a sentence of train is left out."""
         shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
         columns = ["target", *self._texts.learned_references(wildcards.split)]
-        return options(
+        return shell_options(
             input=f"{shard}.source.gz",
             reference=[f"{shard}.{column}.gz" for column in columns],
             leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
+from itersel.corpus.text_names import POOLED
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.metrics import Metric, References, read_references, read_translations
 from itersel.evaluate.names import sign_of
-from itersel.limits import POOLED
 from itersel.report.scores import (
     Scores,
     better_than,
@@ -24,7 +24,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.report.system import OF_ALL_RUNS, System, first_difference, read_system
+from itersel.system.chosen import OF_ALL_RUNS, ChosenSystem, differing_attribute, read_system
 
 Item = TypeVar("Item")
 
@@ -41,7 +41,9 @@ class Translations(NamedTuple):
     """The translations of a test set by all systems."""
 
     name: str
-    systems: Sequence[System | Output]  # experiments at the epochs chosen for this test set, then others
+    systems: Sequence[
+        ChosenSystem | Output
+    ]  # experiments at the epochs chosen for this test set, then others
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
@@ -64,10 +66,10 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
-    first: dict[str, System] = {}
+    first: dict[str, ChosenSystem] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
-        if key := first_difference(one, system):
+        if key := differing_attribute(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
     others = _others(files.outputs, first)
     references = read_references(files.references)
@@ -90,7 +92,7 @@ def _others(names: Collection[str], experiments: Collection[str]) -> list[Output
     return [Output(name) for name in names]
 
 
-def compare(
+def compare_systems(
     test_sets: Sequence[Translations], *, tokenize: str = "13a", trials: int = 10_000, seed: int = 1
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
@@ -135,7 +137,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
 
 def _describe_system(
     number: int,
-    runs: Sequence[System | Output],
+    runs: Sequence[ChosenSystem | Output],
     tests: Mapping[str, Scores],
     columns: Mapping[Metric, Mapping[str, Scores]],
     is_pooled: bool,
@@ -146,7 +148,7 @@ def _describe_system(
     described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
     # epochs may differ between pooled test sets
     if not is_pooled:
-        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, System)]
+        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, ChosenSystem)]
         devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
             {key: value for key, value in asdict(run).items() if key not in (*OF_ALL_RUNS, "settings")}
@@ -178,7 +180,7 @@ def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) ->
     }
 
 
-def _by_name(systems: Sequence[System | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
+def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
     """Group the items, one per system, by the name of the experiment."""
     by_name: dict[str, list[Item]] = {}
     for system, item in zip(systems, items, strict=True):

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
+from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.evaluate.names import sign_of
-from itersel.report.system import read_system
+from itersel.system.chosen import read_system
 
 # Number of words in a sentence that is short, but not a heading.
 FEW, MANY = 4, 10

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s
 from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import show
 from itersel.config.reading import read_config
@@ -40,10 +39,11 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.report.page.folder import RUN, read_run
-from itersel.report.page.sentences import references_of, split_of, translation_of
+from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.report.table import is_experiment
+from itersel.storage.arrays import Float64s
 from itersel.storage.text_table import Content
 
 TABLE = "report/table.json"
@@ -290,7 +290,7 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
     """Return the test sets of a run for tokenised BLEU."""
     found = []
     for name in (one["name"] for one in run.table["test_sets"]):
-        paths = references_of(run.folder / "corpus", split_of(name))
+        paths = references_of(run.folder / "corpus", split_of_test_set(name))
         if not paths:
             raise InputError(f"has no references of '{name}'; run snakemake again", run.folder)
         lines = read_references(paths)

@@ -21,7 +21,7 @@ REPEATED = (
 )
 
 
-class Summary(NamedTuple):
+class MeanScore(NamedTuple):
     """The mean of a score over runs, and its standard deviation; `None` for a single run."""
 
     mean: float
@@ -31,9 +31,9 @@ class Summary(NamedTuple):
         return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ±{self.deviation:.2f}"
 
 
-def summarize(scores: Sequence[float]) -> Summary:
+def summarize(scores: Sequence[float]) -> MeanScore:
     """Return the mean of scores and their sample standard deviation."""
-    return Summary(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
+    return MeanScore(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
 
 
 class Scores(NamedTuple):
@@ -45,7 +45,7 @@ class Scores(NamedTuple):
     details: tuple[CorpusScore, ...] = ()  # for tokenised BLEU: precisions, brevity penalty, lengths
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> MeanScore:
         """The score over the runs."""
         return summarize(self.runs)
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.errors import FilePath, InputError
 from itersel.select.mix import LIMITS
 from itersel.select.path import PATH, read_step
 from itersel.select.selection import KIND, MATRIX
+from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.storage.formats import damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.strings import StringTable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
-from itersel.limits import POOLED
-from itersel.report.scores import REPEATED, Summary
+from itersel.report.scores import REPEATED, MeanScore
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 DEVTEST = "devtest"
@@ -79,7 +79,7 @@ def score_cell(score: Content) -> Cell:
     """Return the cell of a score: its mean, with the deviation over several runs, and its interval."""
     interval = score.get("interval")
     note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
-    return Cell(str(Summary(score["mean"], score.get("deviation"))), score["mean"], note=note)
+    return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)
 
 
 def all_test_sets(table: Content) -> list[Content]:

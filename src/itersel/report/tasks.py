@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.columns import count_labels, lines_of, most_frequent, pick
+from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import References
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.scores import (
     REPEATED,
+    MeanScore,
     Scores,
-    Summary,
     better_than,
     describe_test,
     score_experiments,
@@ -84,7 +84,7 @@ def compare_tasks(
     }
 
 
-def _mean(rows: Sequence[Content], place: int) -> Summary:
+def _mean(rows: Sequence[Content], place: int) -> MeanScore:
     """Return the mean of a system's BLEU over the tasks, summarised over its runs."""
     bleu = [[run["bleu"] for run in row["systems"][place]["runs"]] for row in rows]
     return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
@@ -140,7 +140,7 @@ def _scores(table: Content) -> list[str]:
 
 def _column(rows: Sequence[Content]) -> list[str]:
     """Return the cells of a system: its number, and aligned scores, followed by the systems that it beats."""
-    cells = [(str(Summary(**row["test"])), ",".join(map(str, row.get("beats", ())))) for row in rows]
+    cells = [(str(MeanScore(**row["test"])), ",".join(map(str, row.get("beats", ())))) for row in rows]
     width = max(len(score) for score, _ in cells)
     scores = [f"{score:>{width}}" + (f" ({beats})" if beats else "") for score, beats in cells]
     return [f"{rows[0]['system']:>{width}}", *scores]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.formats import MAX_MAGNITUDE
 
 L0, L1, L2, LINF, SUM = range(5)
@@ -36,7 +36,7 @@ class Entries(NamedTuple):
     name_offset: Int64s  # (n + 1)
 
 
-class Columns(NamedTuple):
+class WeightColumns(NamedTuple):
     """Columns of the matrix, sorted by key."""
 
     key: UInt64s  # (m)
@@ -47,11 +47,11 @@ class Columns(NamedTuple):
     value: Float64s
 
 
-def make_columns(entries: int) -> Columns:
+def make_columns(entries: int) -> WeightColumns:
     """Return memory for the columns of this number of entries."""
     key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
     shard, value = np.empty(entries, np.int32), np.empty(entries)
-    return Columns(key, first, np.empty(entries + 1, np.int64), shard, value)
+    return WeightColumns(key, first, np.empty(entries + 1, np.int64), shard, value)
 
 
 class Workspace(NamedTuple):
@@ -148,7 +148,9 @@ def sort_columns(key: UInt64s, work: Workspace) -> None:
 
 
 @leaf_kernel
-def place_entries(entries: Entries, begin: Int64s, end: Int64s, work: Workspace, columns: Columns) -> None:
+def place_entries(
+    entries: Entries, begin: Int64s, end: Int64s, work: Workspace, columns: WeightColumns
+) -> None:
     """Copy entries to the next free place of their column."""
     turn = 0
     for z in range(begin.shape[0]):
@@ -163,7 +165,7 @@ def place_entries(entries: Entries, begin: Int64s, end: Int64s, work: Workspace,
 
 @kernel
 def merge_entries(
-    entries: Entries, low: np.uint64, high: np.uint64, columns: Columns
+    entries: Entries, low: np.uint64, high: np.uint64, columns: WeightColumns
 ) -> tuple[int, int, int]:
     """Merge the entries with keys from `low` to `high` inclusive, block by block.
 

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 import itersel
-from itersel.config.mixing import PathFollowing
-from itersel.config.mixing import Selection as SelectionSettings
+from itersel.config.mixing import PathFollowing, Selection
 from itersel.config.steps import MixSettings
-from itersel.errors import InputError
-from itersel.progress import progress
-from itersel.select.merge_kernels import Columns, Entries, make_columns, merge_entries
+from itersel.errors import FilePath, InputError
+from itersel.run.progress import progress
+from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathStep, next_step, read_step, require_stopped
-from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selection, above, summarise
+from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
-from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5 import header_of
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable
@@ -86,7 +85,7 @@ def mix(
         writer = None if target is None else MatrixWriter(*target)
         count, largest = 0, 0.0
         for entries, columns in _merge(shards):
-            features = summarise(entries, columns, settings.shards, settings.mixing.norm)
+            features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
             if stopped and before is not None:
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
@@ -192,15 +191,15 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     return found
 
 
-def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool) -> Selection:
+def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool) -> Selector:
     if stopped:
-        return Selection(above, -math.inf)
+        return Selector(above, -math.inf)
     if step is not None:
-        return Selection(above, step.threshold, settings.mixing.keep)
-    if isinstance(settings.mixing, SelectionSettings):
+        return Selector(above, step.threshold, settings.mixing.keep)
+    if isinstance(settings.mixing, Selection):
         [(name, limit)] = settings.mixing.limits.items()
-        return Selection(CHOICES[name], limit, settings.mixing.keep)
-    return Selection(above, -math.inf)
+        return Selector(CHOICES[name], limit, settings.mixing.keep)
+    return Selector(above, -math.inf)
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
@@ -212,7 +211,7 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     return {"version": itersel.__version__, "settings": training, **place, **limits, **kept}
 
 
-def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
+def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns]]:
     """Yield the columns of W, a range of keys at a time; each range overwrites the previous one in memory."""
     reader = ShardReader(shards)
     space = make_columns(reader.largest_range)
@@ -227,7 +226,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
             raise error
         offset = space.offset[: count + 1]
         shard, value = space.shard[: offset[-1]], space.value[: offset[-1]]
-        yield entries, Columns(space.key[:count], space.first[:count], offset, shard, value)
+        yield entries, WeightColumns(space.key[:count], space.first[:count], offset, shard, value)
 
 
 def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s, UInt64s
-from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Columns, Entries, column_totals
+from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Entries, WeightColumns, column_totals
+from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
@@ -41,7 +41,7 @@ BLOCK = 1 << 20  # columns of the matrix
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
-class Features(NamedTuple):
+class FeatureNorms(NamedTuple):
     """Columns of the matrix, by ascending key, without their entries."""
 
     key: UInt64s  # (m)
@@ -49,9 +49,9 @@ class Features(NamedTuple):
     norm: Float64s  # (m): over all shards, including those without the feature; so is the mean
     mean: Float64s
 
-    def take(self, rows: Int64s) -> Features:
+    def take(self, rows: Int64s) -> FeatureNorms:
         """Return the features at `rows`."""
-        return Features(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
+        return FeatureNorms(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
 
 
 def above(norm: Float64s, threshold: float) -> Int64s:
@@ -80,7 +80,7 @@ def largest(norm: Float64s, number: float) -> Int64s:
 CHOICES = {"select": largest, "threshold": above, "relative_threshold": at_least}
 
 
-class Selection:
+class Selector:
     """Selects features by their norms: sees each feature once, by ascending key.
 
     Keeps at most about twice as many features as can still be selected.
@@ -97,11 +97,11 @@ class Selection:
         groups = feature_groups()
         self._groups = [groups.index(name) for name in keep if name in groups]
         self._names = feature_keys(string_table(name for name in keep if name not in groups))
-        self._kept: list[Features] = []
-        self._chosen: list[Features] = []
+        self._kept: list[FeatureNorms] = []
+        self._chosen: list[FeatureNorms] = []
         self._size = self._size_before = 0
 
-    def add(self, features: Features) -> None:
+    def add(self, features: FeatureNorms) -> None:
         """Consider more features."""
         if self._groups or self._names.shape[0]:
             is_kept = np.isin(features.key, self._names)
@@ -121,22 +121,22 @@ class Selection:
             self._chosen = [_join(self._chosen).take(rows)]
         self._size = self._size_before = rows.shape[0]
 
-    def result(self) -> Features:
+    def result(self) -> FeatureNorms:
         """Return the selected features, by ascending key."""
         self._choose_again()
         selected = _join([*self._kept, *self._chosen])
         return selected.take(np.argsort(selected.key)) if self._kept else selected
 
 
-def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:
+def feature_norms(entries: Entries, columns: WeightColumns, shards: int, norm: str) -> FeatureNorms:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
     norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORMS[norm], SUM))
-    return Features(columns.key, names, norms, sums / shards)
+    return FeatureNorms(columns.key, names, norms, sums / shards)
 
 
-def _join(parts: Sequence[Features]) -> Features:
-    return Features(
+def _join(parts: Sequence[FeatureNorms]) -> FeatureNorms:
+    return FeatureNorms(
         np.concatenate([part.key for part in parts]),
         concatenate([part.name for part in parts]),
         np.concatenate([part.norm for part in parts]),
@@ -153,7 +153,7 @@ class MatrixWriter:
         for name in ("features/name_offset", "W/indptr"):
             self._arrays[name].append(np.zeros(1))
 
-    def append(self, columns: Columns, features: Features) -> None:
+    def append(self, columns: WeightColumns, features: FeatureNorms) -> None:
         """Add columns."""
         names, entries = self._arrays["features/name"].size, self._arrays["W/data"].size
         for name, rows in (
@@ -169,7 +169,7 @@ class MatrixWriter:
             self._arrays[name].append(rows)
         self._check()
 
-    def finish(self, selected: Features, attributes: Mapping[str, Any]) -> None:
+    def finish(self, selected: FeatureNorms, attributes: Mapping[str, Any]) -> None:
         """Mark the selected features, and drop the means of all others."""
         stream, means, done = self._stream, Digest(), 0
         for begin in range(0, self._arrays["v"].size, BLOCK):

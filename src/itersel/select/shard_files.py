@@ -18,11 +18,11 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Int64s, UInt8s
 from itersel.errors import InputError
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries
-from itersel.storage.formats import Digest, check_digests, check_text, damaged
+from itersel.storage.arrays import Int64s, UInt8s
+from itersel.storage.formats import Digest, check_digests, check_strings, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
@@ -170,7 +170,7 @@ class ShardReader:
             ends -= name_first
             if not hash_names(name, ends, self._check[rows]):
                 raise damaged(shard.path, NAME_OFFSET, "does not rise")
-            check_text(NAME, name, ends, shard.path)
+            check_strings(NAME, name, ends, shard.path)
             ends += names
             names += name.shape[0]
         total = place[-1]

@@ -18,10 +18,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from itersel.arrays import UInt8s
-from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
-from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
+from itersel.run.atomic import atomic_path
+from itersel.storage.arrays import UInt8s
+from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, checksum
 
 MAGIC = b"ITERSEL\x02"
 MAGIC_START = b"ITERSEL"
@@ -41,7 +41,7 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
             "dtype": array.dtype.str,
             "shape": list(array.shape),
             "position": position,
-            "digest": digest(array),
+            "digest": checksum(array),
         }
         position += array.nbytes
     document = {

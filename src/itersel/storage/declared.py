@@ -14,8 +14,8 @@ from pathlib import Path
 
 import xxhash
 
-from itersel.atomic import new_folder
 from itersel.errors import FilePath, InputError
+from itersel.run.atomic import new_folder
 from itersel.storage.files import append_lines, byte_blocks, read_lines, write_lines
 
 DECLARATION = "shards.tsv"

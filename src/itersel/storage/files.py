@@ -16,9 +16,18 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-from itersel.atomic import atomic_path, named
 from itersel.errors import FilePath, InputError, opening
-from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
+from itersel.run.atomic import atomic_path, named
+
+# The limit for lines of all other text.
+MAX_LINE_BYTES = 2**26
+# Text is read in pieces of this size.
+BLOCK_BYTES = 2**18
+# A compressed file that is read whole may unpack to this size, or to this many times the size of the file if
+# that is larger. Text compresses to a third or a tenth, but a gzip file can unpack to a thousand times its
+# size.
+UNPACKED_BYTES = 2**26
+MAX_UNPACKING = 100
 
 STANDARD_STREAM = "-"
 # Level of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
@@ -285,3 +294,8 @@ def write_lines(path: FilePath, lines: Iterable[str], durable: bool = True) -> N
     """Write lines, each ended by a newline; see `open_output`."""
     with open_output(path, durable) as stream:
         stream.writelines(line + "\n" for line in lines)
+
+
+def max_unpacked(packed: int) -> int:
+    """Return the maximum number of bytes to which `packed` bytes may unpack."""
+    return max(UNPACKED_BYTES, MAX_UNPACKING * packed)

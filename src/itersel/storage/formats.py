@@ -2,7 +2,7 @@
 
 Kernels do not check bounds. Therefore this module first compares each array of a file with its declaration:
 type, shape, range of the values, the array that an index points into, offsets that never decrease. Other
-damage is detected by a checksum per array; see `digest`.
+damage is detected by a checksum per array; see `checksum`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Digest:
         return hasher.hexdigest()
 
 
-def digest(array: NDArray[Any]) -> str:
+def checksum(array: NDArray[Any]) -> str:
     """Return the checksum of a whole array."""
     hasher = Digest()
     hasher.add(array)
@@ -127,7 +127,7 @@ def damaged(path: FilePath, name: str, why: str) -> InputError:
 def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) -> None:
     """Raise an InputError if an array is not the one that was written."""
     for name, array in arrays.items():
-        if digests.get(name) != digest(array):
+        if digests.get(name) != checksum(array):
             raise damaged(path, name, "does not match its checksum")
 
 
@@ -145,7 +145,7 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
                 raise damaged(path, name, f"has rows, but there are no {declared.into}")
             _check_offsets(name, array, sizes[declared.into], path)
         if declared.text is not None:
-            check_text(declared.text, arrays[declared.text], array, path)
+            check_strings(declared.text, arrays[declared.text], array, path)
         _check_values(name, array, declared, sizes, path)
     return sizes
 
@@ -186,7 +186,7 @@ def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -
         raise damaged(path, name, f"falls after row {int(np.argmax(offset[1:] < offset[:-1]))}")
 
 
-def check_text(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
+def check_strings(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
     """Raise an InputError unless non-decreasing offsets split bytes into UTF-8 strings."""
     if data.size == 0 or data.max() < 0x80:
         return

@@ -28,17 +28,17 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.atomic import atomic_path
 from itersel.errors import FilePath, InputError, checked, opening
-from itersel.limits import max_unpacked
+from itersel.run.atomic import atomic_path
+from itersel.storage.files import max_unpacked
 from itersel.storage.formats import (
     Arrays,
     FileFormat,
     check_arrays,
     check_digests,
+    checksum,
     damaged,
     damaged_file,
-    digest,
     without_extra,
 )
 
@@ -153,7 +153,7 @@ def write_attribute(attributes: h5py.AttributeManager, name: str, value: str | i
 def attributes_digest(attributes: Mapping[str, Any]) -> str:
     """Return the checksum of attributes."""
     text = json.dumps(attributes, sort_keys=True)
-    return digest(np.frombuffer(text.encode(), np.uint8))
+    return checksum(np.frombuffer(text.encode(), np.uint8))
 
 
 def read_arrays(
@@ -230,7 +230,7 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
                 write_packed(stream, name, np.asarray(arrays[name]), declared.shuffled)
             else:
                 stream.create_dataset(name, data=arrays[name])
-        digests = {name: digest(np.asarray(arrays[name])) for name in format.arrays}
+        digests = {name: checksum(np.asarray(arrays[name])) for name in format.arrays}
         write_header(stream, format, attributes, digests)
 
 

@@ -16,8 +16,9 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.atomic import atomic_path
-from itersel.storage.formats import Array, Digest, FileFormat, FilePath, without_extra
+from itersel.errors import FilePath
+from itersel.run.atomic import atomic_path
+from itersel.storage.formats import Array, Digest, FileFormat, without_extra
 from itersel.storage.hdf5 import VERSION, write_header
 
 # Bytes in a chunk of packed arrays, and of others.

@@ -10,8 +10,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from itersel.errors import FilePath
-from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import read_bytes, write_lines
+from itersel.storage.numbers import MAX_INTEGER
+
+# Parsed JSON takes about 25 times the size of its text in memory.
+MAX_JSON_BYTES = 2**26
 
 Section = TypeVar("Section")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s, UInt8s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Int32s, Int64s, UInt8s
 
 
 @leaf_kernel

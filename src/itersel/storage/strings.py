@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from itersel.arrays import Float64s, Int64s, UInt8s
+from itersel.storage.arrays import Float64s, Int64s, UInt8s
 from itersel.storage.string_kernels import take_strings
 
 # The values of all rows, and where each row begins and the last one ends, int64 (rows + 1).

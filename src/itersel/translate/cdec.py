@@ -9,14 +9,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.atomic import atomic_path
-from itersel.errors import InputError
-from itersel.grammar.text import grammar_lines
-from itersel.progress import count_up
-from itersel.report.resources import Settings, read_resources
+from itersel.errors import FilePath, InputError
+from itersel.grammar.text_format import grammar_lines
+from itersel.run.atomic import atomic_path
+from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_bytes, write_lines
-from itersel.storage.formats import FilePath
-from itersel.translate.system import TrainedSystem, load_system
+from itersel.system.resources import TranslationSettings, read_resources
+from itersel.system.trained import TrainedSystem, load_system
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_weights
 
@@ -69,7 +68,7 @@ def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> 
     write_lines(folder / CONFIG, config_lines(system.settings))
 
 
-def config_lines(settings: Settings) -> Iterator[str]:
+def config_lines(settings: TranslationSettings) -> Iterator[str]:
     """Yield the lines of ``cdec.ini``."""
     yield "formalism=scfg"
     yield "add_pass_through_rules=true"

@@ -17,13 +17,15 @@ from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder, WeightVectors
 from itersel.decode.derivation_trees import Derivation, Node, derive_all
 from itersel.decode.output import feature_values, text_of
-from itersel.errors import InputError, located
+from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
-from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
-from itersel.processes import map_blocks
-from itersel.storage.formats import FilePath
-from itersel.translate.system import TrainedSystem, load_system
+from itersel.run.processes import map_blocks
+from itersel.system.trained import TrainedSystem, load_system
+
+# The longest sentence that `itersel translate` accepts, in words and in bytes; it takes about ten seconds.
+MAX_SENTENCE = 2000
+MAX_SENTENCE_BYTES = 2**18
 
 # Sentences that are extracted together share patterns and rules: with 64 at a time, extraction takes 2.2
 # times as long as with 1024; with 512, 1.2 times. With 2048, it takes four fifths of the time, but half as

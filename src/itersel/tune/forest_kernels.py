@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.bleu.kernels import ORDER, closest_lengths, ngram_matches
 from itersel.bleu.references import References
+from itersel.bleu.score_kernels import ORDER, closest_lengths, ngram_matches
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.rule_kernels import NONE
+from itersel.decode.scoring_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # Slopes that differ by less are equal up to the order of summation. If they counted as different, their lines
 # would cross at arbitrary points, and each sum of envelopes would add more of them.

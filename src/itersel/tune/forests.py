@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Float64s, Int32s
-from itersel.bleu.kernels import ORDER, Statistics
 from itersel.bleu.references import References, grouped_references
+from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.config.search import ForestSettings
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.lists.files import MAX_COUNT, ListFile
 from itersel.lists.joining import NO_SENTENCES
-from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, damaged_file, numbers, offsets
+from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s, Int32s
+from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
@@ -32,7 +32,7 @@ from itersel.vectors.weights import Weights
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
     from itersel.decode.hypothesis_kernels import Hypotheses
-    from itersel.decode.rule_kernels import SentenceRules
+    from itersel.decode.scoring_kernels import SentenceRules
     from itersel.grammar.shard import Shard
 
 MODEL_FEATURE = "LanguageModel"

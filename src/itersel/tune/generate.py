@@ -19,7 +19,7 @@ from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_translations
 from itersel.lists.files import FORMAT, header_attributes
 from itersel.lists.table import DIGITS
-from itersel.progress import progress
+from itersel.run.progress import progress
 from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.vectors.weights import Weights, make_weights, read_weights

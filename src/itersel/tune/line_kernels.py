@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import COUNTS, Statistics, add_counts, bleu_of_counts
+from itersel.bleu.score_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 from itersel.compile.jit import kernel
 from itersel.grammar.array_kernels import grown
+from itersel.storage.arrays import Float64s, Int64s
 
 
 @kernel

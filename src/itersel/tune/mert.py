@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import Statistics, best_bleu
+from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.lists.table import ListTable
-from itersel.progress import progress
+from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itersel.arrays import Float64s
-from itersel.bleu.kernels import ORDER
+from itersel.bleu.score_kernels import ORDER
 from itersel.lists.table import ListTable, SparseRows
-from itersel.progress import progress
+from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s
 from itersel.tune.mira_kernels import MiraState, Scored, mira_pass, score_rows
 
 if TYPE_CHECKING:

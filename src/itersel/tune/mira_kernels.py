@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
-from itersel.bleu.kernels import COUNTS, ORDER, Statistics, add_counts
+from itersel.bleu.score_kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import SparseRows
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 
 class Scored(NamedTuple):
@@ -34,7 +34,7 @@ class MiraState(NamedTuple):
     # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
     # after n steps is weight - late / n, so a step only touches its own features.
     late: Float64s
-    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.kernels`
+    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.score_kernels`
     background: Float64s
     steps: Int64s  # (1): sentences seen so far, in all passes
 

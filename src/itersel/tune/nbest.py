@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.arrays import Float64s
 from itersel.config.learners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
@@ -17,7 +16,8 @@ from itersel.lists.lines import checked_quality
 from itersel.lists.reading import ReadLists, read_lists, short_name, with_statistics, without_duplicates
 from itersel.lists.table import DIGITS, ListTable, check_matches
 from itersel.lists.weights import as_weights
-from itersel.progress import progress
+from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s
 from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.task import Task
 from itersel.tune.tuner import tune_task

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
-from itersel.arrays import Float64s, Int64s
-from itersel.bleu.kernels import COUNTS, ORDER, score_hypotheses
+from itersel.bleu.score_kernels import COUNTS, ORDER, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.lists.table import ListTable, SparseRows
+from itersel.storage.arrays import Float64s, Int64s
 
 if TYPE_CHECKING:
     from itersel.tune.tuners.pro import Pro

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s
 from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.lists.files import ListFile
 from itersel.lists.table import DIGITS, ListTable, SparseRows, no_sparse_rows
+from itersel.storage.arrays import Float64s
 from itersel.tune.generate import SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, refuse_shared

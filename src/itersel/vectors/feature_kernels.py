@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Int64s, UInt8s, UInt64s
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Int8s, Int64s, UInt64s
 from itersel.errors import InputError
-from itersel.limits import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER
-from itersel.plugins import TEMPLATES
+from itersel.storage.arrays import Int8s, Int64s, UInt64s
 from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER, TEMPLATES
 
 
 def feature_groups() -> tuple[str, ...]:

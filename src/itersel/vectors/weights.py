@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.arrays import Bools, Float64s, UInt64s
 from itersel.corpus.text import find_control, split_words
-from itersel.errors import InputError
-from itersel.limits import parse_number
+from itersel.errors import FilePath, InputError
+from itersel.storage.arrays import Bools, Float64s, UInt64s
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, strings
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
+from itersel.storage.numbers import parse_number
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 

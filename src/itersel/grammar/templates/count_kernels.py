@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itersel.arrays import UInt8s
 from itersel.compile.jit import leaf_kernel
 from itersel.grammar.template_kernels import Rules, put
+from itersel.storage.arrays import UInt8s
 from itersel.storage.strings import string_table
 
 # Bins of counts by number: 0 is none, n > 1 ends at 2^(n-1).

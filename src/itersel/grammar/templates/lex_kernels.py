@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import UInt8s
 from itersel.compile.jit import leaf_kernel
 from itersel.grammar.template_kernels import UNDERSCORE, Rules, put, put_symbol
+from itersel.storage.arrays import UInt8s
 
 PREFIX = np.frombuffer(b"Lex:", np.uint8)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import UInt8s
 from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.grammar.template_kernels import NO_CODE, UNDERSCORE, Rules, put, put_symbol
+from itersel.storage.arrays import UInt8s
 
 SOURCE_PREFIX, TARGET_PREFIX = np.frombuffer(b"RBS:", np.uint8), np.frombuffer(b"RBT:", np.uint8)
 BEGIN_OF_RULE, END_OF_RULE = np.frombuffer(b"<r>", np.uint8), np.frombuffer(b"</r>", np.uint8)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itersel.arrays import UInt8s
 from itersel.compile.jit import inline_kernel
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.rbs_kernels import bigram_code, put_bigram
+from itersel.storage.arrays import UInt8s
 
 
 @inline_kernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.arrays import Int32s, UInt8s
 from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.grammar.template_kernels import DIGIT_0, SHAPE_CODE, Rules, put
+from itersel.storage.arrays import Int32s, UInt8s
 
 SHAPE_PREFIX = np.frombuffer(b"Shape", np.uint8)
 SHAPE_SOURCE, SHAPE_TARGET = np.frombuffer(b"_S", np.uint8), np.frombuffer(b"_T", np.uint8)

@@ -14,10 +14,10 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from itersel.arrays import Float64s
     from itersel.bleu.sentence import Target
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
+    from itersel.storage.arrays import Float64s
 
 
 class Move(NamedTuple):

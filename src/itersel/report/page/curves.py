@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from itersel.evaluate.epoch_scores import score_epochs
 from itersel.report.page.folder import Run
-from itersel.report.system import System, score_epochs
 from itersel.storage.hdf5 import header_of
+from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_weights
 
 _EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 Record = dict[str, Any]
 
 
-def read_curves(run: Run, system: System | None, references: Sequence[Path], tokenize: str) -> list[Record]:
+def read_curves(
+    run: Run, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
+) -> list[Record]:
     """Return a record for each epoch of a run, finished or not; values not known yet are None.
 
     Without the `references` of devtest, only epochs of a finished run have scores on devtest.
@@ -69,7 +72,7 @@ def _of_weights(path: Path) -> Record:
 
 
 def _of_devtest(
-    folder: Path, epoch: int, system: System | None, references: Sequence[Path], tokenize: str
+    folder: Path, epoch: int, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
 ) -> Record:
     bleu, penalty = None, None
     path = folder / "devtest.txt"

@@ -13,12 +13,12 @@ from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import LanguageModel, load_model
-from itersel.progress import progress
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
-from itersel.report.page.sentences import Translated, read_test_set, score_sentences, translation_of
+from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
 from itersel.report.page.table import read_table
-from itersel.report.system import read_system
+from itersel.run.progress import progress
+from itersel.system.chosen import read_system
 from itersel.vectors.weights import Weights, read_weights
 
 
@@ -34,7 +34,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         raise InputError("has no report/table.json; run snakemake first", results)
     runs = {run.name: run for run in find_runs(results)}
     names, test = compared_systems(table, [*runs.values()]), table["test_sets"][0]["name"]
-    test_set = read_test_set(results, test, [run for name, run in runs.items() if name in names])
+    test_set = read_translated(results, test, [run for name, run in runs.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
     systems = []
@@ -52,7 +52,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
 def _most_different(test_set: Translated, names: Sequence[str], most: int) -> list[int]:
     """Return the sentences on which two systems differ most in chrF, in the order of the text."""
     first, second = (test_set.systems.index(name) for name in names)
-    scored = score_sentences(test_set)
+    scored = sentence_scores(test_set)
     difference = [abs(chrf[which[first]] - chrf[which[second]]) for _, which, chrf in scored]
     order = sorted(range(len(difference)), key=lambda sentence: (-difference[sentence], sentence))
     return sorted(order[:most])

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int64s
 from itersel.report.page.folder import Run, read_optional
-from itersel.report.system import System
 from itersel.select.selection import MATRIX
+from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
+from itersel.system.chosen import ChosenSystem
 from itersel.vectors.features import feature_groups, find_groups
 from itersel.vectors.weights import Weights, read_weights
 
@@ -20,7 +20,7 @@ LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
 LARGEST = 12  # weights shown of each group
 
 
-def read_features(run: Run, system: System | None) -> dict[str, Any] | None:
+def read_features(run: Run, system: ChosenSystem | None) -> dict[str, Any] | None:
     """Return a run's features at the best epoch, by group; None before it is chosen."""
     path = run.folder / "best" / "weights.h5"
     if system is None or not path.is_file():

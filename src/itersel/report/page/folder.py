@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import itersel
-from itersel.config.defaults import Forms, default_forms
+from itersel.config.defaults import FormNames, default_forms
 from itersel.config.experiments import split_repeat
 from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
@@ -169,7 +169,7 @@ def _keys(content: object, key: str) -> Iterable[str]:
         yield from _keys(value, f"{key}.{name}" if key else str(name))
 
 
-def _changed(section: Any, key: str, forms: Forms | None = None) -> Iterable[tuple[str, str, str]]:
+def _changed(section: Any, key: str, forms: FormNames | None = None) -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections.
 
     `forms` are the default ones of an experiment.
@@ -193,7 +193,7 @@ def _changed(section: Any, key: str, forms: Forms | None = None) -> Iterable[tup
                 yield name, _text(value), "" if default is MISSING else _text(default)
 
 
-def _default(item: Field[Any], forms: Forms | None) -> Any:
+def _default(item: Field[Any], forms: FormNames | None) -> Any:
     if forms is None:
         return item.default_factory() if item.default_factory is not MISSING else item.default
     return forms.tune_on if item.name == "tune_on" else default_of(item, forms.conditions)

@@ -26,8 +26,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
-from itersel.limits import BUILT_IN_TEMPLATES
-from itersel.plugins import TEMPLATES
 from itersel.report.page.charts import CURVES, charts
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
@@ -35,6 +33,7 @@ from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
 from itersel.report.table import is_experiment, signatures
 from itersel.storage.files import write_lines
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.

@@ -18,8 +18,8 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import text_name
 from itersel.evaluate.metrics import read_translations, signature
-from itersel.limits import text_name
 from itersel.report.page.folder import Run
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.storage.files import read_lines
@@ -28,7 +28,7 @@ from itersel.storage.files import read_lines
 LONGEST, MOST = 4, 1000
 
 
-class Texts(NamedTuple):
+class TestSetTexts(NamedTuple):
     """The source of a test set, its references, and its translations by each system."""
 
     source: list[str]
@@ -41,11 +41,11 @@ class Translated(NamedTuple):
 
     name: str
     systems: list[str]
-    shown: Texts
-    tokens: Texts
+    shown: TestSetTexts
+    tokens: TestSetTexts
 
 
-def read_test_set(
+def read_translated(
     results: Path, name: str, runs: Sequence[Run], others: Sequence[str] = ()
 ) -> Translated | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
@@ -53,7 +53,7 @@ def read_test_set(
     Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
     which are not experiments.
     """
-    split = split_of(name)
+    split = split_of_test_set(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {run.name: path for run in runs if (path := translation_of(run.folder, name)) is not None}
@@ -67,14 +67,14 @@ def read_test_set(
 
     # translations in n-best lists may come without their sources
     [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
-    tokens = Texts(lines, parallel(files), parallel(plain.values()))
+    tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
     if not raw or not texts.keys() >= plain.keys():
         return Translated(name, list(plain), tokens, tokens)
     sources = [path for path in (raw_source, source) if path.is_file()]
     [shown_source] = parallel(sources[:1]) or [lines]
-    shown = Texts(shown_source, parallel(raw), parallel(texts.values()))
+    shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
     if further := shown.translations[len(plain) :]:
         prepare = read_preparation(corpus / "preparation.json").target
         tokens.translations.extend(map(prepare, further))
@@ -92,7 +92,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     groupings = []
     if any(tokens.source):
         groupings = list(group_sentences(tokens.source, tokens.translations, frequencies))
-    scored = score_sentences(test_set)
+    scored = sentence_scores(test_set)
     rows = [
         [source, list(references), *scores, [grouping.groups[number] for grouping in groupings]]
         for number, (source, references, scores) in enumerate(
@@ -109,7 +109,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     }
 
 
-def score_sentences(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
+def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric, scored = CHRF(), []
     sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
@@ -128,14 +128,14 @@ def signature_of_sentences(references: int) -> str:
     return signature(CHRF(references=[[""]] * references))
 
 
-def split_of(name: str) -> str:
+def split_of_test_set(name: str) -> str:
     """Return the split of a test set."""
     return name if name == "test" else text_name("test", name)
 
 
 def translation_of(run: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
-    split = split_of(name)
+    split = split_of_test_set(name)
     for stage in (f"best-{name}", "best"):
         if (path := run / stage / f"{split}.txt").is_file():
             return path

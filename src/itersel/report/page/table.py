@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
+from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
-from itersel.limits import POOLED
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from itersel.code_check import CODE_VARIABLE, check_code, fingerprint
+from itersel.code.edits import CODE_VARIABLE, check_code, fingerprint
 from itersel.errors import InputError
-from itersel.limits import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -226,26 +225,3 @@ def imported_code(group: str = "") -> list[Code]:
 def code_of(module: str) -> Code | None:
     """Return the code that a module belongs to, if a plugin's package has it."""
     return next((code for code in imported_code() if f"{module}.".startswith(f"{code.package}.")), None)
-
-
-def _is_feature_name(name: str) -> bool:
-    prefixes = tuple(template.prefix for template in BUILT_IN_TEMPLATES.values())
-    return name in (DENSE, OTHER, *DENSE_FEATURES) or f"{name}:".startswith(prefixes)
-
-
-class _Prefixes(Extensible[str]):
-    """The prefixes of the features of all templates.
-
-    Those of a plugin begin with its name and a colon, so that they are known without importing it.
-    """
-
-    def _load(self, reference: str) -> str:
-        return reference
-
-
-TEMPLATES = _Prefixes(
-    "itersel.templates",
-    {name: template.prefix for name, template in BUILT_IN_TEMPLATES.items()},
-    lambda plugin: f"{plugin.entry.name}:",
-    _is_feature_name,
-)

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.recase import Recaser, read_recaser
-from itersel.errors import InputError, checked
+from itersel.errors import FilePath, InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
-from itersel.report.resources import Settings, read_resources
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
-from itersel.storage.formats import Array, FileFormat, FilePath
+from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import from_json
+from itersel.system.resources import TranslationSettings, read_resources
 from itersel.vectors import weights as weight_file
 
 WEIGHTS = "weights.h5"
@@ -48,7 +48,7 @@ class TrainedSystem:
     weights: weight_file.Weights
     preparation: Preparation
     recaser: Recaser
-    settings: Settings
+    settings: TranslationSettings
 
 
 def load_system(path: FilePath) -> TrainedSystem:
@@ -62,7 +62,7 @@ def load_system(path: FilePath) -> TrainedSystem:
         weight_file.read_weights(Path(path, WEIGHTS)),
         read_preparation(resources.preparation),
         read_recaser(resources.recaser),
-        Settings(resources.pop_limit, resources.features, resources.extraction),
+        TranslationSettings(resources.pop_limit, resources.features, resources.extraction),
     )
 
 
@@ -114,7 +114,7 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
-        settings = from_json(Settings, attributes["settings"])
+        settings = from_json(TranslationSettings, attributes["settings"])
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),

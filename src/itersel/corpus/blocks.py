@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from itersel.corpus.columns import checked_labels, format_points, parse_points
+from itersel.corpus.alignments import format_points, parse_points
 from itersel.corpus.corpora import FORMATS, TMX, XML, Corpus, Reading, check_parts, format_of
+from itersel.corpus.labels import checked_labels
 from itersel.corpus.records import READERS, Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
 from itersel.errors import InputError

@@ -15,7 +15,7 @@ FILES = ("model", "index", "preparation", "recaser")
 
 
 @dataclass(frozen=True)
-class Settings:
+class TranslationSettings:
     """How a system translates: settings of the decoder and of rule extraction."""
 
     pop_limit: int
@@ -31,7 +31,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Resources(Settings):
+class Resources(TranslationSettings):
     """Files and settings of a system; in the description, paths are relative to its folder."""
 
     model: str

@@ -14,9 +14,9 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from itersel.plugins import imported_code
+from itersel.code.plugins import imported_code
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 # What can be extended, by group of entry points: the module that uses it, and the package of what is built
 # in, whose modules are named only in text.
 EXTENDED: dict[str, tuple[str, str | None]] = {
@@ -33,9 +33,9 @@ WITHOUT_INFLUENCE = frozenset(
     {
         "itersel",
         "itersel.errors",
-        "itersel.progress",
+        "itersel.run.progress",
         "itersel.cli.arguments",
-        "itersel.code_check",
+        "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
         "itersel.config.cutting",

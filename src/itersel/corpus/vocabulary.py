@@ -1,4 +1,4 @@
-"""Text as word numbers."""
+"""Vocabularies: numbers of words, and text as such numbers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Int32s, Int64s
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import FilePath
+from itersel.storage.arrays import Int32s, Int64s
 from itersel.storage.string_kernels import distinct_words
 from itersel.storage.strings import offsets_of
 

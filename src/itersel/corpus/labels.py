@@ -1,29 +1,20 @@
-"""Task labels and word alignments of sentences, with a line for each sentence.
-
-A label is one word, the task of the sentence. A line of alignment (Pharaoh format) has points
-``source-target``, counted from 0.
-"""
+"""Task labels of sentences: one word per line, the task of the sentence."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath, InputError
-from itersel.storage.files import line_blocks, read_lines
+from itersel.storage.files import read_lines
 
 Line = TypeVar("Line")
-Point = tuple[int, int]
 
 # Maximum number of labels shown in a message or table.
 SHOWN_LABELS = 5
-# The same syntax as `itersel.grammar.index_kernels.parse_alignments` accepts.
-_POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -> list[str]:
@@ -43,11 +34,6 @@ def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int |
         if label.split() != [label] or not label.isprintable():
             raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
     return labels
-
-
-def reference_columns(count: int) -> list[str]:
-    """Return the columns of references: target, target.1, target.2 and so on."""
-    return [f"target.{number}" if number else "target" for number in range(count)]
 
 
 def require_label(labels: Sequence[str], name: str, path: FilePath | None = None) -> None:
@@ -101,28 +87,3 @@ def join_translations(labels: FilePath, translations: Mapping[str, FilePath]) ->
         for line in lines_of(label, [task]):
             joined[line] = text[line]
     return joined
-
-
-def read_alignment(path: FilePath) -> Iterator[list[Point]]:
-    """Yield the points of each line: pairs of a source and a target position."""
-    number = 0
-    for number, line in enumerate(chain.from_iterable(line_blocks(path)), 1):
-        yield parse_points(line, path, number)
-    if not number:
-        raise InputError("is empty; expected one line of alignment points per sentence", path)
-
-
-def parse_points(line: str, path: FilePath, number: int) -> list[Point]:
-    """Return the points of a line; `path` and `number` are for the `InputError`."""
-    points = []
-    for text in filter(None, line.split(" ")):
-        if not (match := _POINT.fullmatch(text)):
-            message = f"'{text}' is not an alignment point; write source-target, for example 0-1"
-            raise InputError(message, path, number)
-        points.append((int(match[1]), int(match[2])))
-    return points
-
-
-def format_points(points: Sequence[Point]) -> str:
-    """Return a line of Pharaoh format without the newline."""
-    return " ".join(f"{i}-{j}" for i, j in points)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s
 
 # Flags of an n-gram: the two low bits of its stored key, and `ModelArrays.unigram_flags`.
 EXTENDS_LEFT, EXTENDS_RIGHT = 1, 2

@@ -12,16 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from itersel.arrays import UInt64s
-from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
-from itersel.errors import InputError
-from itersel.lm.arpa import END, START, UNKNOWN
+from itersel.corpus.vocabulary import WordNumbers, word_numbers
+from itersel.errors import FilePath, InputError
+from itersel.lm.ngrams import END, START, UNKNOWN
+from itersel.storage.arrays import UInt64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
-from itersel.storage.formats import FilePath
 
 # Blocks of text whose words are looked up together: most of them occur more than once.
 BATCH = 16
@@ -29,7 +28,7 @@ BATCH = 16
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
 
-class Text(NamedTuple):
+class NumberedText(NamedTuple):
     """Sentences as word numbers."""
 
     words: list[str]  # ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence
@@ -49,12 +48,12 @@ class _Vocabulary(WordNumbers):
         return super().__missing__(word)
 
 
-def read_text(
+def read_numbered_text(
     paths: Sequence[FilePath],
     vocabulary: FilePath | None = None,
     left_out: Collection[int] = (),
     folder: FilePath | None = None,
-) -> Text:
+) -> NumberedText:
     """Read tokenised text, one sentence per line, from files; ``-`` is standard input.
 
     Words that do not occur in the text file `vocabulary` are replaced by ``<unk>``. `left_out` are lines of
@@ -71,7 +70,7 @@ def read_text(
                 # No word of the text is <s> or </s>: text_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
                 tokens.append(word_numbers(marked, ids))
-    return Text(list(ids), tokens)
+    return NumberedText(list(ids), tokens)
 
 
 def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FilePath) -> Iterator[list[str]]:

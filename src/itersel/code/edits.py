@@ -1,7 +1,7 @@
 """Refuse to run a job whose code has changed since its run started.
 
-A run records digests of the code of its steps (`itersel.sources`) when it starts. A job that starts after an
-edit would run other code than is recorded. Environment variables tell jobs which code the run has.
+A run records digests of the code of its steps (`itersel.code.digests`) when it starts. A job that starts
+after an edit would run other code than is recorded. Environment variables tell jobs which code the run has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from itersel.errors import FilePath, InputError
 
 CODE_VARIABLE = "ITERSEL_CODE"
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 class CodeChangedError(InputError):

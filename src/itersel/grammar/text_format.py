@@ -28,18 +28,18 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel import __version__
-from itersel.arrays import Float32s, Int32s, Int64s
 from itersel.corpus.text import FIELD_SEPARATOR, check_line_counts, find_control, split_words
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.grammar.build import CategorySet, Points, Rule, Symbol, make_shard
 from itersel.grammar.shard import CATEGORY, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GRAMMAR_RULE, X
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, parse_number
-from itersel.plugins import TEMPLATES
+from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.declared import check_declared
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, FilePath
+from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.numbers import parse_number
+from itersel.vectors.feature_names import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 
 LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
 # Matches categories of any length, so that the error for one that is too long says so.

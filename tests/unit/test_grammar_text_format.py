@@ -16,10 +16,10 @@ from itersel.grammar.build import CategorySet, Rule, make_shard
 from itersel.grammar.shard import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import FeatureNames
-from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar, read_input
-from itersel.limits import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
+from itersel.grammar.text_format import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.storage.files import read_lines
 from itersel.storage.strings import StringTable
+from itersel.vectors.feature_names import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"

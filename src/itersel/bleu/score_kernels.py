@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Float64s, Int32s, Int64s
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
@@ -26,7 +26,7 @@ WORD_LIMIT = 1 << 31
 
 
 @leaf_kernel
-def find_node(key: Int64s, parent: int, word: int) -> int:
+def find_child(key: Int64s, parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, or the free slot where it belongs."""
     wanted = parent * WORD_LIMIT + word
     mask: int = key.shape[0] - 1
@@ -39,7 +39,7 @@ def find_node(key: Int64s, parent: int, word: int) -> int:
 @leaf_kernel
 def add_node(key: Int64s, parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, adding the node if it is new."""
-    slot = find_node(key, parent, word)
+    slot = find_child(key, parent, word)
     key[slot] = parent * WORD_LIMIT + word
     return slot
 
@@ -77,7 +77,7 @@ def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> 
         for begin in range(word_offset[hypothesis], end):
             node = root
             for n in range(min(ORDER, end - begin)):
-                node = find_node(key, node, int(word[begin + n]))
+                node = find_child(key, node, int(word[begin + n]))
                 if key[node] == -1:
                     break
                 if left[node] > 0:

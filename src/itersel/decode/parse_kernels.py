@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.arrays import Bools, Int32s, Int64s
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.rule_kernels import NONE, NONTERMINAL, Trie, trie_slot
+from itersel.decode.scoring_kernels import NONE
+from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
+from itersel.storage.arrays import Bools, Int32s, Int64s
 
 
 class Forest(NamedTuple):

@@ -1,0 +1,31 @@
+"""Names of splits, test sets, languages and references; imports little, so configs and commands read fast."""
+
+import re
+
+HELD_OUT = ("dev", "devtest", "test")
+SPLITS = ("train", *HELD_OUT)
+TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+# The name for all test sets together, and the config keys of a single one: not allowed as test set names.
+POOLED = "pooled"
+NO_TEST_SETS = (
+    *(POOLED, "source", "target", "file", "columns", "fields", "mtdata", "sacrebleu", "task", "devtest"),
+    *("lists", "quality"),
+)
+
+# Language codes as Debian writes them: de, pt-br.
+LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
+
+
+def is_test_set_name(name: object) -> bool:
+    """Return whether this name is valid for a test set: usable in file names and not a reserved key."""
+    return isinstance(name, str) and bool(re.fullmatch(TEST_SET_PATTERN, name)) and name not in NO_TEST_SETS
+
+
+def text_name(split: str, name: str) -> str:
+    """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
+    return f"{split}.{name}" if name else split
+
+
+def reference_columns(count: int) -> list[str]:
+    """Return the columns of references: target, target.1, target.2 and so on."""
+    return [f"target.{number}" if number else "target" for number in range(count)]

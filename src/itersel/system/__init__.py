@@ -1,0 +1,1 @@
+"""Trained systems: what was chosen, what they need to translate, and bundles of both."""

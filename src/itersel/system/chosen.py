@@ -1,0 +1,72 @@
+"""A system at the epoch that was chosen on devtest: its description and weights."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from itersel.errors import FilePath, checked
+from itersel.run.atomic import atomic_path
+from itersel.storage.json_files import from_json, read_json, write_json
+from itersel.vectors.weights import read_weights
+
+# Attributes that all runs of an experiment have in common.
+OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
+
+
+@dataclass(frozen=True)
+class ChosenSystem:
+    """An experiment at its best epoch; settings are named as in the config."""
+
+    name: str
+    repeat: int  # from 1
+    learner: str
+    mixing: str
+    tune_on: str
+    features: str
+    tasks: str
+    shards: int
+    settings: dict[str, Any]  # the value of every key of the experiment
+    epoch: int  # the best on devtest, from 1; the earliest in case of ties
+    devtest_bleu: tuple[float, ...]  # after each epoch
+    chosen_by: str  # the score by which the epoch was chosen
+    devtest_scores: tuple[float, ...]  # that score after each epoch
+    devtest: str  # the split on which it was chosen: ``devtest``, or that of a test set
+    signature: str  # of sacrebleu, for `devtest_bleu`
+    active_features: int  # nonzero weights at that epoch
+    devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
+    passed_on: int  # number of last epochs that passed on the weights without training
+
+
+def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
+    """Return the name of an attribute in which two runs of an experiment wrongly differ, if any."""
+    for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
+        if getattr(one, key) != getattr(other, key):
+            return key
+    return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
+
+
+def keep_weights(weights: str, output: str) -> int:
+    """Copy the weights of an epoch as those of the system, and return the number of nonzero weights."""
+    active = int(np.count_nonzero(read_weights(weights).value))
+    with atomic_path(output) as temporary:
+        shutil.copyfile(weights, temporary)
+    return active
+
+
+def write_system(path: FilePath, system: ChosenSystem) -> None:
+    """Write the description of a system as JSON."""
+    write_json(path, asdict(system), indent=2, is_ascii=False)
+
+
+def read_system(path: FilePath) -> ChosenSystem:
+    """Read a description written by `write_system`."""
+    with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
+        system = from_json(ChosenSystem, read_json(path))
+        scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
+        if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
+            raise ValueError("no such epoch")
+    return system

@@ -1,0 +1,71 @@
+"""Names of features: dense ones, and templates of sparse ones with those that installed packages add."""
+
+import re
+from typing import NamedTuple
+
+from itersel.code.plugins import Extensible
+
+# Dense features of a rule in a sentence's grammar (counts differ between sentences because of leave-one-out).
+GRAMMAR_FEATURES = (
+    "EgivenFCoherent",
+    "SampleCountF",
+    "CountEF",
+    "MaxLexFgivenE",
+    "MaxLexEgivenF",
+    "IsSingletonF",
+    "IsSingletonFE",
+)
+# Dense features that the decoder adds, for a rule by itself or for a derivation.
+DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
+DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
+# Of features that are not itersel's, PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The
+# name alone decides, so all shards of a corpus agree on which features are dense.
+DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
+MAX_DENSE = 64
+
+# Groups of features without a template; those in "other" come from imported grammars.
+DENSE, OTHER = "dense", "other"
+
+
+class Template(NamedTuple):
+    """A template of sparse features: what the names of its features begin with, and what they are."""
+
+    prefix: str
+    explanation: str
+
+
+# Each has a module in `itersel.grammar.templates`. A prefix must not be the beginning of another.
+BUILT_IN_TEMPLATES = {
+    "R": Template("R:", "the rule itself"),
+    "RBS": Template("RBS:", "bigrams of the source side"),
+    "RBT": Template("RBT:", "bigrams of the target side"),
+    "Shape": Template("Shape_S", "runs of terminals (positions 1, 3, 5) and nonterminals (2, 4), both sides"),
+    "ShapeT": Template("Shape_T", "runs of terminals and nonterminals, target side only"),
+    "Lex": Template("Lex:", "pairs of linked words (Green et al. 2013)"),
+    "Del": Template("Del:", "source words without links, which are left untranslated (Green et al. 2013)"),
+    "Count": Template("Count:", "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ..."),
+}
+DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
+
+
+def _is_feature_name(name: str) -> bool:
+    prefixes = tuple(template.prefix for template in BUILT_IN_TEMPLATES.values())
+    return name in (DENSE, OTHER, *DENSE_FEATURES) or f"{name}:".startswith(prefixes)
+
+
+class _Prefixes(Extensible[str]):
+    """The prefixes of the features of all templates.
+
+    Those of a plugin begin with its name and a colon, so that they are known without importing it.
+    """
+
+    def _load(self, reference: str) -> str:
+        return reference
+
+
+TEMPLATES = _Prefixes(
+    "itersel.templates",
+    {name: template.prefix for name, template in BUILT_IN_TEMPLATES.items()},
+    lambda plugin: f"{plugin.entry.name}:",
+    _is_feature_name,
+)
