@@ -19,7 +19,7 @@ from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
-from itersel.learn import state
+from itersel.learn import training
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.select import selection
@@ -56,7 +56,7 @@ def tables(text):
 
 @pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page, heading):
-    declared = [MODULES[heading].FORMAT.arrays, *([state.STATE.arrays] if heading == "Weights" else [])]
+    declared = [MODULES[heading].FORMAT.arrays, *([training.STATE.arrays] if heading == "Weights" else [])]
     assert list(tables(formats_page[heading])) == [
         [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
         for arrays in declared
