@@ -227,7 +227,7 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: tune_nbest("list", ["a"]), "the names of one or more n-best lists"),
         (lambda: tune_nbest([], ["a"]), "the names of one or more n-best lists"),
         (lambda: compare({"x": "a"}, ["a"]), "the output of x is a string"),
-        (lambda: compare({"x": ["a"]}, ["a"], tokenize="y"), "tokenize is 'y'"),
+        (lambda: compare({"x": ["a"]}, ["a"], tokenizer="y"), "tokenizer is 'y'"),
         (lambda: compare({"x": ["a"]}, ["a"], trials=0), "trials is 0"),
         (lambda: score_bleu(["a", "b"], ["a", "b"], ["a"]), "reference 1 has 1 lines for 2 translations"),
         (lambda: score_bleu(["a"]), "no reference"),

@@ -1,6 +1,7 @@
 """A metric has one name wherever one can be written, in either case."""
 
 import json
+import re
 
 import pytest
 
@@ -108,3 +109,9 @@ def test_names_and_titles_differ_only_in_case_and_spaces():
     assert {title_of(name).lower().replace(" ", "-"): name for name in METRICS} == {
         name: name for name in METRICS
     }
+
+
+def test_documentation_lists_all_names(root):
+    text = (root / "docs/evaluation.md").read_text()
+    rows = re.findall(r"^[|] `([a-z+-]+)` [|] ([^|]+) [|] `-m", text, re.M)
+    assert dict(rows) == {name: title_of(name) for name in METRICS}

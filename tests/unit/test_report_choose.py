@@ -127,6 +127,8 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
     assert system.devtest_bleu == system.devtest_scores == pytest.approx(expected)
     assert expected.index(max(expected)) + 1 == epoch == system.epoch
     assert (system.name, system.active_features) == ("x", 2)
+    assert system.settings["learner"]["name"] == system.learner == "mira"
+    assert system.settings["tasks"] == {"name": "random", "shards": 1, "language_model_folds": None}
     assert read_weights(tmp_path / "best.h5").to_dict()["a"] == epoch
     assert (tmp_path / "best.h5").read_bytes() == (tmp_path / f"w{epoch}.h5").read_bytes()
 

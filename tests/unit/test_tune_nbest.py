@@ -239,7 +239,7 @@ def test_command(files, monkeypatch, capsys, refused):
     found = capsys.readouterr()
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
-    refused([*command, "--quality=ter", "--tokenize=13a"], "--tokenize has no effect with --quality ter")
+    refused([*command, "--quality=ter", "--tokenizer=13a"], "--tokenizer has no effect with --quality ter")
 
 
 def test_mert_refuses_many_features(tmp_path):

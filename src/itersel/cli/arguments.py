@@ -224,10 +224,8 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
 
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
-    """Add the option of commands that compute BLEU of detokenised text."""
-    from itersel.evaluate.names import TOKENIZERS
-
-    tokenizer = "sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)"
+    """Add the option of commands that compute BLEU of text as it was given."""
+    tokenizer = "sacrebleu's tokenizer for BLEU; none for words separated by spaces (default: 13a)"
     add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
 
 

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize
+from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize, add_tokenizer
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, TOKENIZERS, title_of
+from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.significance import MetricScores
@@ -50,8 +50,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(COMPARED)})"
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
     add_options(parser, metrics, type=different_metrics, default=COMPARED)
-    tokenize = {"--tokenize": "sacrebleu's tokenizer for BLEU, none for tokenised text (default: 13a)"}
-    add_options(parser, tokenize, choices=TOKENIZERS, default="13a")
+    add_tokenizer(parser)
     add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_randomization(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
@@ -76,7 +75,7 @@ def _compare(options: argparse.Namespace) -> None:
             raise InputError("is given twice; give each system once", path)
         outputs[path] = read_translations(path, references, options.reference[0])
     trials = {"trials": options.trials, "seed": options.seed}
-    settings = {name: getattr(options, name) for name in ("metrics", "tokenize")}
+    settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
     found = compare(outputs, *references, **settings, **trials)
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]

@@ -73,6 +73,9 @@ def _choose(options: argparse.Namespace) -> None:
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     experiment = settings.experiment
+    recorded = plain(experiment)
+    # how jobs are cut changes no result, so it may differ
+    del recorded["tasks"]["shards_per_job"]
     system = ChosenSystem(
         name=settings.name,
         repeat=settings.repeat,
@@ -82,7 +85,7 @@ def _choose(options: argparse.Namespace) -> None:
         features=", ".join(experiment.templates) or experiment.features,
         tasks=name_in(TASKS, experiment.tasks),
         shards=experiment.tasks.shards,
-        settings=plain(experiment),
+        settings=recorded,
         devtest=settings.devtest,
         epoch=epoch,
         devtest_bleu=tuple(score.bleu for score in scores),

@@ -11,6 +11,7 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_text_output,
+    add_tokenizer,
     named_file,
     positive,
     seed,
@@ -51,8 +52,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--quality": quality}, default="bleu")
     # without a default here, so that it can be refused for other metrics
-    tokenize = "sacrebleu's tokenisation for BLEU, none for words separated by spaces (default: 13a)"
-    add_options(parser, {"--tokenize": tokenize}, choices=("13a", "none"))
+    add_tokenizer(parser, default=None)
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
@@ -81,9 +81,9 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.nbest import is_bleu, tune_nbest
 
     quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
-    if options.tokenize and not is_bleu(quality):
-        raise InputError(f"--tokenize has no effect with --quality {quality}; remove it")
-    tokenization = options.tokenize or "13a"
+    if options.tokenizer and not is_bleu(quality):
+        raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
+    tokenizer = options.tokenizer or "13a"
     references = read_references(options.reference) if options.reference else []
     found = tune_nbest(
         options.nbest,
@@ -92,7 +92,7 @@ def _tune(options: argparse.Namespace) -> None:
         start=None if options.start is None else read_weights(options.start),
         scores=_scores_of(options),
         quality=quality,
-        words=tokenizer_for_bleu(tokenization),
+        words=tokenizer_for_bleu(tokenizer),
         seed=options.seed,
     )
     write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
@@ -107,7 +107,7 @@ def _tune(options: argparse.Namespace) -> None:
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
     print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {sizes}")
     if quality in OF_TEXT:
-        print(f"{what}: sacrebleu {signature_of(quality, references, tokenization)}")
+        print(f"{what}: sacrebleu {signature_of(quality, references, tokenizer)}")
 
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:

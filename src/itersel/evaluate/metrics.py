@@ -82,6 +82,7 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> TextMe
 
 def tokenizer_for_bleu(tokenize: str = "13a") -> Callable[[str], str]:
     """Return one of sacrebleu's tokenizers."""
+    check_tokenizer(tokenize)
     tokenizer: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
     return tokenizer
 

@@ -333,7 +333,7 @@ def compare(
     outputs: Mapping[str, Sequence[str]],
     *references: References,
     metrics: Sequence[str] = COMPARED,
-    tokenize: str = "13a",
+    tokenizer: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
 ) -> list[MetricScores]:
@@ -349,7 +349,7 @@ def compare(
     metrics
         Some of ``bleu``, ``chrf``, ``chrf++`` and ``ter``, and ``lowercased-bleu`` and so on, which ignore
         case.
-    tokenize
+    tokenizer
         sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
     trials, seed
         Number and seed of the random exchanges.
@@ -365,7 +365,7 @@ def compare(
         If there is no reference or no sentence, or the numbers of lines differ.
     """
     names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
-    check_choice("tokenize", tokenize, TOKENIZERS)
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
     if trials < 1:
         raise InputError(f"trials is {trials}; at least 1 is needed")
     if not outputs or not references or not references[0]:
@@ -378,7 +378,7 @@ def compare(
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
-    for metric in make_metrics(checked_references(references), tokenize, names):
+    for metric in make_metrics(checked_references(references), tokenizer, names):
         systems: list[SystemScore] = []
         for name, lines in outputs.items():
             counts = metric.counts(lines)
