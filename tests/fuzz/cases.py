@@ -15,7 +15,6 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Self
 
-from itersel.translate.system import FORMAT as BUNDLE
 from tests.declared import redeclare
 from tests.fuzz import arrays, hdf5_files, steps, texts
 from tests.fuzz.corpus import make_corpus
@@ -26,10 +25,11 @@ from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
-from itersel.learn.state import STATE
+from itersel.learn.training import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
+from itersel.system.trained import FORMAT as BUNDLE
 from itersel.tune import forests
 from itersel.vectors.weights import FORMAT as WEIGHTS
 

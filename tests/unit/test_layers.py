@@ -22,7 +22,6 @@ CIRCULAR = {
     ("tune.mert", "tune.tuners.mert"),
     ("tune.mira", "tune.tuners.kbest_mira"),
     ("tune.ranking", "tune.tuners.pro"),
-    ("tune.task", "tune.nbest"),
 }
 
 

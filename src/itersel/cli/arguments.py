@@ -225,6 +225,8 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
     """Add the option of commands that compute BLEU of text as it was given."""
+    from itersel.evaluate.names import TOKENIZERS
+
     tokenizer = "sacrebleu's tokenizer for BLEU; none for words separated by spaces (default: 13a)"
     add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
 
