@@ -35,7 +35,11 @@ for list_rule, level, files_of_level in (
     ("list_fold_models", "lm/{shards}-shards/{folds}-folds", SHARDS.fold_models),
     ("list_trained_shards", epoch_level, EPOCHS.trained_shards),
     ("list_lists", f"{epoch_level}/lists", LISTS.to_tune_on),
-    ("list_lists_again", f"{epoch_level}/iteration-{{iteration}}/lists", LISTS.to_tune_on),
+    (
+        "list_lists_again",
+        f"{epoch_level}/iteration-{{iteration}}/lists",
+        LISTS.to_tune_on,
+    ),
 ):
 
     rule:
