@@ -211,6 +211,19 @@ def test_tuners_read_whole_lists(folder, tuner):
             assert lead * sign > 0
 
 
+def test_tuners_read_some_shards_of_a_text(folder, refused):
+    """Such as those of one task; their number is known."""
+    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
+    paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
+    lists = write(folder / "lists.txt", *paths)
+    tune = ["step", "tune", "--lists", lists, "--output", folder / "w"]
+    itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
+    assert read_weights(folder / "w").value.shape[0]
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], "3 shards and 1 iterations need 3")
+    write(folder / "lists.txt", paths[0], paths[0])
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5: is from the same shard")
+
+
 def test_texts_of_a_run(folder, refused):
     """References are copied, and translations are scored as they are, in capitals and not tokenised."""
     second, labels = folder / "second", write(folder / "labels", "x", "y", "x", "y")

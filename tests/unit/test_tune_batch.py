@@ -113,7 +113,7 @@ def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     weights, bleu = tune_mert(search, START, Mert(directions=3, restarts=2), (seed,))
     found = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), found), abs=1e-12)
-    assert bleu >= search.bleu(START)
+    assert bleu >= search.quality(START)
     assert np.abs(weights).sum() == pytest.approx(1.0)
 
 
@@ -125,7 +125,7 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
         one.features["Glue"] = 0.0
     search = search_of(sentences)
     angles = np.linspace(0, 2 * np.pi, 500)
-    most = max(search.bleu(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
+    most = max(search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
     _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), Mert(directions=8, restarts=8), (1,))
     assert bleu >= most - 1e-12
 
@@ -165,6 +165,11 @@ def test_more_search_finds_more(more: dict[str, int]) -> None:
         assert all(b >= a for a, b in zip(few, many, strict=True))
 
 
+def test_intervals_that_are_too_narrow_are_not_chosen() -> None:
+    begin, value = np.array([-np.inf, 1.0, 1.0 + 1e-12]), np.array([-3.0, -1.5, -2.0])
+    assert choose_point(begin, value) == (pytest.approx(2.0), -2.0)
+
+
 def test_no_axis_improves_the_end() -> None:
     rounds = 0
     for search in searches():
@@ -173,8 +178,8 @@ def test_no_axis_improves_the_end() -> None:
         for axis in np.eye(3):
             point, expected = choose_point(*search.intervals(weights, axis))
             # an improvement due to rounding is not real
-            assert expected <= bleu + 1e-7 or search.bleu(weights + point * axis) <= bleu + 1e-7
-            first, reached = move(search, first, search.bleu(first), axis / search.scale)
+            assert expected <= bleu + 1e-7 or search.quality(weights + point * axis) <= bleu + 1e-7
+            first, reached = move(search, first, search.quality(first), axis / search.scale)
         rounds += reached < bleu - 1e-6
     assert rounds > 0  # some need a second round
 

@@ -211,9 +211,9 @@ def test_separable_forests_are_separated():
     for sentences in (drawn, drawn[:1]):
         search = ForestSearch([[to_forests(sentences)]], MODEL)
         start = np.array([1.0, -1.0, 1.0])
-        assert search.bleu(start) < 1.0
+        assert search.quality(start) < 1.0
         weights, bleu = tune_mert(search, start, ForestMert(), (1,))
-        assert bleu == pytest.approx(1.0) == search.bleu(weights)
+        assert bleu == pytest.approx(1.0) == search.quality(weights)
 
 
 @pytest.fixture(scope="module")

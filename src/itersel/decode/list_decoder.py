@@ -1,4 +1,4 @@
-"""Lists of another decoder in the place of a decoder: their k best translations under given weights."""
+"""Another decoder's lists, used instead of our decoder: the k best translations under given weights."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import numpy as np
 
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
-from itersel.lists.table import ListTable
-from itersel.storage.arrays import Float64s, Int64s
-from itersel.storage.strings import places_of, sum_rows
+from itersel.lists.table import ListTable, dense_scores
 from itersel.vectors.weights import Weights, find_named, find_weights
 
 NO_WORDS = np.zeros(0, np.int32)
@@ -28,34 +26,26 @@ class ListDecoder:
         dense = find_named(weights, self.dense_names)
         return WeightVectors(dense, find_weights(weights, self._table.feature_key))
 
-    def ranked(self, sentence: int, weights: WeightVectors) -> tuple[Int64s, Float64s]:
-        """Return the translations of a sentence, best first, and their scores, int64 and float64 (k)."""
-        table, sparse = self._table, self._table.sparse_rows
-        rows = np.arange(*table.offset[sentence : sentence + 2])
-        score = np.zeros(rows.shape[0])
-        # not a matrix product, whose order of additions depends on the processor
-        for column, weight in zip(table.dense[rows].T, weights.dense, strict=True):
-            score += column * weight
-        place, offset = places_of(sparse.offset, rows)
-        score += sum_rows(weights.sparse[sparse.feature[place]] * sparse.value[place], offset)
-        order = np.argsort(-score, kind="stable")
-        return rows[order], score[order]
-
     def decode(
         self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
     ) -> KBest:
         """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
         if finder is not None:
             raise InputError("lists have no forest to search for hope and fear; use candidates: k-best")
+
         table = self._table
-        rows, score = self.ranked(sentence, weights)
-        rows = rows[:k]
+        every = np.arange(*table.offset[sentence : sentence + 2])
+        score = dense_scores(table.dense[every], weights.dense)
+        score += table.sparse_rows.take(every).scores_of(weights.sparse)
+        best = np.argsort(-score, kind="stable")[:k]
+
+        rows = every[best]
         sparse, statistics = table.sparse_rows.take(rows), table.statistics
         matches, length = (array[rows].astype(np.int64) for array in statistics[:2])
         return KBest(
             NO_WORDS,
             np.zeros(rows.shape[0] + 1, np.int64),
-            score[: rows.shape[0]],
+            score[best],
             table.dense[rows],
             sparse.feature,
             sparse.value,

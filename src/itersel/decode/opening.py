@@ -1,4 +1,4 @@
-"""What learners and tuners translate: shards with a language model, or lists of another decoder."""
+"""What learners learn from: shards, decoded with a language model, or another decoder's lists."""
 
 from __future__ import annotations
 

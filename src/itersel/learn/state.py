@@ -1,7 +1,4 @@
-"""The weights in training: by name, as vectors of a shard, and in files.
-
-The file of a shard has the weights to mix, and the state from which the shard continues in the next epoch.
-"""
+"""The weights in training: by name, and as vectors of a shard."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Part(NamedTuple):
 def shard_file(
     path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int
 ) -> Part:
-    """Return a file of a shard, whose sentences are decoded with a language model; None if it has lists.
+    """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
     at most the learner's delay are used.

@@ -1,4 +1,4 @@
-"""From what a shard is trained in an epoch, what results, and the files of both."""
+"""Input and output of training a shard for one epoch, and their files."""
 
 from __future__ import annotations
 

@@ -135,6 +135,11 @@ def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
     return _table(path, arrays, attributes), arrays["hash"]
 
 
+def has_sparse(path: FilePath) -> bool:
+    """Return whether any translation has a sparse feature."""
+    return bool(read_arrays(path, FORMAT, ("feature_key",))[0]["feature_key"].shape[0])
+
+
 def read_sparse(path: FilePath) -> SparseRows:
     """Read the sparse features; keys are in the order of the file, not ascending."""
     return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])

@@ -1,4 +1,4 @@
-"""A shard to learn from of the lists that `itersel.lists.sharding` has cut."""
+"""A training shard, built from lists cut by `itersel.lists.sharding`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import DENSE_NAMES, read_numbers
-from itersel.lists.reading import read_lists, with_statistics, without_duplicates
+from itersel.lists.counting import with_statistics
+from itersel.lists.numbers import read_numbers
+from itersel.lists.reading import read_lists, without_duplicates
+from itersel.lists.sharding import DENSE_NAMES
 from itersel.lists.table import ListTable
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines

@@ -1,4 +1,4 @@
-"""The lists of all shards and iterations joined in one table; sparse features stay in the files."""
+"""The lists of all shards and iterations in one table; sparse features stay in the files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal
-from itersel.lists.files import FORMAT, GIVEN, ListFile, read_dense, read_header, read_sparse
-from itersel.lists.table import DIGITS, ListTable, SparseRows, check_matches, no_sparse_rows
+from itersel.lists.files import FORMAT, GIVEN, ListFile, has_sparse, read_dense, read_header, read_sparse
+from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows, rounded
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.strings import concatenate, offsets_of, places_of, string_table
@@ -30,13 +30,16 @@ def find_files(
     """Read the headers of files in any order, and return them by shard and iteration.
 
     There must be one file for each shard, from 0, and each of the iterations, with the same settings. Lists
-    of another decoder are the same in all iterations, and there is only one file for each shard.
+    of another decoder are the same in all iterations; there is one file for each of as many shards of a text,
+    which may have more, such as those of other tasks.
     """
     place = attrgetter("shard", "iteration")
     files = sorted((read_header(path, format) for path in paths), key=place)
+    numbers: Sequence[int] = range(shards)
     if files and all(file.iteration == GIVEN for file in files):
         iterations = range(GIVEN, GIVEN + 1)
-    wanted, found = set(product(range(shards), iterations)), list(map(place, files))
+        numbers = [file.shard for file in files] if len(files) == shards else numbers
+    wanted, found = set(product(numbers, iterations)), list(map(place, files))
     for missing in sorted(wanted.difference(found)):
         raise InputError(
             f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
@@ -52,8 +55,9 @@ def find_files(
         if number and found[number] == found[number - 1]:
             other = os.fspath(files[number - 1].path)
             raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
+    first_of: dict[int, ListFile] = {}
     for file in files:
-        first = files[file.shard * len(iterations)]  # of the shard
+        first = first_of.setdefault(file.shard, file)
         for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentences", first)):
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
@@ -70,7 +74,7 @@ class SparseFiles(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether no translation in the files has a sparse feature."""
-        return all(read_sparse(file.path).is_empty for file in self.files)
+        return not any(has_sparse(file.path) for file in self.files)
 
     def take(self, rows: Int64s) -> SparseRows:
         """Return the features of some translations, in any order."""
@@ -159,11 +163,9 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
             *((*table.statistics, table.dense, table.quality) for table in tables), strict=True
         )
     )
-    # + 0.0 turns -0.0 into 0.0
-    dense = np.round(dense, DIGITS) + 0.0
     joined = first._replace(
         offset=offset,
-        dense=dense,
+        dense=rounded(dense),
         sparse=no_sparse_rows(kept.shape[0]),
         statistics=Statistics(matches, length, closest),
         quality=quality,

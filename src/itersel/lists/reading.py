@@ -10,13 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.bleu.references import join_references
-from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
 from itersel.corpus.text import find_control, split_words
-from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.lines import LineParser, check_present, checked_numbers, translation_lines, value_names
+from itersel.lists.lines import LineParser, check_present, translation_lines, value_names
+from itersel.lists.numbers import checked_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.strings import offsets_of, string_table
@@ -28,7 +26,7 @@ DenseFinder = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
 
 
 class ReadLists(NamedTuple):
-    """Lists in a table, and how they stand in the files. Shape: H translations."""
+    """Lists in a table, and their positions in the files. Shape: H translations."""
 
     table: ListTable
     row: Int64s  # (H): position of each translation in the files, one after the other
@@ -192,40 +190,6 @@ def without_duplicates(lists: ReadLists) -> ReadLists:
     table = lists.table
     hashes = hash_rows(table)
     return lists.take(first_of_equal(table.sentence, hashes))
-
-
-def with_statistics(
-    table: ListTable, words: Callable[[Sequence[str]], Sequence[str]], references: Sequence[Sequence[str]]
-) -> ListTable:
-    """Return the table with what BLEU needs: matches with the references, and lengths.
-
-    `words` tokenises lines, of text and references; without references, only lengths are counted.
-    """
-    numbers = WordNumbers()
-
-    def numbered(lines: Sequence[str]) -> Side:
-        return number_words([split_words(line) for line in words(lines)], numbers)
-
-    word, offset = numbered(table.text.to_list())
-    length = np.diff(offset).astype(np.int32)
-    matches = np.zeros((length.shape[0], ORDER), np.int32)
-    closest = np.zeros(length.shape[0], np.int32)
-    if not references:
-        return table._replace(statistics=Statistics(matches, length, closest))
-    joined = join_references([numbered(lines) for lines in references])
-    for sentence in range(table.sentence_count):
-        begin, end = table.offset[sentence : sentence + 2]
-        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
-        matches[begin:end] = ngram_matches(word, ends, found)
-        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
-    reference_offset = joined.sentence_offset
-    if not reference_offset.shape[0]:
-        reference_offset = np.arange(table.sentence_count + 1)
-    return table._replace(
-        statistics=Statistics(matches, length, closest),
-        reference_length=np.diff(joined.offset),
-        reference_offset=reference_offset,
-    )
 
 
 def short_name(paths: Sequence[FilePath]) -> str:

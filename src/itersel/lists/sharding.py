@@ -16,7 +16,8 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import DENSE_NAMES, LineParser, check_present, checked_quality, translation_lines
+from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.lists.numbers import checked_quality
 from itersel.lists.reading import find_dense
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -24,6 +25,8 @@ from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 from itersel.vectors.feature_names import MAX_DENSE
 
+# File with the names of the dense features, the same for all shards.
+DENSE_NAMES = "dense.txt"
 # Characters that wait to be written.
 WAITING = 1 << 26
 

@@ -1,7 +1,7 @@
 """Translations of sentences in a table: features, what they are scored by, and perhaps their text.
 
-A table is made by a decoder (`itersel.tune.generate`), of the lists of another decoder
-(`itersel.lists.reading`), or of the lists of several shards and iterations (`itersel.lists.joining`).
+A table is read from the text of another decoder's lists (`itersel.lists.reading`), from a file
+(`itersel.lists.files`), or from the files of all shards and iterations (`itersel.lists.joining`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ class SparseRows(NamedTuple):
 
     def scores(self, weights: Weights) -> Float64s:
         """Return the scores of all translations, float64 (H); features without a weight count 0."""
-        return sum_rows(find_weights(weights, self.key)[self.feature] * self.value, self.offset)
+        return self.scores_of(find_weights(weights, self.key))
+
+    def scores_of(self, weight: Float64s) -> Float64s:
+        """Return the scores of all translations, float64 (H), given the weight of each feature (F)."""
+        return sum_rows(weight[self.feature] * self.value, self.offset)
 
 
 def sparse_rows(
@@ -146,7 +150,7 @@ class ListTable(NamedTuple):
 
     @property
     def has_references(self) -> bool:
-        """Whether anything can be learned from the table."""
+        """Whether anything can be learned from the table: there are references, or a quality."""
         return bool(self.reference_length.shape[0] or self.quality.shape[0])
 
     @property
@@ -177,10 +181,7 @@ class ListTable(NamedTuple):
 
     def scores(self, weights: Weights) -> Float64s:
         """Return the model score of each translation, float64 (H); features without a weight count 0."""
-        score = np.zeros(self.translation_count)
-        # not a matrix product, whose order of additions depends on the processor
-        for column, weight in zip(self.dense.T, find_named(weights, self.dense_names), strict=True):
-            score += column * weight
+        score = dense_scores(self.dense, find_named(weights, self.dense_names))
         return score + self.sparse.scores(weights)
 
     def best(self, score: Float64s) -> float:
@@ -206,6 +207,21 @@ class ListTable(NamedTuple):
 
 def _means(value: NDArray[np.integer], offset: Int64s) -> Float64s:
     return np.asarray(np.add.reduceat(value, offset[:-1]) / np.diff(offset), np.float64)
+
+
+def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
+    """Return the scores of dense features (H, C), given the weight of each (C): float64 (H)."""
+    score = np.zeros(dense.shape[0])
+    # not a matrix product, whose order of additions depends on the processor
+    for column, one in zip(dense.T, weight, strict=True):
+        score += column * one
+    return score
+
+
+def rounded(dense: Float64s) -> Float64s:
+    """Return dense features as tuners need them; see `DIGITS`."""
+    # + 0.0 turns -0.0 into 0.0
+    return np.round(dense, DIGITS) + 0.0
 
 
 def count_closest(

@@ -26,7 +26,7 @@ from itersel.storage.strings import offsets_of, places_of, sum_rows
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.generate import SUM, write_shard_rows
 from itersel.tune.line_kernels import project
-from itersel.tune.mert import Candidates, LineSearch, squared_deviation
+from itersel.tune.mert import Candidates, ExactSearch, squared_deviation
 from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def read_forests(path: FilePath, columns: int) -> Forests:
     return forests
 
 
-class ForestSearch(LineSearch):
+class ForestSearch(ExactSearch):
     """Line search over the forests of each shard and iteration.
 
     The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same

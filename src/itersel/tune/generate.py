@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itersel.config.search import ListSettings
+from itersel.decode.output import text_of
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_translations
 from itersel.lists.files import FORMAT, header_attributes
-from itersel.lists.table import DIGITS
+from itersel.lists.table import rounded
 from itersel.run.progress import progress
 from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5_rows import RowWriter, write_rows
@@ -87,11 +88,7 @@ def generate_lists(
             found = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)
             matches, length = found.matches(references)
-            offset = found.word_offset
-            texts = (
-                " ".join(words[i] for i in found.word[slice(*offset[row : row + 2])])
-                for row in range(length.shape[0])
-            )
+            texts = (text_of(found, row, words) for row in range(length.shape[0]))
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
             used += fresh.tolist()
@@ -109,7 +106,7 @@ def generate_lists(
                         found.feature_value,
                         found.feature_offset,
                     ),
-                    "dense": np.round(found.dense, DIGITS) + 0.0,  # turns -0.0 into 0.0
+                    "dense": rounded(found.dense),
                     "feature": place[found.feature],
                     "feature_value": found.feature_value,
                     "feature_offset": found.feature_offset[1:],

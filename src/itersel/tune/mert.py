@@ -1,6 +1,6 @@
 """Minimum error rate training (Och 2003): a series of exact line searches that maximise corpus BLEU.
 
-A `LineSearch`, over k-best lists or forests, computes BLEU at every point of a line (`LineSearch.intervals`).
+An `ExactSearch`, over lists or forests, computes BLEU, or another quality, at every point of a line.
 `climb` searches along each feature's axis and some random directions, moves as soon as BLEU improves, and
 stops after a round without improvement. It is run from the start weights and from random points, and the best
 result is kept.
@@ -49,8 +49,8 @@ class Candidates(NamedTuple):
     quality: Float64s = np.zeros(0)
 
 
-class LineSearch(ABC):
-    """Corpus BLEU, or mean quality, of the best translations under given weights."""
+class ExactSearch(ABC):
+    """The quality (BLEU of the corpus, or a mean) of the best translations at every point of a line."""
 
     # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
     scale: Float64s
@@ -77,13 +77,13 @@ class LineSearch(ABC):
         value = first + np.cumsum(quality[:, 1] - quality[:, 0])[last] / start.shape[0]
         return np.append(-np.inf, place[last]), np.append(first, value)
 
-    def bleu(self, weights: Float64s) -> float:
-        """Return BLEU, between 0 and 1, of the best translations under `weights`."""
+    def quality(self, weights: Float64s) -> float:
+        """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
         found = self.candidates(weights, np.zeros_like(weights))
         return best_bleu(found.intercept, found.offset, found.statistics)
 
 
-class ListSearch(LineSearch):
+class ListSearch(ExactSearch):
     """Line search over merged k-best lists."""
 
     def __init__(self, table: ListTable) -> None:
@@ -97,8 +97,8 @@ class ListSearch(LineSearch):
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def bleu(self, weights: Float64s) -> float:
-        """Return BLEU, or the mean quality, of the best translations under `weights`."""
+    def quality(self, weights: Float64s) -> float:
+        """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
         return self._table.best(self.candidates(weights, np.zeros_like(weights)).intercept)
 
     def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
@@ -134,18 +134,19 @@ def choose_point(begin: Float64s, bleu: Float64s) -> tuple[float, float]:
         # if 0 is itself a bend, translations are tied there, and it belongs to neither interval
         point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
-    bleu = np.where(is_wide, bleu, -1.0)
+    # qualities may be negative
+    bleu = np.where(is_wide, bleu, -np.inf)
     best = np.flatnonzero(bleu == bleu.max())
     chosen = best[np.argmin(np.abs(point[best]))]
     return float(point[chosen]), float(bleu[chosen])
 
 
 def tune_mert(
-    search: LineSearch, start: Float64s, settings: Mert, seed: tuple[int, ...]
+    search: ExactSearch, start: Float64s, settings: Mert, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
-    """Search for the weights with the highest BLEU.
+    """Search for the weights with the highest quality.
 
-    Returns weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU.
+    Returns weights, float64 (C), whose magnitudes sum to 1 (the scale affects nothing), and their quality.
     Features that never vary within a sentence keep their start weights, before scaling.
     """
     varies = search.scale > 0
@@ -165,13 +166,13 @@ def tune_mert(
 
 
 def climb(
-    search: LineSearch, start: Float64s, directions: Callable[[], Sequence[Float64s]]
+    search: ExactSearch, start: Float64s, directions: Callable[[], Sequence[Float64s]]
 ) -> tuple[Float64s, float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
-    `directions` returns those of a round. Returns weights, float64 (C), and BLEU between 0 and 1.
+    `directions` returns those of a round. Returns weights, float64 (C), and their quality.
     """
-    weights, bleu = start.copy(), search.bleu(start)
+    weights, bleu = start.copy(), search.quality(start)
     for _ in range(MAX_ROUNDS):
         before = bleu
         for direction in directions():
@@ -181,14 +182,14 @@ def climb(
     return weights, bleu
 
 
-def move(search: LineSearch, weights: Float64s, bleu: float, direction: Float64s) -> tuple[Float64s, float]:
+def move(search: ExactSearch, weights: Float64s, bleu: float, direction: Float64s) -> tuple[Float64s, float]:
     """Move from weights with this BLEU to the best point on a line if it is better; return both there."""
     point, expected = choose_point(*search.intervals(weights, direction))
     if expected <= bleu + MIN_GAIN:
         return weights, bleu
     moved = weights + point * direction
     # if two translations score the same except for rounding errors, the expected BLEU may be too high
-    found = search.bleu(moved)
+    found = search.quality(moved)
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 

@@ -12,9 +12,10 @@ from itersel.config.learners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
-from itersel.lists.lines import checked_quality
-from itersel.lists.reading import ReadLists, read_lists, short_name, with_statistics, without_duplicates
-from itersel.lists.table import DIGITS, ListTable, check_matches
+from itersel.lists.counting import with_statistics
+from itersel.lists.numbers import checked_quality
+from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
+from itersel.lists.table import ListTable, check_matches, rounded
 from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -191,7 +192,7 @@ def _read_lists(
         tokenized = [["" if line is None else prepared(line) for line in text] for text in texts]
     count = read.row.shape[0]
     read = without_duplicates(read)
-    table = read.table._replace(dense=np.round(read.table.dense, DIGITS) + 0.0)  # turns -0.0 into 0.0
+    table = read.table._replace(dense=rounded(read.table.dense))
     if table.dense.shape[1] > MAX_SEARCHED:
         why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
         raise InputError(f"has {table.dense.shape[1]} features; {why}", short_name(paths))

@@ -29,9 +29,9 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
     statistics, longest = table.statistics, table.longest_reference
     for sentence in range(table.sentence_count):
         begin, end = table.offset[sentence : sentence + 2]
-        bleu = table.quality[begin:end]
+        quality = table.quality[begin:end]
         if not table.quality.shape[0]:
-            bleu = score_hypotheses(
+            quality = score_hypotheses(
                 VARIANTS[settings.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
@@ -39,7 +39,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
-        pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference / 100) + begin)
+        pairs.append(pro_pairs(quality, (*seed, sentence), settings.max_difference / 100) + begin)
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
         what = "quality" if table.quality.shape[0] else "sentence BLEU"

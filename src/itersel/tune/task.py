@@ -14,7 +14,7 @@ import numpy as np
 from itersel.config.learners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.lists.files import ListFile
-from itersel.lists.table import DIGITS, ListTable, SparseRows, no_sparse_rows
+from itersel.lists.table import ListTable, SparseRows, no_sparse_rows, rounded
 from itersel.storage.arrays import Float64s
 from itersel.tune.generate import SUM
 from itersel.tune.mert import axis
@@ -147,9 +147,9 @@ def with_sums(table: ListTable, sums: Sequence[Weights]) -> ListTable:
     """Return lists in which sparse features are summed with each of the weights; each sum is a column."""
     if not sums:
         return table
-    columns = [np.round(table.sparse.scores(weights), DIGITS) for weights in sums]
+    columns = [table.sparse.scores(weights) for weights in sums]
     return table._replace(
-        dense=np.column_stack((table.dense, *columns)),
+        dense=np.column_stack((table.dense, rounded(np.column_stack(columns)))),
         dense_names=(*table.dense_names, *(SUM, LAST_SUM)[: len(sums)]),
         sparse=no_sparse_rows(table.translation_count),
     )

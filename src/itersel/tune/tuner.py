@@ -57,10 +57,12 @@ def tune(
 ) -> Tuned:
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
-    There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; with
-    forests and `sum_sparse`, only `iteration`, because they contain the sums for the weights that they were
-    decoded with. `before` are the weights that the newest lists were decoded with (default: those of the
-    first iteration), `last` those of the previous epoch; see `Task`.
+    There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; of
+    another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
+    because they contain the sums for the weights that they were decoded with.
+
+    `before` are the weights that the newest lists were decoded with (default: those of the first iteration),
+    `last` those of the previous epoch; see `Task`.
     """
     name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
     if before is None and iteration > 1:

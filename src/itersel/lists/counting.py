@@ -1,0 +1,47 @@
+"""What BLEU needs of lists: lengths, and matches with the references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from itersel.bleu.references import join_references
+from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
+from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
+from itersel.lists.table import ListTable
+
+
+def with_statistics(
+    table: ListTable, words: Callable[[Sequence[str]], Sequence[str]], references: Sequence[Sequence[str]]
+) -> ListTable:
+    """Return the table with what BLEU needs: matches with the references, and lengths.
+
+    `words` tokenises lines, of text and references; without references, only lengths are counted.
+    """
+    numbers = WordNumbers()
+
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words([split_words(line) for line in words(lines)], numbers)
+
+    word, offset = numbered(table.text.to_list())
+    length = np.diff(offset).astype(np.int32)
+    matches = np.zeros((length.shape[0], ORDER), np.int32)
+    closest = np.zeros(length.shape[0], np.int32)
+    if not references:
+        return table._replace(statistics=Statistics(matches, length, closest))
+    joined = join_references([numbered(lines) for lines in references])
+    for sentence in range(table.sentence_count):
+        begin, end = table.offset[sentence : sentence + 2]
+        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
+        matches[begin:end] = ngram_matches(word, ends, found)
+        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
+    reference_offset = joined.sentence_offset
+    if not reference_offset.shape[0]:
+        reference_offset = np.arange(table.sentence_count + 1)
+    return table._replace(
+        statistics=Statistics(matches, length, closest),
+        reference_length=np.diff(joined.offset),
+        reference_offset=reference_offset,
+    )
