@@ -19,6 +19,7 @@ from itersel.corpus.statistics import read_statistics
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import InputError
 from itersel.lists.files import read_table, write_table
+from itersel.lists.joining import find_files, join_files
 from itersel.lists.sharding import find_lists, shard_lists, summarise
 from itersel.storage.files import read_lines
 from itersel.vectors.weights import make_weights, read_weights
@@ -209,6 +210,50 @@ def test_tuners_read_whole_lists(folder, tuner):
             found = read_weights(folder / "w").to_dict()
             lead = found["LM"] + found.get("y", 0.0) - found.get("x", 0.0)
             assert lead * sign > 0
+
+
+def test_shards_are_joined(folder):
+    """By shard; dense features are rounded, so that those that differ by the order of a sum are equal."""
+    unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
+    write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
+    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2, seed=7)
+    table = join_files(find_files([import_shard(folder, shard) for shard in (1, 0)], 2, range(4, 6)))
+    parts = [read_table(folder / f"{shard}.h5") for shard in range(2)]
+    dense = [value for part in parts for value in part.dense[:, 0].tolist()]
+    assert table.dense[:, 0].tolist() == [round(value, 9) for value in dense] != dense
+    assert table.quality.tolist() == [value for part in parts for value in part.quality.tolist()]
+    assert table.sentence_count == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"quality": np.zeros(0)}, "1.h5: either this file or .*0.h5 has no quality"),
+        ({"reference_length": np.zeros(0, int)}, "1.h5: either this file or .*0.h5 has no references"),
+        ({}, "1.h5: differs from .*0.h5 in its settings"),
+    ],
+)
+def test_shards_that_do_not_belong_together(folder, change, message):
+    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
+    paths = [import_shard(folder, shard) for shard in range(2)]
+    settings_of = {"language": None if change else "en", "protected": []}
+    write_table(paths[1], read_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
+    with pytest.raises(InputError, match=message):
+        join_files(find_files(paths, 2, range(1, 2)))
+
+
+def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
+    cut(folder)
+    paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), shard=1)]
+    with pytest.raises(InputError, match="no file for shard 0, iteration 1 among 2 files"):
+        find_files(paths, 2, range(1, 2))
+
+
+def test_mean_length_without_references(folder):
+    cut(folder)
+    table = read_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
+    assert table.mean_reference.tolist() == [2, 2, 1, 2]
+    assert not table.has_references
 
 
 def test_tuners_read_some_shards_of_a_text(folder, refused):

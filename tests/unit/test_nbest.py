@@ -9,7 +9,7 @@ from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.lists.reading import read_lists
+from itersel.lists.reading import read_lists, without_duplicates
 from itersel.lists.rescoring import rescored_lines
 from itersel.lists.weights import read_weights, write_weights
 from itersel.vectors.weights import make_weights
@@ -63,8 +63,16 @@ def test_several_files_are_merged_by_sentence(tmp_path):
     assert lists.row.tolist() == [1, 2, 0, 3]
     assert [features(lists, row) for row in range(4)] == [{"x": 2}, {"x": 4, "y": 3}, {"x": 1}, {"y": 5}]
     # ascending in each row, whatever comes first in the list
-    sparse = read_lists([first, second], 2, dense=lambda names, sizes: []).table.sparse_rows
+    sparse = lists.table.sparse_rows
     assert all((np.diff(sparse.feature[a:b]) > 0).all() for a, b in pairwise(sparse.offset))
+
+
+def test_a_value_of_0_is_none(tmp_path):
+    lines = ("0 ||| a ||| x=1 y=0", "0 ||| a ||| x=1", "0 ||| a ||| z=-0 x=1", "0 ||| a ||| x=1 y=1")
+    for dense in ((), ("x",), ("x", "y", "z")):
+        lists = read_lists([write(tmp_path / "list", *lines)], dense=lambda names: dense)  # noqa: B023
+        assert without_duplicates(lists).row.tolist() == [0, 3]
+        assert lists.names == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +139,7 @@ def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
     found = read_lists([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
     again = read_lists([lists], scores={"lm": np.array([-1, -2, -3])})
-    assert again.table.dense.tolist() == found.table.dense.tolist()
+    assert again.table.sparse_rows.value.tolist() == found.table.sparse_rows.value.tolist()
     assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
     assert found.table.scores(make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
 

@@ -172,7 +172,7 @@ def resolved(config: Config) -> Config:
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, mixing, held_out = experiment.tasks, experiment.mixing, experiment.held_out
     # not forests, nor whole lists of another decoder
-    has_lists_to_cut = not experiment.learner.reads_forests and not (
+    uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
     )
     if tasks.language_model_folds is None:
@@ -185,7 +185,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
     return replace(
         experiment,
-        k_best=experiment.k_best or config.decoder.k_best if has_lists_to_cut else None,
+        k_best=experiment.k_best or config.decoder.k_best if uses_k_best else None,
         seed=experiment.seed or config.seed,
         tasks=tasks,
         mixing=mixing,

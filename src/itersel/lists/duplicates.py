@@ -11,7 +11,7 @@ from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 
 # Sums of the same values in a different order differ only after these decimal places.
-DIGITS = 6
+EQUAL_DIGITS = 6
 
 
 def hash_translations(
@@ -23,7 +23,7 @@ def hash_translations(
     numbers, are hashed, so hashes are the same in all files.
     """
     # + 0.0 turns -0.0 into 0.0
-    dense, value = np.round(dense, DIGITS) + 0.0, np.round(value, DIGITS) + 0.0
+    dense, value = np.round(dense, EQUAL_DIGITS) + 0.0, np.round(value, EQUAL_DIGITS) + 0.0
     hashes = np.empty((dense.shape[0], 2), np.uint64)
     ends = offset.tolist()
     for row, text in enumerate(texts):
@@ -40,7 +40,8 @@ def hash_rows(table: ListTable) -> UInt64s:
     """Return the hashes of the translations of a table with text, uint64 (H, 2)."""
     sparse = table.sparse_rows
     key = sparse.key[sparse.feature]
-    return hash_translations(table.text.to_list(), table.dense, key, sparse.value, sparse.offset)
+    texts = map(table.text.get, range(table.text.count))
+    return hash_translations(texts, table.dense, key, sparse.value, sparse.offset)
 
 
 def first_of_equal(sentence: Int64s, hashes: UInt64s) -> Int64s:

@@ -20,7 +20,7 @@ from itersel.errors import FilePath, InputError, checked
 from itersel.lists.duplicates import hash_rows
 from itersel.lists.table import ListTable, SparseRows, count_closest, no_sparse_rows, sparse_rows
 from itersel.storage.arrays import UInt64s
-from itersel.storage.formats import Array, FileFormat, damaged_file, numbers, offsets, strings
+from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import StringTable
 
@@ -101,8 +101,13 @@ def header_attributes(
     }
 
 
-def write_table(path: FilePath, table: ListTable, shard: int = 0) -> None:
-    """Write the lists of a shard that another decoder has made, whole or not at all."""
+def write_table(
+    path: FilePath, table: ListTable, shard: int = 0, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Write the lists of a shard that another decoder has made, whole or not at all.
+
+    `settings` have made the table; only lists with the same settings are tuned on together.
+    """
     sparse = table.sparse_rows
     has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
     is_grouped = table.reference_length.shape[0] > 0 and not has_one_each
@@ -125,7 +130,7 @@ def write_table(path: FilePath, table: ListTable, shard: int = 0) -> None:
         "feature_name": sparse.name.data,
         "feature_name_offset": sparse.name.offset,
     }
-    attributes = header_attributes("lists", shard, GIVEN, {}, "", table.dense_names)
+    attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
     write_arrays(path, FORMAT, arrays, attributes)
 
 
@@ -155,7 +160,7 @@ def read_table(path: FilePath, features: str = "all", has_text: bool = False) ->
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
     if features == "all":
-        table = table._replace(sparse=sparse_rows(*_sparse(arrays)))
+        table = table._replace(sparse=_checked_sparse(path, arrays))
     if has_text:
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be translated with", path)
@@ -167,6 +172,19 @@ def count_sentences(path: FilePath) -> int:
     """Return the number of sentences without reading the lists."""
     arrays, _ = read_arrays(path, FORMAT, ("sentence_offset", "length"))
     return int(arrays["sentence_offset"].shape[0]) - 1
+
+
+def _checked_sparse(path: FilePath, arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
+    """Return the sparse features with ascending keys, each once in a translation."""
+    found = sparse_rows(*_sparse(arrays))
+    if found.key.shape[0] < arrays["feature_key"].shape[0]:
+        raise damaged(path, "feature_key", "contains a key twice")
+    is_rising = np.diff(found.feature) > 0
+    begins = found.offset[1:-1]
+    is_rising[begins[(begins > 0) & (begins < found.feature.shape[0])] - 1] = True
+    if not is_rising.all():
+        raise damaged(path, "feature", "contains a feature twice in a translation")
+    return found
 
 
 def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:

@@ -28,7 +28,7 @@ def import_lists(
     cut = DeclaredFolder(folder)
     ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
     dense = read_lines(cut.checked(DENSE_NAMES))
-    read = read_lists([cut.checked(f"{number}.lists.gz")], ids=ids, dense=lambda names, sizes: dense)
+    read = read_lists([cut.checked(f"{number}.lists.gz")], ids=ids, dense=lambda names: dense)
     texts: list[list[str]] = []
     while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
         texts.append(read_lines(cut.checked(reference)))

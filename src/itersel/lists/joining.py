@@ -126,11 +126,13 @@ def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
     parts: list[ListTable] = []
     origins: list[Int64s] = []
     base = 0
-    for shard in sorted({file.shard for file in files}):
+    shards = sorted({file.shard for file in files})
+    for shard in shards:
         part, origin, rows = _join_shard([file for file in files if file.shard == shard])
         parts.append(part)
         origins.append(origin + base)
         base += rows
+    _check_alike(parts, [next(file.path for file in files if file.shard == shard) for shard in shards])
     table = _concatenate(parts)
     if table.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
@@ -171,6 +173,17 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
         quality=quality,
     )
     return joined, kept, sentence.shape[0]
+
+
+def _check_alike(tables: Sequence[ListTable], paths: Sequence[FilePath]) -> None:
+    """Raise an InputError if only some tables with sentences have a quality, or references."""
+    first = next((number for number, table in enumerate(tables) if table.sentence_count), 0)
+    for table, path in zip(tables, paths, strict=True):
+        for what, name in (("quality", "quality"), ("references", "reference_length")):
+            columns = getattr(table, name), getattr(tables[first], name)
+            if table.sentence_count and bool(columns[0].shape[0]) != bool(columns[1].shape[0]):
+                why = f"either this file or {os.fspath(paths[first])} has no {what}"
+                raise InputError(f"{why}; recreate one of them", path)
 
 
 def _concatenate(tables: Sequence[ListTable]) -> ListTable:

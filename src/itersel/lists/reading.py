@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.lines import LineParser, check_present, translation_lines, value_names
+from itersel.lists.lines import LineParser, check_present, translation_lines
 from itersel.lists.numbers import checked_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
-from itersel.storage.strings import offsets_of, string_table
-from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME
+from itersel.storage.strings import StringTable, offsets_of, string_table
 from itersel.vectors.features import feature_keys
 
-# Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.
-DenseFinder = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
+# Chooses the dense features, given the names of all.
+DenseChooser = Callable[[Sequence[str]], Sequence[str]]
 
 
 class ReadLists(NamedTuple):
@@ -48,36 +47,27 @@ class ReadLists(NamedTuple):
         )
 
 
-def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells.
-
-    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
-    """
-    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
-    if blocks:
-        return [name for name in names if name in blocks]
-    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
-
-
 def read_lists(
     paths: Sequence[FilePath],
     sentences: int | None = None,
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
-    dense: DenseFinder = find_dense,
+    dense: DenseChooser = lambda names: (),
+    words: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
     By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
     are further features: a number for each translation, in the order of the lists, in a file or an array.
-    Features that `dense` does not choose are sparse. With `has_lines`, the lines are kept, too.
+    Features that `dense` does not choose are sparse. `words` changes each text, for instance by tokenising
+    it. With `has_lines`, the lines are kept, too.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
     parser = LineParser()
-    found = _collect(paths, parser, has_lines)
-    translations = len(found.text)
+    found = _collect(paths, parser, words, has_lines)
+    translations = found.text.count
     place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
     order = np.argsort(place, kind="stable")
     columns = _read_scores(parser, scores or {}, translations)
@@ -90,10 +80,8 @@ def read_lists(
     value = np.append(found.value, np.ravel(columns))
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
-    table = _split_features(rank[row], feature, value, translations, names, dense(names, parser.sizes))
-    table = table._replace(
-        offset=offsets_of(np.bincount(place)), text=string_table(found.text[i] for i in order.tolist())
-    )
+    table = _split_features(rank[row], feature, value, translations, names, dense(names))
+    table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
     lines = [found.line[i] for i in order.tolist()] if has_lines else []
     return ReadLists(table, order, lines, names, parser.sizes)
 
@@ -103,21 +91,26 @@ class _Collected(NamedTuple):
 
     line: list[str]
     sentence: Int64s
-    text: list[str]
+    text: StringTable
     size: Int64s  # number of features of each translation
     feature: Int32s  # of all translations
     value: Float64s
 
 
-def _collect(paths: Sequence[FilePath], parser: LineParser, has_lines: bool) -> _Collected:
-    lines, texts, sentence = list[str](), list[str](), array("q")
+def _collect(
+    paths: Sequence[FilePath], parser: LineParser, words: Callable[[str], str], has_lines: bool
+) -> _Collected:
+    lines, sentence = list[str](), array("q")
+    # strings would need a multiple of the memory
+    text, end = bytearray(), array("q", [0])
     count, feature, value = array("q"), array("i"), array("d")
     for path in paths:
         for number, line in translation_lines(path):
             found = parser.parse(line, path, number)
             if has_lines:
                 lines.append(line)
-            texts.append(found.text)
+            text += words(found.text).encode()
+            end.append(len(text))
             sentence.append(found.sentence)
             count.append(len(found.features))
             feature.extend(parser.numbers[name] for name in found.features)
@@ -125,7 +118,7 @@ def _collect(paths: Sequence[FilePath], parser: LineParser, has_lines: bool) -> 
     return _Collected(
         lines,
         np.frombuffer(sentence, np.int64),
-        texts,
+        StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
         np.frombuffer(count, np.int64),
         np.frombuffer(feature, np.int32),
         np.frombuffer(value, np.float64),
@@ -177,7 +170,9 @@ def _split_features(
     # sparse features are numbered without the dense ones
     is_sparse = column_of < 0
     place = np.cumsum(is_sparse) - 1
-    row, feature, value = row[~is_dense], place[feature[~is_dense]], value[~is_dense]
+    # 0 is as good as no value, and must not tell equal translations apart
+    is_kept = ~is_dense & (value != 0)
+    row, feature, value = row[is_kept], place[feature[is_kept]], value[is_kept]
     order = np.argsort(row, kind="stable")
     table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)
     offset = offsets_of(np.bincount(row, minlength=translations))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +16,13 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.lists.lines import LineParser, check_present, translation_lines, value_names
 from itersel.lists.numbers import checked_quality
-from itersel.lists.reading import find_dense
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
-from itersel.vectors.feature_names import MAX_DENSE
+from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 
 # File with the names of the dense features, the same for all shards.
 DENSE_NAMES = "dense.txt"
@@ -48,6 +47,17 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
             inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
         found += inside
     return found
+
+
+def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells.
+
+    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    """
+    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
+    if blocks:
+        return [name for name in names if name in blocks]
+    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
 
 
 def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:

@@ -151,7 +151,7 @@ class ListTable(NamedTuple):
     @property
     def has_references(self) -> bool:
         """Whether anything can be learned from the table: there are references, or a quality."""
-        return bool(self.reference_length.shape[0] or self.quality.shape[0])
+        return bool(self.reference_length.any() or self.quality.shape[0])
 
     @property
     def longest_reference(self) -> Int64s:

@@ -173,34 +173,34 @@ def _read_lists(
     if not references and metric is not None:
         raise InputError(f"quality {metric} needs references")
     texts = checked_references(references)
-    # a tuner that searches along axes has no others than dense features; for others, there is no difference
-    read = read_lists(
-        paths,
-        len(texts[0]) if texts else None,
-        scores,
-        dense=lambda names, _: names if tuner.searches else (),
-    )
-    tokenized: list[list[str]] = []
-    if metric is not None and is_bleu(metric):
-        is_lowercased = METRICS[metric].is_lowercased
+    uses_bleu = metric is not None and is_bleu(metric)
+    is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
-        def prepared(line: str) -> str:
-            return words(line.lower() if is_lowercased else line)
+    def dense(names: Sequence[str]) -> Sequence[str]:
+        """Choose all features for a tuner that searches along axes; for others, there is no difference."""
+        if tuner.searches and len(names) > MAX_SEARCHED:
+            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+            raise InputError(f"has {len(names)} features; {why}", short_name(paths))
+        return names if tuner.searches else ()
 
-        spaced = string_table(map(prepared, read.table.text.to_list()))
-        read = read._replace(table=read.table._replace(text=spaced))
-        tokenized = [["" if line is None else prepared(line) for line in text] for text in texts]
+    def prepared(line: str) -> str:
+        """Return a line as BLEU sees it; other metrics see it as it is."""
+        return words(line.lower() if is_lowercased else line) if uses_bleu else line
+
+    read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
     count = read.row.shape[0]
     read = without_duplicates(read)
     table = read.table._replace(dense=rounded(read.table.dense))
-    if table.dense.shape[1] > MAX_SEARCHED:
-        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-        raise InputError(f"has {table.dense.shape[1]} features; {why}", short_name(paths))
+
     if metric is None:
         table = table._replace(quality=checked_quality(quality, count)[read.row])
-    elif not is_bleu(metric):
+    elif not uses_bleu:
         table = table._replace(quality=metric_quality(table, texts, metric))
-    table = with_statistics(table, list, tokenized)
-    if metric is not None and is_bleu(metric):
+
+    counted: list[list[str]] = []
+    if uses_bleu:
+        counted = [["" if line is None else prepared(line) for line in text] for text in texts]
+    table = with_statistics(table, list, counted)
+    if uses_bleu:
         check_matches(table, short_name(paths))
     return read._replace(table=table)

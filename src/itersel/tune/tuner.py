@@ -34,8 +34,7 @@ def _check_task(tuner: Batch, task: Task) -> None:
             raise InputError(f"recreate these forests with features: {wanted}", lists.files[0].path)
     elif tuner.searches and not lists.sparse.is_empty:
         raise InputError(
-            f"{only_dense}, but the lists have sparse ones; recreate them with features: dense, or choose "
-            "another tuner"
+            f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
         )
     if not tuner.searches or task.sums:
         return
