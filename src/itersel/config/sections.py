@@ -1,7 +1,8 @@
-"""Sections, which are dataclasses, from mappings and as mappings: the only reader and the only writer.
+"""Sections, which are dataclasses, from mappings and as mappings.
 
 A config and the settings of a step are read and written here, whether they stand in YAML or JSON: same names,
-same bounds, same messages. `plain` and `read_section` are inverses.
+same bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
+`itersel.config.command_line`; `itersel.config.rendering` writes a config with comments.
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ def _reject_key(
 ) -> typing.NoReturn:
     """Raise an InputError for an unknown key, which may belong to a section below, or to another form."""
     full = join(key, name)
+    if name in vars(kind)["__dataclass_fields__"]:
+        # a key of the class that this one is derived from
+        raise wrong(full, f"does not apply: {vars(kind)['no_key_because']}; remove it")
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")

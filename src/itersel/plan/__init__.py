@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from itersel.config.report_steps import ExplainSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
 from itersel.config.values import Config
@@ -54,9 +55,9 @@ class Plan:
     def explain_settings(self, wildcards: Any) -> str:
         """Return the `ExplainSettings`."""
         return as_json(
-            {
-                "sentences": self.config.report.derivations,
-                "pop_limit": self.config.decoder.pop_limit,
-                "max_span": self.config.grammar.max_span,
-            }
+            ExplainSettings(
+                sentences=self.config.report.derivations,
+                pop_limit=self.config.decoder.pop_limit,
+                max_span=self.config.grammar.max_span,
+            )
         )

@@ -8,8 +8,6 @@ import shlex
 from collections.abc import Sequence
 
 from itersel.config.learners import Batch, NoTuner
-from itersel.config.search import ListSettings
-from itersel.config.sections import plain
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment
 
@@ -50,15 +48,9 @@ def own_seed(config: Config, experiment: Experiment) -> int:
     return experiment.seed or config.seed
 
 
-def search_settings(config: Config, experiment: Experiment, **changes: object) -> dict[str, object]:
-    """Return the keys of the search in training, with changes; with lists, without those of a decoder."""
-    k_best = experiment.k_best or config.decoder.k_best
-    search = ListSettings(
-        experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
-    )
-    values = plain(search) | changes
-    keys = ("features", "k_best") if has_lists(config) else values
-    return {key: values[key] for key in keys if values[key] is not None}
+def list_size(config: Config, experiment: Experiment) -> int:
+    """Return the size of the k-best lists of an experiment."""
+    return experiment.k_best or config.decoder.k_best
 
 
 class Files:

@@ -10,8 +10,7 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import CUTTINGS, Cutting, InOrder, Labelled, Pooled, Shuffled
-from itersel.config.sections import plain
+from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
@@ -304,7 +303,7 @@ class Shards:
 
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `CutSettings`: train and dev are shuffled, others keep their order."""
-        return as_json({"cut": plain(self.cut(wildcards), CUTTINGS)})
+        return as_json(CutSettings(cut=self.cut(wildcards)))
 
     def cut(self, wildcards: Any) -> Cutting:
         """Return how the sentences of a split are cut into shards."""
