@@ -38,7 +38,7 @@ from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings, 
 from itersel.config.tasks import files_of
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
-from itersel.plan.commands import own_seed, sequences
+from itersel.plan.commands import sequences
 from itersel.plan.texts import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}
@@ -239,6 +239,25 @@ def test_keys_of_an_experiment_win():
         made = json.loads(ALL.epochs.train_settings(job(name)))
         assert (made["seed"], made["k_best"]) == (seed, k_best)
     assert json.loads(ALL.lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
+
+
+def test_a_resolved_config_is_final():
+    """Nothing is looked up again in the keys whose values it has filled in."""
+    decoder = replace(ALL.config.decoder, k_best=33)
+    changed = Plan(replace(ALL.config, seed=99, decoder=decoder))
+    for name in EXPERIMENTS:
+        place = job(name, epoch=1, shard=0)
+        if name not in ALL.epochs.batch:
+            assert changed.epochs.train_settings(place) == ALL.epochs.train_settings(place)
+        if name not in ALL.epochs.mixed:
+            assert changed.lists.settings(place) == ALL.lists.settings(place)
+            assert changed.lists.tune_settings(place) == ALL.lists.tune_settings(place)
+    assert changed.sizes().tuned == ALL.sizes().tuned
+    # forests have no size of lists
+    assert ALL.config.experiments["forest-mert"].k_best is None
+    only = {"forest-mert": ALL.config.experiments["forest-mert"]}
+    sizes = [Plan(replace(plan.config, experiments=only)).sizes() for plan in (ALL, changed)]
+    assert sizes[0] == sizes[1]
 
 
 def test_settings_of_tuning():
@@ -456,7 +475,7 @@ def test_repeats():
     }
     plan = plan_of(content, seed=5)
     config = plan.config
-    seeds = {name: own_seed(config, one) for name, one in config.experiments.items() if name[0] in "ab"}
+    seeds = {name: one.seed for name, one in config.experiments.items() if name[0] in "ab"}
     assert seeds == {"a": 5, "a.repeat-2": 6, "a.repeat-3": 7, "b": 8, "b.repeat-2": 9}
     assert [split_repeat(name) for name in seeds][1:4] == [("a", 2), ("a", 3), ("b", 1)]
     starts = {name: one.start_from for name, one in config.experiments.items() if one.start_from}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.learners import ALL_LEARNERS, DEFAULT_LEARNER, Batch, NoTuner, is_batch
 from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
@@ -24,6 +24,7 @@ from itersel.config.values import TUNING_SETS, Config, Experiment
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import tokenizer_of
 
+T = TypeVar("T")
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
 MOST_FOLDS = 10
@@ -159,12 +160,30 @@ def default_forms(experiment: Experiment) -> FormNames:
     )
 
 
+def tokenizer_for_text(config: Config) -> str:
+    """Return the tokenizer of BLEU of text: as stated, or that of the target language."""
+    return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+
+
+def first_seed(config: Config, experiment: Experiment) -> int:
+    """Return the seed of the first run of an experiment: as stated, or that of all experiments."""
+    return config.seed if experiment.seed is None else experiment.seed
+
+
+def filled_in(value: T | None) -> T:
+    """Return a value that is never null in a config that is `resolved`."""
+    assert value is not None
+    return value
+
+
 def resolved(config: Config) -> Config:
-    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in."""
-    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in.
+
+    Readers of such a config take what it says; `filled_in` tells type checkers what cannot be null.
+    """
     return replace(
         config,
-        evaluation=replace(config.evaluation, tokenizer=tokenizer),
+        evaluation=replace(config.evaluation, tokenizer=tokenizer_for_text(config)),
         experiments={name: _resolved(config, one) for name, one in config.experiments.items()},
     )
 
@@ -183,10 +202,13 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         mixing = replace(mixing, select=DEFAULT_SELECT)
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
+    k_best = None
+    if has_lists_to_cut:
+        k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
     return replace(
         experiment,
-        k_best=experiment.k_best or config.decoder.k_best if has_lists_to_cut else None,
-        seed=experiment.seed or config.seed,
+        k_best=k_best,
+        seed=first_seed(config, experiment),
         tasks=tasks,
         mixing=mixing,
         held_out=held_out,

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from itersel.config.defaults import filled_in
 from itersel.config.learners import Batch, NoTuner
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment
@@ -40,17 +41,7 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 
 def held_out_iterations(experiment: Experiment) -> int:
     """Return how often dev is decoded and the weights are tuned in an epoch."""
-    return experiment.held_out.iterations or 0
-
-
-def own_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the shuffle and of all random draws of an experiment."""
-    return experiment.seed or config.seed
-
-
-def list_size(config: Config, experiment: Experiment) -> int:
-    """Return the size of the k-best lists of an experiment."""
-    return experiment.k_best or config.decoder.k_best
+    return filled_in(experiment.held_out.iterations) if held_out_tuner(experiment) else 0
 
 
 class Files:

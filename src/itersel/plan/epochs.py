@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from itersel.config.defaults import filled_in
 from itersel.config.learners import Batch, Online
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
@@ -12,7 +13,7 @@ from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, list_size, own_seed
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner
 from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -46,8 +47,8 @@ class Epochs:
         learner = experiment.learner
         # those of a batch tuner are not trained
         assert isinstance(learner, Online)
-        k_best = list_size(self.config, experiment)
-        seed, measure_loss = own_seed(self.config, experiment), experiment.mixing.needs_loss
+        k_best = filled_in(experiment.k_best)
+        seed, measure_loss = filled_in(experiment.seed), experiment.mixing.needs_loss
         if has_lists(self.config):
             return as_json(
                 ListTrainSettings(
@@ -226,7 +227,7 @@ class Epoch:
     @functools.cached_property
     def _dealt(self) -> list[list[int]]:
         """With resharding: the numbers of the files in each shard."""
-        tasks, seed = self.experiment.tasks, own_seed(self.epochs.config, self.experiment)
+        tasks, seed = self.experiment.tasks, filled_in(self.experiment.seed)
         return deal_files(files_of(tasks), tasks.shards, seed, self.number)
 
     def files(self, shard: int) -> list[int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from itersel.config.defaults import filled_in
 from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
-from itersel.plan.commands import Files, held_out_tuner, list_size, own_seed
+from itersel.plan.commands import Files, held_out_tuner
 from itersel.plan.epochs import Epochs
 
 
@@ -76,7 +77,7 @@ class Lists:
                     templates=experiment.templates,
                     pop_limit=pop_limit,
                     max_span=max_span,
-                    k_best=list_size(self._config, experiment),
+                    k_best=filled_in(experiment.k_best),
                 )
             )
         return as_json(
@@ -128,7 +129,7 @@ class Lists:
             TuneSettings(
                 tuner=epoch.tuner,
                 shards=self._count(wildcards),
-                seed=own_seed(self._config, epoch.experiment),
+                seed=filled_in(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 sum_sparse=not self._is_batch(wildcards),
             )
