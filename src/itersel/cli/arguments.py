@@ -231,6 +231,8 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 
 def add_randomization(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that test significance."""
-    trials = {"--trials": "number of random trials (default: 10000)"}
-    add_options(parser, trials, type=positive, default=10_000)
+    from itersel.evaluate.names import TRIALS
+
+    trials = {"--trials": "number of random trials (default: %(default)s)"}
+    add_options(parser, trials, type=positive, default=TRIALS)
     add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from numbers import Real
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
@@ -135,6 +135,11 @@ def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
     """Return the default of an option under some of `CONDITIONS`; MISSING for a section."""
     others = item.metadata.get("on", {})
     return next((others[one] for one in others if one in conditions), item.default)
+
+
+def default_form(item: Field[Any]) -> str:
+    """Return the form of a section that states no name, of the several that it can have."""
+    return name_in(item.metadata["forms"], cast(Any, item.default_factory)())
 
 
 @functools.cache

@@ -21,6 +21,7 @@ from itersel.config.options import (
     BOUNDS,
     LABEL_PATTERN,
     check_unique,
+    default_form,
     join,
     name_in,
     one_of,
@@ -113,7 +114,7 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
     forms: Forms = item.metadata["forms"]
     rest = dict(_mapping(value, key, "'name: ...'"))
-    name = rest.pop("name") if "name" in rest else name_in(forms, typing.cast(Any, item.default_factory)())
+    name = rest.pop("name") if "name" in rest else default_form(item)
     if not isinstance(name, str) or name not in forms:
         reject(f"{key}.name", name, one_of(name, forms))
     return read_section(forms[name], rest, key, forms)

@@ -6,11 +6,11 @@ and forests are in `itersel.config.search`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
-from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, Mixing, Nothing, Selection
+from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import (
     MAX_NUMPY_SEED,
     check_section,
@@ -83,8 +83,6 @@ class MixSettings:
         check_section(self)
         if conflict := self.mixing.conflict():
             raise wrong(f"mixing.{conflict[0]}", conflict[1])
-        if isinstance(self.mixing, Selection) and not self.mixing.limits:
-            object.__setattr__(self, "mixing", replace(self.mixing, select=DEFAULT_SELECT))
         if isinstance(self.mixing, Nothing) and self.shards != 1:
             raise wrong("shards", f"is {self.shards}, but mixing none is for one shard")
 
