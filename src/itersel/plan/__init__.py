@@ -1,4 +1,4 @@
-"""What is made from what: the files and options of every job of a run, from its config.
+"""What is made from what: the files, settings and options of every job of a run.
 
 Sizes of texts and folders of lists are looked up; only `itersel.plan.list_texts.describe_lists`, for
 ``itersel config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that
@@ -25,7 +25,7 @@ from itersel.plan.texts import Shards, Texts
 
 
 class Plan:
-    """The files and options of all jobs of a run, from its config after `experiments.expanded`."""
+    """The files, settings and options of all jobs of a run, from its config after `experiments.expanded`."""
 
     def __init__(self, config: Config) -> None:
         self.config = config

@@ -1,4 +1,4 @@
-"""What the plan and the rules share: names of files, settings of an experiment and their keys."""
+"""What several parts of the plan share: names of files, and how an experiment tunes on dev."""
 
 from __future__ import annotations
 

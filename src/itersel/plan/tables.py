@@ -32,7 +32,7 @@ from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:
-    """The files and options of all comparisons and tables."""
+    """The files and settings of all comparisons and tables."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
