@@ -118,8 +118,8 @@ def train_epoch(
         the state of its learner (averages, sums of squares), which weights in memory do not have; with it,
         only the next epoch can start.
     settings
-        Learner, size of the k-best lists, and so on (default: a perceptron on 100-best lists). The number of
-        the epoch and that of the shard are among them: both matter to `mix_weights`.
+        Learner, size of the k-best lists, and so on (default: those of `TrainSettings`, AdaGrad on 100-best
+        lists). The number of the epoch and that of the shard are among them: both matter to `mix_weights`.
 
     Returns
     -------

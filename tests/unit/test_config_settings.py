@@ -18,7 +18,7 @@ from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.sections import plain, read_section
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import MixSettings, TrainSettings
+from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
 from itersel.config.values import Config
 from itersel.errors import InputError
 
@@ -29,7 +29,13 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp
 
 def read_by_steps():
     """Return the sections that steps read."""
-    found = [search.Grammar, search.Search, search.ListSettings, search.ForestSettings]
+    found = [
+        search.Grammar,
+        search.FeatureSettings,
+        search.Search,
+        search.ListSettings,
+        search.ForestSettings,
+    ]
     for module in (steps, cutting, report_steps):
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         found += [one for one in own if dataclasses.is_dataclass(one)]
@@ -102,8 +108,11 @@ def test_what_is_written_is_read(kind):
         except InputError:  # keys conflict
             return
         written = as_json(section)
-        assert read_settings(kind, written) == section
-        assert json.loads(written) == plain(section)
+        placed = {item.name: item.default for item in dataclasses.fields(kind) if "place" in item.metadata}
+        assert read_section(kind, plain(section)) == section
+        assert read_settings(kind, written) == dataclasses.replace(section, **placed)
+        # every other key is stated
+        assert plain(section) == {**json.loads(written), **{key: getattr(section, key) for key in placed}}
         assert "\n" not in written
 
     check()
@@ -128,9 +137,9 @@ def test_settings_in_a_file(tmp_path):
 def test_settings_on_standard_input(monkeypatch):
     """Those of hundreds of systems are longer than Linux lets an argument be."""
     one = report_steps.ScoredSystem("x" * 100, "y" * 100)
-    given = {"tasks": ["a"], "systems": [one] * 2000}
+    given = report_steps.TaskTableSettings(tasks=("a",), systems=(one,) * 2000)
     monkeypatch.setattr("sys.stdin", io.StringIO(as_json(given)))
-    assert read_settings(report_steps.TaskTableSettings, "-").systems == (one,) * 2000
+    assert read_settings(report_steps.TaskTableSettings, "-") == given
     for stream in (io.StringIO("tasks: [a]"), None):  # or it is closed
         monkeypatch.setattr("sys.stdin", stream)
         with pytest.raises(InputError, match=r"^<stdin>: not JSON"):
@@ -149,6 +158,7 @@ def test_settings_on_standard_input(monkeypatch):
         (TrainSettings, '{"kbest": 5}', "'kbest'"),
         (TrainSettings, '{"k_best": 5, "k_best": 6}', "'k_best'"),
         (TrainSettings, '{"k_best": 5', "not JSON"),
+        (ListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
         (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
         (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),

@@ -1,6 +1,7 @@
 """Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
 
 import itertools
+import json
 import shutil
 
 import numpy as np
@@ -22,7 +23,8 @@ from itersel.lists.files import read_table, write_table
 from itersel.lists.joining import find_files, join_files
 from itersel.lists.sharding import find_lists, shard_lists, summarise
 from itersel.storage.files import read_lines
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.storage.hdf5 import header_of
+from itersel.vectors.weights import FORMAT, make_weights, read_weights
 
 REFERENCES = ("the cat sat", "a dog", "it rains", "no")
 # two files with the lists of four sentences; a translation of sentence 0 is in both
@@ -185,6 +187,9 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
         found = read_weights(weights).to_dict()
         assert close(found, eager(own, learner, exact=True).weights)
+        # nothing of a search made them
+        recorded = json.loads(header_of(weights, FORMAT).attributes["settings"])
+        assert recorded.keys() == {"features", "k_best", "seed", "learner"}
         assert found.keys() <= {*ALL_NAMES, "elsewhere"}
 
 
@@ -373,6 +378,9 @@ def test_what_needs_a_decoder(folder, refused):
     refused(["decode", "--shard", shard, "--weights", weights, "--k-best=3"], "--k-best needs a decoder")
     forest = [*settings(learner={"name": "mira", "candidates": "forest"}), "--output", folder / "w"]
     refused(["train", "--shard", shard, *forest], "lists have no forest")
+    searched = [*settings(k_best=5, pop_limit=5), "--output", folder / "w"]
+    refused(["train", "--shard", shard, *searched], "'pop_limit'")
+    refused(["decode", "--shard", shard, "--weights", weights, *settings(max_span=5)], "'max_span'")
     refused(["decode", "--shard", weights, "--weights", weights], "another kind of file")
 
 

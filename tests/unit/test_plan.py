@@ -12,7 +12,15 @@ import pytest
 from itersel.cli.main import make_parser
 from itersel.config import splits
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import CutSettings, InOrder, Labelled, ListedSettings, Pooled, Shuffled
+from itersel.config.cutting import (
+    CutSettings,
+    InOrder,
+    Labelled,
+    ListCutSettings,
+    ListedSettings,
+    Pooled,
+    Shuffled,
+)
 from itersel.config.experiments import expanded, split_repeat, with_repeats
 from itersel.config.learners import LEARNERS, TUNERS
 from itersel.config.reading import read_config
@@ -24,14 +32,13 @@ from itersel.config.report_steps import (
     ResourceSettings,
     TableSettings,
 )
-from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
-from itersel.config.sections import plain
+from itersel.config.search import FeatureSettings, ForestSettings, Grammar, ListSettings, Search
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
+from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.tasks import files_of
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
-from itersel.plan.commands import own_seed, sequences
+from itersel.plan.commands import sequences
 from itersel.plan.texts import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}
@@ -141,11 +148,11 @@ def settings_of_steps():
         (TableSettings, ALL.tables.table_settings(job())),
         (PatienceSettings, ALL.tables.patience_settings(job("patient", epoch=2))),
         (Search, ALL.tables.decode_settings(translated)),
-        (CutSettings, LISTS.list_texts.cut_settings(place)),
+        (CutSettings, ALL.shards.cut_settings(place)),
+        (ListCutSettings, LISTS.list_texts.cut_settings(place)),
         (ListedSettings, LISTS.list_texts.list_settings(place)),
-        (TrainSettings, LISTS.epochs.train_settings(place)),
-        (ListSettings, LISTS.lists.settings(place)),
-        (Search, LISTS.tables.decode_settings(place)),
+        (ListTrainSettings, LISTS.epochs.train_settings(place)),
+        (FeatureSettings, LISTS.tables.decode_settings(place)),
         (TableSettings, LISTS.tables.table_settings(job())),
         (ChooseSettings, LISTS.tables.choose_settings(place)),
         (CorporaSettings, LISTS.tables.corpora_settings),
@@ -168,9 +175,8 @@ def settings_of_steps():
 
 @pytest.mark.parametrize(("kind", "made"), settings_of_steps())
 def test_steps_read_their_settings(kind, made):
-    """Every key that the plan states is one of the step, with the same value."""
-    read = plain(read_settings(kind, made))
-    assert made == as_json({key: read[key] for key in json.loads(made)})
+    """The plan states every key, so no default of a step fills in what it lacks."""
+    assert made == as_json(read_settings(kind, made))
 
 
 def test_lists_replace_grammars_and_models():
@@ -235,13 +241,32 @@ def test_keys_of_an_experiment_win():
     assert json.loads(ALL.lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
 
 
+def test_a_resolved_config_is_final():
+    """Nothing is looked up again in the keys whose values it has filled in."""
+    decoder = replace(ALL.config.decoder, k_best=33)
+    changed = Plan(replace(ALL.config, seed=99, decoder=decoder))
+    for name in EXPERIMENTS:
+        place = job(name, epoch=1, shard=0)
+        if name not in ALL.epochs.batch:
+            assert changed.epochs.train_settings(place) == ALL.epochs.train_settings(place)
+        if name not in ALL.epochs.mixed:
+            assert changed.lists.settings(place) == ALL.lists.settings(place)
+            assert changed.lists.tune_settings(place) == ALL.lists.tune_settings(place)
+    assert changed.sizes().tuned == ALL.sizes().tuned
+    # forests have no size of lists
+    assert ALL.config.experiments["forest-mert"].k_best is None
+    only = {"forest-mert": ALL.config.experiments["forest-mert"]}
+    sizes = [Plan(replace(plan.config, experiments=only)).sizes() for plan in (ALL, changed)]
+    assert sizes[0] == sizes[1]
+
+
 def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
-    search = {"pop_limit": 200, "max_span": 15}
+    search = {"templates": [], "pop_limit": 200, "max_span": 15}
     for name, step, features, more in (
         ("part", "forest", "all", {"density": 50}),
         ("forest-mert", "forest", "dense", {"density": 50}),
-        ("mert", "kbest", "dense", {"templates": [], "k_best": 100}),
+        ("mert", "kbest", "dense", {"k_best": 100}),
     ):
         place = job(name, epoch=1, shard=0)
         assert ALL.lists.step(place) == step
@@ -450,7 +475,7 @@ def test_repeats():
     }
     plan = plan_of(content, seed=5)
     config = plan.config
-    seeds = {name: own_seed(config, one) for name, one in config.experiments.items() if name[0] in "ab"}
+    seeds = {name: one.seed for name, one in config.experiments.items() if name[0] in "ab"}
     assert seeds == {"a": 5, "a.repeat-2": 6, "a.repeat-3": 7, "b": 8, "b.repeat-2": 9}
     assert [split_repeat(name) for name in seeds][1:4] == [("a", 2), ("a", 3), ("b", 1)]
     starts = {name: one.start_from for name, one in config.experiments.items() if one.start_from}

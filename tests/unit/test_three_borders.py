@@ -1,6 +1,7 @@
 """A key has the same default and bounds in a config, as an option of a command, and in Python."""
 
 import dataclasses
+import inspect
 import math
 
 import pytest
@@ -11,7 +12,9 @@ from tests.unit.test_config_defaults import VALUES, values_of
 from itersel.cli.main import make_parser
 from itersel.cli.tune import TEXT_TUNERS
 from itersel.config.command_line import section_of
+from itersel.config.evaluation import Evaluation
 from itersel.config.learners import TUNERS
+from itersel.config.mixing import Selection
 from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
@@ -19,6 +22,8 @@ from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
 from itersel.errors import InputError
+from itersel.evaluate import significance
+from itersel.report import comparison, runs, tasks
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -115,3 +120,24 @@ def test_the_tuner_of_which_nothing_is_stated(name):
     of_config = read_config({"experiments": {"a": settings}}).experiments["a"].learner
     of_step = read_settings(TuneSettings, f'{{"tuner": {{"name": "{name}"}}}}').tuner
     assert of_config == of_step == TUNERS[name]()
+
+
+def test_a_selection_of_which_nothing_is_stated():
+    """A section with another limit keeps only that one."""
+    experiment = read_config({"experiments": {"x": {"algorithm": "itersel"}}}).experiments["x"]
+    assert experiment.mixing == read_settings(MixSettings, "{}").mixing == MixSettings().mixing == Selection()
+    assert Selection().limits == {"select": 100_000}
+    assert Selection(threshold=0.5).limits == {"threshold": 0.5}
+    assert dataclasses.replace(Selection(), select=7).limits == {"select": 7}
+
+
+def test_the_number_of_trials():
+    """Of all functions that take it, wherever they are."""
+    arguments = ["compare", "x", "--reference", "y"]
+    assert make_parser(arguments).parse_args(arguments).trials == Evaluation.trials
+    for module in (significance, comparison, runs, tasks):
+        own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
+        for one in filter(callable, own):
+            given = inspect.signature(one).parameters.get("trials")
+            default = inspect.Parameter.empty if given is None else given.default
+            assert default in (inspect.Parameter.empty, Evaluation.trials), one

@@ -19,8 +19,6 @@ from itersel.errors import suggest
 MAX_PROCESSES = 256
 
 T = TypeVar("T")
-# Keys of settings that say where in a run a job belongs, and their options.
-PLACE = {"epoch": "epoch", "iteration": "iteration", "shard": "shard_number"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -112,7 +110,7 @@ def add_files(parser: argparse._ActionsContainer, options: Mapping[str, str], **
 
 def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:
     """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key."""
-    keys = ", ".join(item.name for item in fields(kind) if item.name not in PLACE)
+    keys = ", ".join(item.name for item in fields(kind) if "place" not in item.metadata)
     given = "YAML or JSON file, as a part of a config, or JSON itself, or - for JSON on standard input"
     added = parser.add_argument("--settings", metavar="FILE", help=f"{given}; keys: {keys}")
     # the reference of commands explains the keys
@@ -130,9 +128,9 @@ def read_placed(kind: type[T], options: argparse.Namespace) -> T:
     from itersel.config.settings import read_settings
 
     settings: Any = read_settings(kind, options.settings)
-    known = {item.name for item in fields(settings)}
-    place = {key: getattr(options, name, None) for key, name in PLACE.items() if key in known}
-    return cast(T, replace(settings, **{key: value for key, value in place.items() if value is not None}))
+    places = {item.name: item.metadata["place"] for item in fields(settings) if "place" in item.metadata}
+    given = {key: getattr(options, option, None) for key, option in places.items()}
+    return cast(T, replace(settings, **{key: value for key, value in given.items() if value is not None}))
 
 
 def add_epoch(parser: argparse._ActionsContainer) -> None:
@@ -233,6 +231,8 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 
 def add_randomization(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that test significance."""
-    trials = {"--trials": "number of random trials (default: 10000)"}
-    add_options(parser, trials, type=positive, default=10_000)
+    from itersel.evaluate.names import TRIALS
+
+    trials = {"--trials": "number of random trials (default: %(default)s)"}
+    add_options(parser, trials, type=positive, default=TRIALS)
     add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)

@@ -18,7 +18,7 @@ from itersel.cli.arguments import (
     read_placed,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.search import MAX_K_BEST, ForestSettings, ListSettings, Search
+from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, ListSettings, Search
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
@@ -44,16 +44,18 @@ def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
 
     if not training_has_stopped(options.patience):
-        search = section_of(Search, options, read_settings(Search, options.settings))
+        # lists are only scored
+        kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search
+        settings = section_of(kind, options, read_settings(kind, options.settings))
         with located(options.shard):
-            write_lines(options.output, _translations(options, search))
+            write_lines(options.output, _translations(options, settings))
         return
     if options.passed_on is None:
         raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
     write_lines(options.output, read_lines(options.passed_on))
 
 
-def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
+def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Iterator[str]:
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import kbest_lines, text_of
@@ -64,13 +66,13 @@ def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
     from itersel.vectors.weights import read_weights
 
     weights = read_weights(options.weights)
-    if options.model is None:
+    if not isinstance(settings, Search):
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        yield from read_table(options.shard, search.features, has_text=True).best_texts(weights)
+        yield from read_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
-    sentences = read_shard(options.shard, search.templates, search.features)
-    decoder = Decoder(sentences, load_model(options.model), search)
+    sentences = read_shard(options.shard, settings.templates, settings.features)
+    decoder = Decoder(sentences, load_model(options.model), settings)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     for sentence in progress(range(sentences.sentence_count), "decode"):

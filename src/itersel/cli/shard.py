@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
-from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, ListCutSettings, Pooled, Shuffled
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
@@ -23,7 +23,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without copies, "
         "the references, and DIR/dense.txt, the names of the dense features."
     )
-    add_settings(parser, CutSettings)
+    add_settings(parser, ListCutSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
@@ -40,11 +40,11 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    settings = read_settings(CutSettings, options.settings)
+    settings = read_settings(ListCutSettings if options.nbest else CutSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
     cut = partial(_cut, settings.cut, options, first)
-    if options.nbest:
+    if isinstance(settings, ListCutSettings):
         from itersel.lists.sharding import shard_lists
 
         shard_lists(options.nbest, cut, options.output, options.target, options.quality, settings.dense)
@@ -63,8 +63,8 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
         raise InputError("--nbest needs references (--target) or --quality")
     if not options.nbest and (options.source is None or not options.target):
         raise InputError("missing: --source and --target (or --nbest)")
-    if not options.nbest and (options.quality is not None or settings.dense):
-        raise InputError("--quality and the key 'dense' need --nbest")
+    if not options.nbest and options.quality is not None:
+        raise InputError("--quality needs --nbest")
     needs_labels = isinstance(settings.cut, Labelled | Pooled)
     if needs_labels != (options.task is not None):
         raise InputError("--task is needed to cut by label, and only then")

@@ -16,7 +16,7 @@ from itersel.cli.arguments import (
     positive,
     read_placed,
 )
-from itersel.config.steps import TrainSettings
+from itersel.config.steps import ListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 
@@ -41,7 +41,7 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.training import provenance, read_start, write_training
     from itersel.vectors.weights import has_stopped, read_weights, write_weights
 
-    settings = read_placed(TrainSettings, options)
+    settings = read_placed(TrainSettings if options.model else ListTrainSettings, options)
     models, count = options.model or [None], len(options.shard)
     if len(models) not in (1, count):
         named = f"--model names {len(models)} files, --shard {count}"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from itersel.config.data import ReferencedText
+from itersel.config.defaults import first_seed
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import ALL_DENSE, LEARNERS, STEP, TUNERS, Batch, NoTuner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
@@ -55,7 +56,7 @@ def _check_experiment(config: Config, name: str) -> None:
     _check_mixing(experiment, key)
     if split_repeat(name) != (name, 1):
         raise wrong(key, ": names like this are reserved for repeats; choose another")
-    if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
+    if first_seed(config, experiment) + experiment.repeats - 1 > MAX_SEED:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
     if experiment.k_best is not None and experiment.learner.reads_forests:

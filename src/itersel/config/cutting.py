@@ -84,9 +84,16 @@ CUTTINGS: dict[str, type[Cutting]] = {
 @documented
 @dataclass(frozen=True)
 class CutSettings:
-    """How a text, or n-best lists, are cut into shards."""
+    """How a text is cut into shards."""
 
     cut: Cutting = section(Shuffled, "Which sentences a shard has.", forms=CUTTINGS)
+
+
+@documented
+@dataclass(frozen=True)
+class ListCutSettings(CutSettings):
+    """How n-best lists are cut into shards."""
+
     dense: tuple[str, ...] = option_of(Data, "dense")
 
 

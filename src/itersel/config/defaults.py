@@ -10,20 +10,22 @@ Devtest chose the defaults of each tuning corpus, in experiments with earlier ve
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from itersel.config.learners import ALL_LEARNERS, DEFAULT_LEARNER, Batch, NoTuner, is_batch
-from itersel.config.mixing import ALGORITHMS, DEFAULT_SELECT, MIXINGS, Selection
-from itersel.config.options import default_of, name_in, types_of
+from itersel.config.learners import ALL_LEARNERS, Batch, NoTuner, is_batch
+from itersel.config.mixing import ALGORITHMS, MIXINGS
+from itersel.config.options import default_form, default_of, name_in, types_of
 from itersel.config.splits import has_lists
 from itersel.config.tasks import files_of
 from itersel.config.values import TUNING_SETS, Config, Experiment
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import tokenizer_of
 
+T = TypeVar("T")
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
 MOST_FOLDS = 10
@@ -47,7 +49,7 @@ def forms_of(
 
     Wrong values are left to the reader.
     """
-    learner = DEFAULT_LEARNER if learner is None else learner
+    learner = _default_learner() if learner is None else learner
     is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
     if tune_on is None:
         tune_on = "dev" if is_tuned or is_sgd else "train"
@@ -61,6 +63,12 @@ def forms_of(
     tuner = "kbest-mira" if on_train and not is_tuned else "none"
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
     return FormNames(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
+
+
+@functools.cache
+def _default_learner() -> str:
+    """Return the learner of a section that names none, here as for other readers of such a section."""
+    return default_form(Experiment.__dataclass_fields__["learner"])
 
 
 def with_forms(content: Any) -> Any:
@@ -154,23 +162,41 @@ def default_forms(experiment: Experiment) -> FormNames:
     mixing = name_in(MIXINGS, experiment.mixing)
     return forms_of(algorithm, tune_on, learner, mixing)._replace(
         tune_on=forms_of(algorithm, None, learner).tune_on,
-        learner=DEFAULT_LEARNER,
+        learner=_default_learner(),
         mixing=forms_of(algorithm, tune_on, learner).mixing,
     )
 
 
+def tokenizer_for_text(config: Config) -> str:
+    """Return the tokenizer of BLEU of text: as stated, or that of the target language."""
+    return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+
+
+def first_seed(config: Config, experiment: Experiment) -> int:
+    """Return the seed of the first run of an experiment: as stated, or that of all experiments."""
+    return config.seed if experiment.seed is None else experiment.seed
+
+
+def filled_in(value: T | None) -> T:
+    """Return a value that is never null in a config that is `resolved`."""
+    assert value is not None
+    return value
+
+
 def resolved(config: Config) -> Config:
-    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in."""
-    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in.
+
+    Readers of such a config take what it says; `filled_in` tells type checkers what cannot be null.
+    """
     return replace(
         config,
-        evaluation=replace(config.evaluation, tokenizer=tokenizer),
+        evaluation=replace(config.evaluation, tokenizer=tokenizer_for_text(config)),
         experiments={name: _resolved(config, one) for name, one in config.experiments.items()},
     )
 
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
-    tasks, mixing, held_out = experiment.tasks, experiment.mixing, experiment.held_out
+    tasks, held_out = experiment.tasks, experiment.held_out
     # not forests, nor whole lists of another decoder
     uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
@@ -179,15 +205,11 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         has_model = config.language_model.arpa is not None or has_lists(config)
         is_own = experiment.tune_on == "train" and not has_model
         tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
-    if isinstance(mixing, Selection) and not mixing.limits:
-        mixing = replace(mixing, select=DEFAULT_SELECT)
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
+    k_best = None
+    if uses_k_best:
+        k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
     return replace(
-        experiment,
-        k_best=experiment.k_best or config.decoder.k_best if uses_k_best else None,
-        seed=experiment.seed or config.seed,
-        tasks=tasks,
-        mixing=mixing,
-        held_out=held_out,
+        experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, held_out=held_out
     )

@@ -7,7 +7,7 @@ from functools import partial
 
 from itersel.config.names import Names, check_name
 from itersel.config.options import option
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, TOKENIZERS
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, TOKENIZERS, TRIALS
 
 TOKENIZATIONS = ("13a", "none")
 
@@ -34,7 +34,7 @@ class Evaluation:
         choices=tuple(METRICS),
         any_case=True,
     )
-    trials: int = option("Number of trials in approximate randomization.", 10000, minimum=1)
+    trials: int = option("Number of trials in approximate randomization.", TRIALS, minimum=1)
     outputs: dict[str, tuple[str, ...]] | None = option(
         "Translations by other systems, to compare with: a name for each, and the file of its translations "
         "of the test set, plain text with one sentence per line. With several test sets, a list of files in "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from itersel.config.defaults import filled_in
 from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks, Tasks
 from itersel.config.values import Config
 
@@ -14,7 +15,7 @@ _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
 
 
 def expanded(config: Config) -> Config:
-    """Turn each independent task and each repeat into a separate experiment."""
+    """Turn each independent task and each repeat into a separate experiment; the config is resolved."""
     return with_repeats(with_independent_tasks(config))
 
 
@@ -58,7 +59,7 @@ def with_repeats(config: Config) -> Config:
     for name, experiment in config.experiments.items():
         experiments[name] = replace(experiment, repeats=1)
         for repeat in range(2, experiment.repeats + 1):
-            seed = (experiment.seed or config.seed) + repeat - 1
+            seed = filled_in(experiment.seed) + repeat - 1
             start = experiment.start_from
             if start and repeat <= config.experiments[start].repeats:
                 start = repeat_name(start, repeat)

@@ -212,13 +212,9 @@ class HeldOut:
     )
 
 
-# Wherever none is named: in a config, a command and Python.
-DEFAULT_LEARNER = "adagrad"
-
-
 def default_learner() -> Online:
-    """Return the default learner with its defaults."""
-    return LEARNERS[DEFAULT_LEARNER]()
+    """Return the learner where none is named: in a config, a command and Python."""
+    return LEARNERS["adagrad"]()
 
 
 def is_batch(name: object) -> bool:

@@ -62,7 +62,8 @@ class Selection(Mixing):
     selects: ClassVar[bool] = True
 
     select: int | None = option(
-        "Number of features kept after each epoch; null: 100000, unless a threshold is given.", minimum=1
+        f"Number of features kept after each epoch; null: {DEFAULT_SELECT}, unless a threshold is given.",
+        minimum=1,
     )
     threshold: float | None = option(
         "Keep the features with a norm above this, instead of a fixed number of features.", minimum=0
@@ -77,9 +78,15 @@ class Selection(Mixing):
         (),
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.limits:
+            # wherever the section stands: in a config, the settings of a step, Python
+            object.__setattr__(self, "select", DEFAULT_SELECT)
+
     @property
     def limits(self) -> dict[str, float]:
-        """The given limits on the number of features."""
+        """The limits on the number of features: one, unless they conflict."""
         names = ("select", "threshold", "relative_threshold")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from numbers import Real
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
@@ -59,6 +59,7 @@ def option(
     on: Mapping[str, Any] | None = None,
     names: Any = None,
     any_case: bool = False,
+    place: str = "",
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -68,7 +69,8 @@ def option(
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` has another
     default for experiments under one of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also
     be written with capitals. `names` are the `itersel.config.names.Names` of values by name. A key
-    with the default `REQUIRED` has none.
+    with the default `REQUIRED` has none. `place` is the option of commands that states a key of the place in
+    a run, such as the epoch, which is not part of the value that the workflow passes.
     """
     bounds = {
         "choices": choices,
@@ -82,6 +84,7 @@ def option(
         "on": on,
         "names": names,
         "any_case": any_case or None,
+        "place": place or None,
     }
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})
@@ -132,6 +135,11 @@ def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
     """Return the default of an option under some of `CONDITIONS`; MISSING for a section."""
     others = item.metadata.get("on", {})
     return next((others[one] for one in others if one in conditions), item.default)
+
+
+def default_form(item: Field[Any]) -> str:
+    """Return the form of a section that states no name, of the several that it can have."""
+    return name_in(item.metadata["forms"], cast(Any, item.default_factory)())
 
 
 @functools.cache

@@ -10,13 +10,13 @@ from typing import Any
 
 from itersel.config.checks import check_experiments, check_models
 from itersel.config.data_checks import check_data
-from itersel.config.defaults import resolved, with_forms
+from itersel.config.defaults import resolved, tokenizer_for_text, with_forms
 from itersel.config.grids import as_written, without_grids
 from itersel.config.sections import read_section
 from itersel.config.values import Config
 from itersel.config.yaml_loader import read_yaml
 from itersel.errors import FilePath, InputError, attempt_all, located
-from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
+from itersel.evaluate.tokenizers import check_tokenizer
 
 
 def load_config(*paths: FilePath, is_resolved: bool = True) -> Config:
@@ -49,9 +49,8 @@ def read_unresolved(content: object) -> Config:
     given, grids = without_grids({} if content is None else content)
     try:
         config: Config = read_section(Config, with_forms(given))
-        tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
         checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
-        attempt_all([*checks, partial(check_tokenizer, tokenizer)])
+        attempt_all([*checks, partial(check_tokenizer, tokenizer_for_text(config))])
     except InputError as error:
         raise as_written(error, grids) from None
     return config

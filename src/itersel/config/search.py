@@ -46,14 +46,23 @@ class Grammar:
         check_section(self)
 
 
-@documented
 @dataclass(frozen=True)
-class Search:
-    """The search for translations; `max_span` is that of the grammar."""
+class FeatureSettings:
+    """The features that score translations; lists of another decoder need no other settings."""
 
     features: str = option(
         "dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS
     )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@documented
+@dataclass(frozen=True)
+class Search(FeatureSettings):
+    """The search for translations; `max_span` is that of the grammar."""
+
     templates: tuple[str, ...] = option(
         "With features: all, use only these templates of grammar.templates; empty: all of them.",
         (),
@@ -66,9 +75,6 @@ class Search:
         maximum=MAX_POP_LIMIT,
     )
     max_span: int = option_of(Grammar, "max_span", maximum=None)
-
-    def __post_init__(self) -> None:
-        check_section(self)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Sections, which are dataclasses, from mappings and as mappings: the only reader and the only writer.
+"""Sections, which are dataclasses, from mappings and as mappings.
 
 A config and the settings of a step are read and written here, whether they stand in YAML or JSON: same names,
-same bounds, same messages. `plain` and `read_section` are inverses.
+same bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
+`itersel.config.command_line`; `itersel.config.rendering` writes a config with comments.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from itersel.config.options import (
     BOUNDS,
     LABEL_PATTERN,
     check_unique,
+    default_form,
     join,
     name_in,
     one_of,
@@ -88,6 +90,9 @@ def _reject_key(
 ) -> typing.NoReturn:
     """Raise an InputError for an unknown key, which may belong to a section below, or to another form."""
     full = join(key, name)
+    if name in vars(kind)["__dataclass_fields__"]:
+        # a key of the class that this one is derived from
+        raise wrong(full, f"does not apply: {vars(kind)['no_key_because']}; remove it")
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")
@@ -109,7 +114,7 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
     forms: Forms = item.metadata["forms"]
     rest = dict(_mapping(value, key, "'name: ...'"))
-    name = rest.pop("name") if "name" in rest else name_in(forms, typing.cast(Any, item.default_factory)())
+    name = rest.pop("name") if "name" in rest else default_form(item)
     if not isinstance(name, str) or name not in forms:
         reject(f"{key}.name", name, one_of(name, forms))
     return read_section(forms[name], rest, key, forms)

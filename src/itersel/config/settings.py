@@ -5,21 +5,32 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any, NoReturn, TypeVar
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from itersel.config.options import show
 from itersel.config.sections import plain, read_section
 from itersel.errors import InputError, located
 from itersel.storage.files import STANDARD_STREAM
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 T = TypeVar("T")
 # How messages call settings that are not in a file.
 ARGUMENT = "--settings"
 
 
-def as_json(settings: Any) -> str:
-    """Return settings, which are a dataclass, as one line of JSON: the inverse of `read_settings`."""
-    return json.dumps(plain(settings), ensure_ascii=False, allow_nan=False)
+def as_json(settings: DataclassInstance) -> str:
+    """Return the settings of a step as one line of JSON: the inverse of `read_settings`.
+
+    All keys are stated, defaults included, but not the place in a run, which options of the step state.
+    """
+    values = plain(settings)
+    for item in fields(settings):
+        if "place" in item.metadata:
+            del values[item.name]
+    return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
 def read_settings(kind: type[T], given: str | None) -> T:

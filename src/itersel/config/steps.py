@@ -6,10 +6,11 @@ and forests are in `itersel.config.search`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
-from itersel.config.mixing import DEFAULT_SELECT, MIXINGS, Mixing, Nothing, Selection
+from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import (
     MAX_NUMPY_SEED,
     check_section,
@@ -26,15 +27,23 @@ from itersel.config.search import ListSettings, Search
 @documented
 @dataclass(frozen=True)
 class TrainSettings(Search):
-    """Everything that affects the result of training a shard, except shard, model and start weights."""
+    """Everything that affects the result of training a shard, except shard, model and start weights.
+
+    Shards with lists of another decoder have `ListTrainSettings`.
+    """
 
     k_best: int = option_of(ListSettings, "k_best")
-    learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
-        "Number of the epoch: recorded, part of the seed of pairs, position in schedules.", 1, minimum=1
+        "Number of the epoch: recorded, part of the seed of pairs, position in schedules.",
+        1,
+        minimum=1,
+        place="epoch",
     )
-    shard: int = option("Number of the shard: recorded, and part of the seed of pairs.", 0, minimum=0)
+    shard: int = option(
+        "Number of the shard: recorded, and part of the seed of pairs.", 0, minimum=0, place="shard_number"
+    )
     measure_loss: bool = option(
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
@@ -47,6 +56,20 @@ class TrainSettings(Search):
             raise wrong(f"learner.{conflict[0]}", conflict[1])
 
 
+@dataclass(frozen=True)
+class ListTrainSettings(TrainSettings):
+    """The same for a shard with lists of another decoder: keys of a search are no keys here.
+
+    Objects have the defaults of `Search`, which nothing uses, as constants.
+    """
+
+    no_key_because: ClassVar[str] = "lists of another decoder are not searched for (there is no model)"
+
+    templates: ClassVar[tuple[str, ...]] = Search.templates  # type: ignore[misc]
+    pop_limit: ClassVar[int] = Search.pop_limit  # type: ignore[misc]
+    max_span: ClassVar[int] = Search.max_span  # type: ignore[misc]
+
+
 @documented
 @dataclass(frozen=True)
 class MixSettings:
@@ -54,14 +77,12 @@ class MixSettings:
 
     mixing: Mixing = section(Selection, "How the weight vectors of the shards are combined.", forms=MIXINGS)
     shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
-    epoch: int = option("Number of the epoch.", 1, minimum=1)
+    epoch: int = option("Number of the epoch.", 1, minimum=1, place="epoch")
 
     def __post_init__(self) -> None:
         check_section(self)
         if conflict := self.mixing.conflict():
             raise wrong(f"mixing.{conflict[0]}", conflict[1])
-        if isinstance(self.mixing, Selection) and not self.mixing.limits:
-            object.__setattr__(self, "mixing", replace(self.mixing, select=DEFAULT_SELECT))
         if isinstance(self.mixing, Nothing) and self.shards != 1:
             raise wrong("shards", f"is {self.shards}, but mixing none is for one shard")
 
@@ -78,7 +99,7 @@ class TuneSettings:
 
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
-    iteration: int = option("Number of the iteration.", 1, minimum=1)
+    iteration: int = option("Number of the iteration.", 1, minimum=1, place="iteration")
     seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     features: str = option_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."

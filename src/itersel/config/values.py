@@ -1,7 +1,8 @@
 """The keys of a config: types, defaults, bounds and explanations.
 
-`reading` checks a config against these classes, `rendering` generates the JSON schema, the documentation and
-config.yaml from them, and `itersel.plan` builds the command lines of the steps.
+`reading` checks a config against these classes, and `rendering` generates the JSON schema, the documentation
+and config.yaml from them. `itersel.plan` makes the settings of the steps of a config, and workflow/rules has
+their command lines.
 """
 
 from __future__ import annotations

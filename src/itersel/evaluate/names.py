@@ -38,6 +38,8 @@ OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 # Those that `itersel compare` computes by default, and those of the tables of a run.
 COMPARED = ("bleu", "chrf++", "ter")
 TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
+# Trials of approximate randomization, where their number is not stated.
+TRIALS = 10_000
 
 
 def metric_name(text: object, choices: Collection[str]) -> str:

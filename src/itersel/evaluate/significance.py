@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZERS, metric_name
+from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZERS, TRIALS, metric_name
 from itersel.storage.arrays import Float64s
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
@@ -51,7 +51,7 @@ class Randomization:
     sacrebleu makes the same exchanges with this seed. A sentence takes one bit for each trial.
     """
 
-    def __init__(self, sentences: int, trials: int = 10_000, seed: Seed = 1) -> None:
+    def __init__(self, sentences: int, trials: int = TRIALS, seed: Seed = 1) -> None:
         random = np.random.default_rng(seed)
         self._sentences = sentences
         self._kept_bits = np.empty((trials, -(-sentences // 8)), np.uint8)
@@ -119,7 +119,7 @@ def paired_differences(
     metrics: Sequence[Metric],
     counts: Sequence[Mapping[str, Sequence[Sums]]],
     pairs: Sequence[tuple[str, str]],
-    trials: int = 10_000,
+    trials: int = TRIALS,
     seed: Seed = 1,
 ) -> list[list[Differences]]:
     """Return, for each pair of systems, their differences by each metric.
@@ -138,7 +138,7 @@ def paired_p_values(
     metrics: Sequence[Metric],
     counts: Sequence[Mapping[str, Sequence[Sums]]],
     pairs: Sequence[tuple[str, str]],
-    trials: int = 10_000,
+    trials: int = TRIALS,
     seed: Seed = 1,
 ) -> list[list[float]]:
     """Return the p-values of `paired_differences`, for which only few differences are in memory at a time."""
@@ -193,7 +193,7 @@ def pooled_differences(
     metrics: Sequence[Metric],
     one: Sequence[Sequence[Sums]],
     other: Sequence[Sequence[Sums]],
-    trials: int = 10_000,
+    trials: int = TRIALS,
     seed: Seed = 1,
 ) -> list[Differences]:
     """Return the differences between the mean scores of two systems with several runs (Clark et al. 2011).
@@ -334,7 +334,7 @@ def compare(
     *references: References,
     metrics: Sequence[str] = COMPARED,
     tokenizer: str = "13a",
-    trials: int = 10_000,
+    trials: int = TRIALS,
     seed: int = 1,
 ) -> list[MetricScores]:
     """Score systems, and test their differences from the first, as ``itersel compare`` does.

@@ -1,4 +1,4 @@
-"""What is made from what: the files and options of every job of a run, from its config.
+"""What is made from what: the files, settings and options of every job of a run.
 
 Sizes of texts and folders of lists are looked up; only `itersel.plan.list_texts.describe_lists`, for
 ``itersel config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that
@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from itersel.config.report_steps import ExplainSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
 from itersel.config.values import Config
@@ -24,7 +25,7 @@ from itersel.plan.texts import Shards, Texts
 
 
 class Plan:
-    """The files and options of all jobs of a run, from its config after `experiments.expanded`."""
+    """The files, settings and options of all jobs of a run, from its config after `experiments.expanded`."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -54,9 +55,9 @@ class Plan:
     def explain_settings(self, wildcards: Any) -> str:
         """Return the `ExplainSettings`."""
         return as_json(
-            {
-                "sentences": self.config.report.derivations,
-                "pop_limit": self.config.decoder.pop_limit,
-                "max_span": self.config.grammar.max_span,
-            }
+            ExplainSettings(
+                sentences=self.config.report.derivations,
+                pop_limit=self.config.decoder.pop_limit,
+                max_span=self.config.grammar.max_span,
+            )
         )

@@ -1,4 +1,4 @@
-"""What the plan and the rules share: names of files, settings of an experiment and their keys."""
+"""What several parts of the plan share: names of files, and how an experiment tunes on dev."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from itersel.config.defaults import filled_in
 from itersel.config.learners import Batch, NoTuner
-from itersel.config.search import ListSettings
-from itersel.config.sections import plain
 from itersel.config.splits import has_lists
 from itersel.config.values import Config, Experiment
 
@@ -42,23 +41,7 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 
 def held_out_iterations(experiment: Experiment) -> int:
     """Return how often dev is decoded and the weights are tuned in an epoch."""
-    return experiment.held_out.iterations or 0
-
-
-def own_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the shuffle and of all random draws of an experiment."""
-    return experiment.seed or config.seed
-
-
-def search_settings(config: Config, experiment: Experiment, **changes: object) -> dict[str, object]:
-    """Return the keys of the search in training, with changes; with lists, without those of a decoder."""
-    k_best = experiment.k_best or config.decoder.k_best
-    search = ListSettings(
-        experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
-    )
-    values = plain(search) | changes
-    keys = ("features", "k_best") if has_lists(config) else values
-    return {key: values[key] for key in keys if values[key] is not None}
+    return filled_in(experiment.held_out.iterations) if held_out_tuner(experiment) else 0
 
 
 class Files:

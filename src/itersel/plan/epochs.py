@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from itersel.config.learners import LEARNERS, Batch
-from itersel.config.mixing import MIXINGS
-from itersel.config.sections import plain
+from itersel.config.defaults import filled_in
+from itersel.config.learners import Batch, Online
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
+from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, own_seed, search_settings
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner
 from itersel.plan.texts import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -44,17 +44,36 @@ class Epochs:
     @functools.cache  # noqa: B019
     def _train_settings(self, name: str) -> str:
         experiment = self.config.experiments[name]
+        learner = experiment.learner
+        # those of a batch tuner are not trained
+        assert isinstance(learner, Online)
+        k_best = filled_in(experiment.k_best)
+        seed, measure_loss = filled_in(experiment.seed), experiment.mixing.needs_loss
+        if has_lists(self.config):
+            return as_json(
+                ListTrainSettings(
+                    features=experiment.features,
+                    k_best=k_best,
+                    learner=learner,
+                    seed=seed,
+                    measure_loss=measure_loss,
+                )
+            )
         return as_json(
-            {
-                **search_settings(self.config, experiment),
-                "seed": own_seed(self.config, experiment),
-                "learner": plain(experiment.learner, LEARNERS),
-                "measure_loss": experiment.mixing.needs_loss,
-            }
+            TrainSettings(
+                features=experiment.features,
+                templates=experiment.templates,
+                pop_limit=self.config.decoder.pop_limit,
+                max_span=self.config.grammar.max_span,
+                k_best=k_best,
+                learner=learner,
+                seed=seed,
+                measure_loss=measure_loss,
+            )
         )
 
     def train_settings(self, wildcards: Any) -> str:
-        """Return the `TrainSettings` that all shards of an experiment share."""
+        """Return the `TrainSettings` or `ListTrainSettings` that all shards of an experiment share."""
         return self._train_settings(wildcards.experiment)
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
@@ -102,8 +121,7 @@ class Epochs:
     def mix_settings(self, wildcards: Any) -> str:
         """Return the `MixSettings` of an experiment."""
         experiment = self.config.experiments[wildcards.experiment]
-        mixing = plain(experiment.mixing, MIXINGS)
-        return as_json({"mixing": mixing, "shards": experiment.tasks.shards})
+        return as_json(MixSettings(mixing=experiment.mixing, shards=experiment.tasks.shards))
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -209,7 +227,7 @@ class Epoch:
     @functools.cached_property
     def _dealt(self) -> list[list[int]]:
         """With resharding: the numbers of the files in each shard."""
-        tasks, seed = self.experiment.tasks, own_seed(self.epochs.config, self.experiment)
+        tasks, seed = self.experiment.tasks, filled_in(self.experiment.seed)
         return deal_files(files_of(tasks), tasks.shards, seed, self.number)
 
     def files(self, shard: int) -> list[int]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import CUTTINGS
+from itersel.config.cutting import ListCutSettings, ListedSettings
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
-from itersel.config.sections import plain
 from itersel.config.settings import as_json
 from itersel.config.splits import texts_of
 from itersel.config.values import Config
@@ -87,15 +86,14 @@ class ListTexts:
         return [no_option(quality)] if quality else []
 
     def cut_settings(self, wildcards: Any) -> str:
-        """Return the `CutSettings` of a text."""
-        cut, dense = self._shards.cut(wildcards), list(self._config.data.dense)
-        return as_json({"cut": plain(cut, CUTTINGS), "dense": dense})
+        """Return the `ListCutSettings` of a text."""
+        return as_json(ListCutSettings(cut=self._shards.cut(wildcards), dense=self._config.data.dense))
 
     def list_settings(self, wildcards: Any) -> str:
         """Return the `ListedSettings`."""
         data = self._config.data
         language = None if data.tokenized else data.target_language
-        return as_json({"language": language, "protected": list(data.protected)})
+        return as_json(ListedSettings(language=language, protected=data.protected))
 
 
 def describe_lists(config: Config) -> Iterator[str]:

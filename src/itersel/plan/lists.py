@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from itersel.config.learners import HELD_OUT_TUNERS
-from itersel.config.sections import plain
+from itersel.config.defaults import filled_in
+from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import as_json
+from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
-from itersel.plan.commands import Files, held_out_tuner, own_seed, search_settings
+from itersel.plan.commands import Files, held_out_tuner
 from itersel.plan.epochs import Epochs
 
 
@@ -68,12 +69,27 @@ class Lists:
     @functools.cache  # noqa: B019  (there is one plan)
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
+        pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
         if not self._epochs.epoch(name, 1).reads_forests:
-            return as_json(search_settings(self._config, experiment))
-        # the sum of sparse features: forests include it with features: all, lists with a setting of the tuner
-        features = "all" if held_out_tuner(experiment) else experiment.features
-        search = search_settings(self._config, experiment, features=features, templates=None, k_best=None)
-        return as_json({**search, "density": self._config.decoder.forest_density})
+            return as_json(
+                ListSettings(
+                    features=experiment.features,
+                    templates=experiment.templates,
+                    pop_limit=pop_limit,
+                    max_span=max_span,
+                    k_best=filled_in(experiment.k_best),
+                )
+            )
+        return as_json(
+            ForestSettings(
+                # the sum of sparse features: forests include it with features: all, lists with a setting of
+                # the tuner
+                features="all" if held_out_tuner(experiment) else experiment.features,
+                pop_limit=pop_limit,
+                max_span=max_span,
+                density=self._config.decoder.forest_density,
+            )
+        )
 
     def settings(self, wildcards: Any) -> str:
         """Return the `ListSettings` or `ForestSettings` of that step."""
@@ -107,14 +123,16 @@ class Lists:
     def tune_settings(self, wildcards: Any) -> str:
         """Return the `TuneSettings` of an experiment."""
         epoch = self._epochs.of(wildcards)
+        # there are no such jobs without a tuner
+        assert epoch.tuner is not None
         return as_json(
-            {
-                "tuner": plain(epoch.tuner, HELD_OUT_TUNERS),
-                "shards": self._count(wildcards),
-                "seed": own_seed(self._config, epoch.experiment),
-                "features": epoch.experiment.features,
-                "sum_sparse": not self._is_batch(wildcards),
-            }
+            TuneSettings(
+                tuner=epoch.tuner,
+                shards=self._count(wildcards),
+                seed=filled_in(epoch.experiment.seed),
+                features=epoch.experiment.features,
+                sum_sparse=not self._is_batch(wildcards),
+            )
         )
 
 

@@ -29,6 +29,8 @@ WORDS_PER_PAIR = 25
 BYTES_PER_TRANSLATION = 300
 # Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
 DENSE_SHARE = 0.1
+# The forest of a sentence counts as this many translations.
+FOREST_TRANSLATIONS = 100
 # No job requests memory for more translations, 63 GB: whole training corpora are for online learners.
 MOST_TUNED = 14e6
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
@@ -135,14 +137,21 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         train,
         model,
         max(pieces),
-        tuned=_tuned(config, lambda split, one: sentences[split] * (one.k_best or config.decoder.k_best)),
+        tuned=_tuned(config, lambda split, one: sentences[split] * _translations(one)),
         compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),
     )
 
 
-def _most_k_best(config: Config) -> int:
-    """Return the size of the largest k-best lists."""
-    return max(one.k_best or config.decoder.k_best for one in config.experiments.values())
+def _translations(experiment: Experiment) -> int:
+    """Return the translations of a sentence that count for the memory of a tuner in one iteration."""
+    return FOREST_TRANSLATIONS if experiment.k_best is None else experiment.k_best
+
+
+def _guessed_list_size(config: Config) -> int:
+    """Return how many translations of a sentence the user's lists have, as far as the config shows it."""
+    # whole lists may be longer
+    known = (one.k_best for one in config.experiments.values())
+    return max(config.decoder.k_best if size is None else size for size in known)
 
 
 def _systems(config: Config) -> int:
@@ -179,7 +188,7 @@ def _list_sizes(config: Config) -> TextSizes:
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
-    compared = sum(translations[split] for split in test_sets(config).values()) / _most_k_best(config)
+    compared = sum(translations[split] for split in test_sets(config).values()) / _guessed_list_size(config)
     return TextSizes(
         0.0,
         0.0,

@@ -7,20 +7,32 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.command_line import shell_options
+from itersel.config.defaults import filled_in
 from itersel.config.experiments import as_config_has, repeat_name, split_repeat
-from itersel.config.report_steps import ScoredSystem, ScoredTestSet
-from itersel.config.sections import plain
+from itersel.config.report_steps import (
+    ChooseSettings,
+    CorporaSettings,
+    JoinSettings,
+    PatienceSettings,
+    ResourceSettings,
+    ScoredSystem,
+    ScoredTestSet,
+    Scoring,
+    TableSettings,
+    TaskTableSettings,
+)
+from itersel.config.search import FeatureSettings, Search
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.names import TOKENIZED_BLEU
-from itersel.plan.commands import Files, held_out_tuner, no_option, search_settings
+from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
 
 
 class Tables:
-    """The files and options of all comparisons and tables."""
+    """The files and settings of all comparisons and tables."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
@@ -64,7 +76,7 @@ class Tables:
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
-            key=lambda one: (one.tune_on, -files_of(one.tasks), -(one.seed or 0)),
+            key=lambda one: (one.tune_on, -files_of(one.tasks), -filled_in(one.seed)),
         )
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: jobs for split in self._texts.held_out if split != "dev"}
@@ -80,13 +92,16 @@ class Tables:
     @property
     def corpora_settings(self) -> str:
         """The `CorporaSettings`: counts of rules."""
-        return as_json({"rules": dict(zip(self.counted, self.counts_of_rules, strict=True))})
+        return as_json(CorporaSettings(rules=dict(zip(self.counted, self.counts_of_rules, strict=True))))
 
     def decode_settings(self, wildcards: Any) -> str:
-        """Return the `Search` of translations."""
-        experiment = self._config.experiments[wildcards.experiment]
-        # the weights of other templates are 0
-        return as_json(search_settings(self._config, experiment, templates=None, k_best=None))
+        """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
+        features = self._config.experiments[wildcards.experiment].features
+        if splits.has_lists(self._config):
+            return as_json(FeatureSettings(features=features))
+        # of all templates: the weights of those that an experiment does not use are 0
+        pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
+        return as_json(Search(features=features, pop_limit=pop_limit, max_span=max_span))
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -121,32 +136,44 @@ class Tables:
         name, repeat = split_repeat(wildcards.experiment)
         # how its jobs are cut changes no result
         tasks = replace(as_config_has(experiment.tasks), shards_per_job=1)
-        described = {
-            "name": name,
-            "repeat": repeat,
-            "experiment": plain(replace(experiment, tasks=tasks)),
-            "devtest": self.devtest(wildcards),
-        }
-        return as_json({**described, **self._scoring(experiment)})
+        return as_json(
+            ChooseSettings(
+                tokenize=self._config.evaluation.tokenize,
+                choose_by=self._config.evaluation.choose_by,
+                tokenizer=self._scoring_tokenizer,
+                label=_own_label(experiment),
+                name=name,
+                repeat=repeat,
+                experiment=replace(experiment, tasks=tasks),
+                devtest=self.devtest(wildcards),
+            )
+        )
 
     def patience_settings(self, wildcards: Any) -> str:
         """Return the `PatienceSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        return as_json({"patience": experiment.patience, **self._scoring(experiment)})
+        # there are no such jobs without it
+        assert experiment.patience is not None
+        return as_json(
+            PatienceSettings(
+                tokenize=self._config.evaluation.tokenize,
+                choose_by=self._config.evaluation.choose_by,
+                tokenizer=self._scoring_tokenizer,
+                label=_own_label(experiment),
+                patience=experiment.patience,
+            )
+        )
 
-    def _scoring(self, experiment: Experiment) -> dict[str, object]:
-        """Return the keys of how an epoch's translations of devtest are scored."""
-        evaluation, tasks = self._config.evaluation, experiment.tasks
-        scoring = {"tokenize": evaluation.tokenize, "choose_by": evaluation.choose_by}
-        tokenizer = {"tokenizer": self.tokenizer} if self.scores_text else {}
-        task = {"label": tasks.label} if isinstance(tasks, IndependentTask) else {}
-        return {**scoring, **tokenizer, **task}
+    @property
+    def _scoring_tokenizer(self) -> str:
+        """The tokenizer of scores of devtest; without scores of text, the default, which nothing uses."""
+        return self.tokenizer if self.scores_text else Scoring.tokenizer
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""
         features = self._config.experiments[wildcards.experiment].features
-        pop_limit, grammar = self._config.decoder.pop_limit, plain(self._config.grammar)
-        return as_json({"features": features, "pop_limit": pop_limit, "grammar": grammar})
+        pop_limit, grammar = self._config.decoder.pop_limit, self._config.grammar
+        return as_json(ResourceSettings(features=features, pop_limit=pop_limit, grammar=grammar))
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
@@ -203,18 +230,19 @@ class Tables:
     @property
     def tokenizer(self) -> str:
         """The tokenizer of sacrebleu for detokenised text."""
-        return str(self._config.evaluation.tokenizer)
-
-    def _significance(self) -> dict[str, object]:
-        """Return the keys of all tables with significance tests."""
-        evaluation = self._config.evaluation
-        return {"tokenize": evaluation.tokenize, "trials": evaluation.trials, "seed": self._config.seed}
+        return filled_in(self._config.evaluation.tokenizer)
 
     def table_settings(self, wildcards: Any) -> str:
         """Return the `TableSettings`, with the files of each test set."""
-        text = splits.kind_of_text(self._config)
-        test_sets = {name: self._scored(name, split) for name, split in self._texts.test_sets.items()}
-        return as_json({**self._significance(), "text": text, "test_sets": test_sets})
+        return as_json(
+            TableSettings(
+                tokenize=self._config.evaluation.tokenize,
+                trials=self._config.evaluation.trials,
+                seed=self._config.seed,
+                text=splits.kind_of_text(self._config),
+                test_sets={name: self._scored(name, split) for name, split in self._texts.test_sets.items()},
+            )
+        )
 
     def _scored(self, test_set: str, split: str) -> ScoredTestSet:
         return ScoredTestSet(
@@ -239,8 +267,16 @@ class Tables:
 
     def task_settings(self, wildcards: Any) -> str:
         """Return the `TaskTableSettings` of a split."""
-        systems = [ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split)]
-        return as_json({**self._significance(), "tasks": list(self.task_labels), "systems": systems})
+        systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
+        return as_json(
+            TaskTableSettings(
+                tokenize=self._config.evaluation.tokenize,
+                trials=self._config.evaluation.trials,
+                seed=self._config.seed,
+                tasks=self.task_labels,
+                systems=tuple(systems),
+            )
+        )
 
     def own_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""
@@ -248,7 +284,7 @@ class Tables:
 
     def join_settings(self, wildcards: Any) -> str:
         """Return the `JoinSettings`: these translations by label."""
-        return as_json({"translations": self._own_translations(wildcards)})
+        return as_json(JoinSettings(translations=self._own_translations(wildcards)))
 
     def _own_translations(self, wildcards: Any) -> dict[str, str]:
         names = self.independent[wildcards.independent]
@@ -268,6 +304,11 @@ class Tables:
         """The derivations that the page shows."""
         has_some = self._config.report.derivations and not splits.has_lists(self._config)
         return [f"{self._files.results}/report/derivations.json"] if has_some else []
+
+
+def _own_label(experiment: Experiment) -> str | None:
+    """Return the label of the sentences on which a single task is scored; None for all sentences."""
+    return experiment.tasks.label if isinstance(experiment.tasks, IndependentTask) else None
 
 
 def _uses_whole_split(experiment: Experiment) -> bool:

@@ -10,14 +10,14 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import CUTTINGS, Cutting, InOrder, Labelled, Pooled, Shuffled
-from itersel.config.sections import plain
+from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.defaults import filled_in
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
-from itersel.plan.commands import Files, own_seed
+from itersel.plan.commands import Files
 
 HASH = "hash"
 # The column of the original source.
@@ -253,12 +253,12 @@ class Shards:
 
     def name(self, experiment: Experiment) -> str:
         """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
-        name, seed = _tasks_folder(experiment.tasks), own_seed(self._config, experiment)
+        name, seed = _tasks_folder(experiment.tasks), filled_in(experiment.seed)
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
         """Return the number of language models that leave out text; 1 is that of all text."""
-        return experiment.tasks.language_model_folds or 1
+        return filled_in(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
         """Return the folder of the shards of a split."""
@@ -304,7 +304,7 @@ class Shards:
 
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `CutSettings`: train and dev are shuffled, others keep their order."""
-        return as_json({"cut": plain(self.cut(wildcards), CUTTINGS)})
+        return as_json(CutSettings(cut=self.cut(wildcards)))
 
     def cut(self, wildcards: Any) -> Cutting:
         """Return how the sentences of a split are cut into shards."""

@@ -28,7 +28,7 @@ from itersel.evaluate.metrics import (
     read_references,
     read_translations,
 )
-from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
+from itersel.evaluate.names import TOKENIZED_BLEU, TRIALS, sign_of
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,
@@ -126,7 +126,7 @@ def _read_run(folder: Path) -> Finished:
 
 
 def compare_runs(
-    runs: Sequence[Finished], baselines: Sequence[str], by: str, *, trials: int = 10_000, seed: int = 1
+    runs: Sequence[Finished], baselines: Sequence[str], by: str, *, trials: int = TRIALS, seed: int = 1
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 

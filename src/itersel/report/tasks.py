@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import References
-from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import TOKENIZED_BLEU, TRIALS, title_of
 from itersel.report.scores import (
     REPEATED,
     MeanScore,
@@ -33,7 +33,7 @@ def compare_tasks(
     tasks: Sequence[str],
     *,
     tokenize: str = "13a",
-    trials: int = 10_000,
+    trials: int = TRIALS,
     seed: int = 1,
 ) -> dict[str, Any]:
     """Compare experiments on the sentences of each task, and on those of all tasks.
