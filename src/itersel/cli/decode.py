@@ -69,10 +69,12 @@ def _translations(options: argparse.Namespace, search: Search) -> Iterator[str]:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
         yield from read_table(options.shard, search.features, has_text=True).best_texts(weights)
         return
+
     sentences = read_shard(options.shard, search.templates, search.features)
     decoder = Decoder(sentences, load_model(options.model), search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
+
     for sentence in progress(range(sentences.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
         if options.k_best:
@@ -128,11 +130,14 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if training_has_stopped(options.patience):
         write_no_lists(options.output, *place)
         return
+
     if options.model is None:
         raise InputError("needs the decoder's language model; name it with --model", options.shard)
+
     settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
+
     weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)

@@ -144,10 +144,12 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
     shells = {"action": PrintCompletion, "choices": SHELLS, "const": lambda: make_parser(is_full=True)}
     add_options(parser, {"--print-completion SHELL": script}, **shells)
+
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     # listed in two groups instead
     parser._positionals._group_actions.remove(commands)
     people, workflow = map(parser.add_argument_group, ("commands", "commands of the workflow"))
+
     for name, (module, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
         group = people if name in FOR_PEOPLE else workflow
@@ -160,6 +162,7 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
                     add_command(step, one, its_module, arguments[2:], is_full)
         elif is_full or arguments[:1] == [name]:
             add_command(command, name, module, arguments[1:], is_full)
+
     return parser
 
 

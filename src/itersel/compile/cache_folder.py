@@ -57,12 +57,15 @@ def _folder_name(package: Path) -> str:
     processor = get_host_cpu_name() if processor is None else processor
     features = numba_config.CPU_FEATURES
     features = get_host_cpu_features().flatten() if features is None else features
+
     settings = [getattr(numba_config, name, None) for name in SETTINGS]
     versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
     machine = [get_process_triple(), processor, features]
+
     digest = hashlib.sha256(repr([*machine, versions, settings, is_plain()]).encode())
     for path in kernel_sources(package):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+
     # for people to tell folders apart
     name = re.sub("[^A-Za-z0-9._-]", "_", processor)
     return f"{sys.implementation.cache_tag}-{name}-{digest.hexdigest()[:16]}"

@@ -56,12 +56,14 @@ class KernelCache(NullCache):
         path, content = self._path(sig), b""
         with suppress(OSError):  # errors of the folder are reported when it is written to
             content = path.read_bytes()
+
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
         if hashlib.sha256(pickled).digest() == digest:
             mark_used(path.parent)
             types, reduced = _Unpickler(io.BytesIO(pickled)).load()
             if types == sig:
                 return self._rebuild(target_context, *reduced)
+
         make_writable(cache_folder())  # fails before compilation, not after
         return None
 

@@ -50,6 +50,7 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     """Return the indices of pairs within the bounds on tokens, and the number of dropped pairs by reason."""
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
+
     for index in range(bitext.size):
         short, long = sorted((len(split_words(bitext.source[index])), len(split_words(bitext.target[index]))))
         if short == 0:
@@ -60,6 +61,7 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
             dropped["length ratio"] += 1
         else:
             kept.append(index)
+
     return kept, dict(dropped)
 
 

@@ -55,6 +55,7 @@ def compare_tasks(
             chosen = {one: [pick(run, lines) for run in runs] for one, runs in texts.items()}
             own = [pick(one, lines) for one in references]
             scores, signature = score_experiments(chosen, own, tokenize, trials, seed)
+
         systems = [
             {
                 "system": number,
@@ -151,6 +152,7 @@ def _legend(table: Content) -> list[str]:
         f"{MEAN}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
+
     systems, how, others = len(table["mean"]), table["significance"], table["left_out"]
     if systems > 1:
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
@@ -160,6 +162,7 @@ def _legend(table: Content) -> list[str]:
             f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
             "without correction for their number: some differences may be significant by chance."
         )
+
     if others["labels"]:
         notes.append(
             f"Sentences with other labels are left out, {others['sentences']} in all: "

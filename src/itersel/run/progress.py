@@ -115,10 +115,12 @@ def signs_of_life(what: str) -> Iterator[None]:
     if sys.stderr.isatty():
         yield
         return
+
     ended = threading.Event()
     # with the stream of now, which the block may replace
     thread = threading.Thread(target=Display().watch, args=(what, ended), daemon=True)
     thread.start()
+
     try:
         yield
     finally:

@@ -60,10 +60,12 @@ def next_step(
     """
     assert path.threshold is not None
     assert path.epsilon is not None
+
     stopped = stopped or (before is not None and before.stopped)
     require_stopped(shards, stopped)
     if before is not None and stopped:
         return before._replace(stopped=True)
+
     loss = 0.0
     for shard in shards:
         if shard.loss is None:
@@ -71,6 +73,7 @@ def next_step(
         loss += shard.loss
     if loss == math.inf:
         raise InputError("the sum of the shards' losses overflows; start from smaller weights")
+
     if before is None:
         return PathStep(path.threshold, loss, False)
     threshold = min(before.threshold, (before.loss - loss) / path.epsilon)

@@ -65,15 +65,18 @@ def from_json(kind: type[Section], content: object) -> Section:
 def _value(kind: Any, value: object) -> Any:
     if is_dataclass(kind):
         return from_json(kind, value)  # type: ignore[arg-type]
+
     if typing.get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise ValueError("not a list")
         return tuple(_value(typing.get_args(kind)[0], one) for one in value)
+
     if typing.get_origin(kind) is dict:
         # with any content
         if not isinstance(value, dict):
             raise ValueError("not an object")
         return value
+
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):

@@ -53,12 +53,14 @@ def read_resources(folder: FilePath) -> Resources:
         raise InputError(
             f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
+
     try:
         found = from_json(Resources, read_json(path))
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
+
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
     for name, file in files.items():
         if not os.path.isfile(file):

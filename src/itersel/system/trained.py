@@ -96,9 +96,11 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
         "model": binary.model_arrays(system.model),
         "weights": weight_file.weight_arrays(system.weights),
     }
+
     arrays = {f"{part}/{name}": array for part, content in parts.items() for name, array in content.items()}
     for text in _TEXTS:
         arrays[text] = np.frombuffer(getattr(system, text).to_json().encode(), np.uint8)
+
     attributes = {
         "itersel": __version__,
         "model": dict(system.model.attributes),
@@ -111,10 +113,12 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     """Map a bundle, and check that extraction and the decoder can use its content."""
     if not os.path.exists(path):
         raise InputError("no such file or folder", path)
+
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
         settings = from_json(TranslationSettings, attributes["settings"])
+
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),

@@ -48,11 +48,13 @@ def dispatch_module() -> str:
         kernel: [name for name, text in texts.items() if re.search(rf"^def {kernel}\(", text, re.MULTILINE)]
         for kernel in KERNELS
     }
+
     imports = sorted(
         f"from itersel.grammar.templates.{_path(name).stem} import {kernel} as {name.lower()}_{kernel}\n"
         for kernel, names in having.items()
         for name in names
     )
+
     numbers = f"\n{', '.join(map(str.upper, BUILT_IN_TEMPLATES))} = range({len(BUILT_IN_TEMPLATES)})\n"
     functions = ("\n".join(_dispatch(kernel, names)) for kernel, names in having.items())
     return "\n\n".join([HEAD + "".join(imports) + ARRAYS + numbers, *(f"{one}\n" for one in functions)])

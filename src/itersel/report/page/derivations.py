@@ -32,11 +32,13 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     table = read_table(results / "report" / "table.json")
     if table is None:
         raise InputError("has no report/table.json; run snakemake first", results)
+
     runs = {run.name: run for run in find_runs(results)}
     names, test = compared_systems(table, [*runs.values()]), table["test_sets"][0]["name"]
     test_set = read_translated(results, test, [run for name, run in runs.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
+
     systems = []
     for name in names:
         if name not in runs or (path := translation_of(runs[name].folder, test)) is None:
@@ -44,6 +46,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         # names of templates stand for all features: those of other templates weigh 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
+
     chosen = _most_different(test_set, names, most)
     sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)
     return {"test_set": test, "systems": names, "sentences": sentences}
@@ -69,11 +72,13 @@ def _explain(
     """Decode the chosen sentences, a shard at a time, with the weights and features of each system."""
     found: list[dict[str, Any]] = []
     before = 0
+
     for path in progress(shards, "explain"):
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
         words = shard.vocabulary.to_list()
         source, offset = [words[word] for word in shard.source], shard.source_offset
+
         rows: dict[int, dict[str, Any]] = {
             number: {
                 "sentence": before + number,
@@ -82,6 +87,7 @@ def _explain(
             }
             for number in numbers
         }
+
         for weights, features in systems if numbers else ():
             decoder = Decoder(shard, model, replace(search, features=features))
             vectors = decoder.weight_vectors(weights)
@@ -89,8 +95,10 @@ def _explain(
                 _, [derivation] = derive_all(decoder, number, vectors, words, 1)
                 nodes = [node._asdict() for node in derivation.nodes]
                 rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
+
         found += rows.values()
         before += shard.sentence_count
+
     if before != count:
         raise InputError(
             f"the shards have {before} sentences, the test set has {count}; name all shards, in order"

@@ -39,19 +39,23 @@ def read_document(results: Path) -> dict[str, Any]:
     """
     description, report = read_run(results), results / "report"
     config = description.get("config") or {}
+
     table = read_table(report / "table.json")
     systems = table["test_sets"][0]["systems"] if table else []
     compared, others = (
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
     )
+
     settings = read_config(config) if config else Config(experiments={})
     planned = with_independent_tasks(settings).experiments
     runs = find_runs(results, list(planned) or compared)
+
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_translated(results, name, runs, others)) is not None]
     frequencies = read_frequencies(results / "grammar" / "index") if found else None
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
+
     return {
         "text": NOTES[kind_of_text(settings)],
         "name": str(config.get("name", results.resolve().name)),
@@ -125,6 +129,7 @@ def _describe_run(
     system = read_system(best) if best.is_file() else None
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
+
     return {
         "run": run.name,
         "experiment": run.experiment,

@@ -176,8 +176,10 @@ def _changed(section: Any, key: str, forms: FormNames | None = None) -> Iterable
     """
     if isinstance(section, Experiment):
         forms = default_forms(section)
+
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
+
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")

@@ -121,6 +121,7 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
     titles = ["system", "experiment", *SETTINGS]
     rows = [cells(system) for system in one["systems"]]
     signatures = {}
+
     for title, signature, scores, sign in _scores(one):
         titles.append(title)
         signatures[title] = signature
@@ -128,12 +129,14 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
         for row, score in zip(rows, scores, strict=True):
             marks, is_best = join_numbers(score.get("better_than", ())), sign * score["mean"] == best
             row[title] = score_cell(score)._replace(marks=marks, is_best=is_best)
+
     titles += () if is_pooled else (*OF_EPOCHS, *COSTS)
     for row, system in zip(rows, one["systems"], strict=True):
         if not is_pooled and is_experiment(system):
             active = row["active features"].value
             row["active features"] = Cell(f"{active:,.0f}", active)
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
+
     columns = [
         Column(title, title not in WORDS, signatures.get(title, ""), title in SECONDARY) for title in titles
     ]
