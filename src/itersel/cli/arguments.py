@@ -67,12 +67,13 @@ def add_command(
         its_parser.set_defaults(run=getattr(command, f"_{function}", None))
 
     option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
-    if is_full:
+    if option and is_full:
         # they share options
         parser.conflict_handler = "resolve"
-    for words in ([f"--{option}", choice] for choice in choices) if is_full else [arguments]:
-        if option:
-            add_chosen_section(parser, words, option, choices)
+        for choice in choices:
+            add_chosen_section(parser, [f"--{option}", choice], option, choices)
+    elif option:
+        add_chosen_section(parser, arguments, option, choices)
 
     return command
 

@@ -113,7 +113,8 @@ def _run(arguments: list[str]) -> int:
     # translate may wait for input for hours
     sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-    module, _ = STEPS[arguments[1]] if arguments[0] == "step" else COMMANDS[arguments[0]]
+    is_step = arguments[0] == "step"
+    module, _ = STEPS[arguments[1]] if is_step else COMMANDS[arguments[0]]
     if module not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
         from itersel.compile.numba_versions import is_plain
@@ -126,7 +127,7 @@ def _run(arguments: list[str]) -> int:
         # before any thread starts, because it forks
         warm_up_once(main)
         compilation = announced_compilation()
-    with sign(arguments[arguments[0] == "step"]), compilation:
+    with sign(arguments[1] if is_step else arguments[0]), compilation:
         options.run(options)
     return 0
 

@@ -100,8 +100,9 @@ class _NoNegativeIndices(AnalysisPass):
         for statement, array, index in _subscripts(state.func_ir):
             kind = state.typemap[array.name]
             kind = kind.type if isinstance(kind, types.Optional) else kind
-            is_array = isinstance(kind, types.Buffer)  # type: ignore[attr-defined]
-            for number in _constants(state.func_ir, index) if is_array else ():
+            if not isinstance(kind, types.Buffer):  # type: ignore[attr-defined]
+                continue
+            for number in _constants(state.func_ir, index):
                 if isinstance(number, int) and number < 0:
                     problem = (
                         f"kernel '{state.func_id.func_qualname}' has the index {number}, but kernels cannot"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -158,8 +158,7 @@ class _Collected:
         if settings.split == "train":
             raw = self._with_words(raw)
 
-        # each process calls `make` once, which returns the function that prepares a block
-        make = partial(partial, _prepared, self._preparation, settings)
+        make = partial(_preparing, self._preparation, settings)
         prepared = map_blocks(make, raw, processes)
 
         for block in count_up(prepared, "pairs prepared", lambda block: block.size):
@@ -243,6 +242,11 @@ class _Collected:
         has_compounds = self._settings.split_compounds or self._preparation.compounds is not None
         ratio = math.inf if has_compounds else self._settings.max_ratio
         return trainable(block, self._settings.max_length, ratio)
+
+
+def _preparing(preparation: Preparation, settings: CorpusSettings) -> Callable[[Bitext], Bitext]:
+    """Return the function that prepares a block; called once in each process."""
+    return partial(_prepared, preparation, settings)
 
 
 def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext) -> Bitext:

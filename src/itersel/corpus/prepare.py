@@ -81,7 +81,9 @@ class CompoundSplitter:
                     continue
 
                 rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
-                for rest in rests if end < len(word) else [{0: (1, ())}]:
+                if end == len(word):
+                    rests = [{0: (1, ())}]
+                for rest in rests:
                     for count, (product, parts) in rest.items():
                         known = table[start].get(count + 1)
                         if known is None or frequency * product > known[0]:

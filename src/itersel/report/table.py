@@ -97,8 +97,9 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
             lines.append(f"{_title(one)}:")
         rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
         lines += [*aligned(rows, WORDS), ""]
-        for names in (COMPARED, TABULATED[len(COMPARED) :]) if one["signatures"] else ():
-            lines += [*_scores(one["systems"], names), ""]
+        if one["signatures"]:
+            for names in (COMPARED, TABULATED[len(COMPARED) :]):
+                lines += [*_scores(one["systems"], names), ""]
 
     first, how = table["test_sets"][0], table["significance"]
     choice = first["systems"][0]["runs"][0]["chosen_by"]

@@ -38,8 +38,9 @@ KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
     """Yield the results of a function for blocks, in order; one process means this one.
 
-    Several get `make` and blocks, and send back results, which are neither None nor exceptions. Errors of
-    `blocks`, `make` and the function are raised again; if a process was killed, it is an InputError.
+    No block is None. Several processes get `make` and blocks, and send back results, which are neither None
+    nor exceptions. Errors of `blocks`, `make` and the function are raised again; if a process was killed, it
+    is an InputError.
     """
     if processes == 1:
         yield from map(make(), blocks)
@@ -114,7 +115,8 @@ class _Pool(Generic[Given, Result]):
             future: Future[Result | None] = Future()
             self.results.put(future)
             try:
-                for block in self._blocks if not self._ended else ():
+                block = None if self._ended else next(self._blocks, None)
+                if block is not None:
                     return future, block
                 future.set_result(None)
             except Exception as error:

@@ -164,10 +164,10 @@ def _check_shape(
         return
 
     for found, wanted in zip(array.shape, declared.shape, strict=True):
-        size, more = wanted, 0
-        if isinstance(size, str):
-            more = size.endswith("+1")
-            key = size.removesuffix("+1")
+        if isinstance(wanted, int):
+            size, more = wanted, 0
+        else:
+            key, more = _key_of(wanted)
             size = sizes.setdefault(key, found - more)
 
         if found != size + more or size < 0:
@@ -180,8 +180,14 @@ def _size(entry: str | int, sizes: Mapping[str, int]) -> int | str:
     """Return a size for a message, or its name if it is unknown."""
     if isinstance(entry, int):
         return entry
-    known = sizes.get(entry.removesuffix("+1"))
-    return entry if known is None else known + entry.endswith("+1")
+    key, more = _key_of(entry)
+    return sizes[key] + more if key in sizes else entry
+
+
+def _key_of(entry: str) -> tuple[str, int]:
+    """Return the name of a size and what is added to it: ``rows+1`` is one more than ``rows``."""
+    key = entry.removesuffix("+1")
+    return key, 0 if key == entry else 1
 
 
 def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -43,6 +43,18 @@ def check_counts(content: Mapping[str, object], least: int = 1) -> None:
     """Raise an error of Python unless this is an object of whole numbers within bounds."""
     if not all(type(count) is int and least <= count <= MAX_INTEGER for count in content.values()):
         raise ValueError
+
+
+def check_numbers(values: Iterable[object]) -> None:
+    """Raise an error of Python unless all values are numbers."""
+    if not all(isinstance(value, int | float) for value in values):
+        raise TypeError
+
+
+def check_texts(values: Iterable[object]) -> None:
+    """Raise an error of Python unless all values are texts."""
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError
 
 
 def from_json(kind: type[Section], content: object) -> Section:

@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
 from itersel.storage.json_files import from_json, read_json, write_json
@@ -23,7 +24,8 @@ class TranslationSettings:
     extraction: Grammar
 
     def __post_init__(self) -> None:
-        self.search()  # raises an InputError if the decoder does not accept them
+        # the decoder's bounds
+        check_section(self.search())
 
     def search(self) -> Search:
         """Return the settings of the decoder."""

@@ -9,7 +9,6 @@ equal systems give equal bytes.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -77,10 +76,17 @@ def _declarations(part: str, format: FileFormat) -> Iterator[tuple[str, Array]]:
         yield named(name), replace(array, shape=tuple(map(named, array.shape)), **names)
 
 
+def _version() -> int:
+    """Return a number that changes with the layout of any part: three digits for each."""
+    version = _LAYOUT
+    for part in _PARTS.values():
+        version = 1000 * version + part.version
+    return version
+
+
 FORMAT = FileFormat(
     "bundle",
-    # changes with the layout of any part
-    functools.reduce(lambda version, part: 1000 * version + part.version, _PARTS.values(), _LAYOUT),
+    _version(),
     "itersel bundle",
     {
         **dict(chain.from_iterable(starmap(_declarations, _PARTS.items()))),

@@ -11,7 +11,7 @@ from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
-from itersel.grammar.shard import read_shard
+from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
@@ -76,27 +76,9 @@ def _explain(
     for path in progress(shards, "explain"):
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
-        words = shard.vocabulary.to_list()
-        source, offset = [words[word] for word in shard.source], shard.source_offset
-
-        rows: dict[int, dict[str, Any]] = {
-            number: {
-                "sentence": before + number,
-                "source": source[slice(*offset[number : number + 2])],
-                "derivations": [],
-            }
-            for number in numbers
-        }
-
-        for weights, features in systems if numbers else ():
-            decoder = Decoder(shard, model, replace(search, features=features))
-            vectors = decoder.weight_vectors(weights)
-            for number in numbers:
-                _, [derivation] = derive_all(decoder, number, vectors, words, 1)
-                nodes = [node._asdict() for node in derivation.nodes]
-                rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
-
-        found += rows.values()
+        if numbers:
+            explained = _explain_shard(shard, numbers, model, search, systems)
+            found += [{"sentence": before + number, **row} for number, row in explained.items()]
         before += shard.sentence_count
 
     if before != count:
@@ -104,3 +86,29 @@ def _explain(
             f"the shards have {before} sentences, the test set has {count}; name all shards, in order"
         )
     return found
+
+
+def _explain_shard(
+    shard: Shard,
+    numbers: Sequence[int],
+    model: LanguageModel,
+    search: Search,
+    systems: Sequence[tuple[Weights, str]],
+) -> dict[int, dict[str, Any]]:
+    """Decode sentences of a shard; returns the source and the derivation by each system, by number."""
+    words = shard.vocabulary.to_list()
+    source, offset = [words[word] for word in shard.source], shard.source_offset
+    rows: dict[int, dict[str, Any]] = {
+        number: {"source": source[slice(*offset[number : number + 2])], "derivations": []}
+        for number in numbers
+    }
+
+    for weights, features in systems:
+        decoder = Decoder(shard, model, replace(search, features=features))
+        vectors = decoder.weight_vectors(weights)
+        for number in numbers:
+            _, [derivation] = derive_all(decoder, number, vectors, words, 1)
+            nodes = [node._asdict() for node in derivation.nodes]
+            rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
+
+    return rows

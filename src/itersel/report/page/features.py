@@ -37,8 +37,14 @@ def read_features(run: Run, system: ChosenSystem | None) -> dict[str, Any] | Non
     ]
 
     otherwise = "is not a table of selected features; make it with 'itersel step selection'"
-    selection = read_optional(run.folder / "selection.json", iter, otherwise)
+    selection = read_optional(run.folder / "selection.json", _check_selection, otherwise)
     return {"groups": groups, "selection": selection or []}
+
+
+def _check_selection(rows: Any) -> None:
+    """Raise an error of Python unless this is a list, of the selection in each epoch."""
+    if not isinstance(rows, list):
+        raise TypeError
 
 
 def _shards(path: Path, weights: Weights) -> Int64s | None:

@@ -59,10 +59,11 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     return sorted(runs, key=lambda run: (place.get(run.experiment, len(place)), run.experiment, run.repeat))
 
 
-def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> Any:
+def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> Any:
     """Return the content of a JSON file; None if it does not exist yet.
 
-    If `use` fails, which uses all of the content that others rely on, it is an InputError: `otherwise`.
+    `check` raises an error of Python if others cannot rely on the content; it becomes an InputError with the
+    message `otherwise`.
     """
     if not path.is_file():
         return None
@@ -71,7 +72,7 @@ def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> A
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
     with checked(path, otherwise):
-        use(content)
+        check(content)
     return content
 
 
@@ -135,13 +136,14 @@ def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, st
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
-    return read_optional(results / RUN, _use_run, otherwise) or {}
+    return read_optional(results / RUN, _check_run, otherwise) or {}
 
 
-def _use_run(content: Any) -> None:
-    content["config"].keys()
-    for versions in (content.get("versions", {}), *content.get("earlier", [])):
-        versions.items()
+def _check_run(content: Any) -> None:
+    """Raise an error of Python unless this has a config, and versions of now and of earlier runs."""
+    sections = [content["config"], content.get("versions", {}), *content.get("earlier", [])]
+    if not all(isinstance(section, dict) for section in sections):
+        raise TypeError
 
 
 def describe_config(content: object) -> dict[str, Any]:
