@@ -120,7 +120,7 @@ def train_epoch(
         only the next epoch can start.
     settings
         Learner, size of the k-best lists, and so on (default: a perceptron on 100-best lists). The number of
-        the epoch and that of the shard are among them: both matter to `mix_weights`.
+        the numbers of the epoch and of the shard are among them: both matter to `mix_weights`.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def load_system(path: FilePath) -> System:
 
 def _refuse_string(name: str, value: Sequence[object]) -> None:
     if isinstance(value, str):  # which is a sequence, too
-        raise InputError(f"{name} is {value!r}, a list was expected")
+        raise InputError(f"{name} is {value!r}, expected a list")
 
 
 def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:

@@ -87,7 +87,7 @@ def schedule(pairs: int) -> list[int]:
 def prior_of(generated_words: int) -> float:
     """Return what is added to the number of links of a given word.
 
-    It is that of a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
+    It follows from a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
     words of a large vocabulary, rare given words, such as compounds, would lose their links to frequent ones.
     """
     return min(1.0, LEXICAL * generated_words)

@@ -37,7 +37,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     direction = "write only the alignment that links a target (forward) or source word (reverse) at most once"
     add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
     add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
-    model = "align with the model of one direction, or with those of both; they do not learn from the text"
+    model = "align with the model of one direction, or of both; models do not learn from the text"
     add_files(parser, {"--model FILE": model})
 
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")

@@ -268,7 +268,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
     cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
-    keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
+    keep_overlap = "keep pairs in train that are also in a --held-out set (default: drop them)"
     add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")
 
     sizes = {

@@ -32,10 +32,12 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files, required=True)
     add_optional_files(parser, MODEL)
-    k_best = "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation a line"
+    k_best = (
+        "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation per line"
+    )
     add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
     add_settings(parser, Search, with_options=True)
-    add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
+    add_patience(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
 
 

@@ -33,8 +33,8 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
     leave_one_out = (
-        "a line for each sentence: its number in the indexed corpus, from 0, and those of its copies; its "
-        "grammar is extracted without these"
+        "a line for each sentence: its number in the indexed corpus, from 0, and the numbers of its copies; "
+        "its grammar is extracted without these"
     )
     add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)

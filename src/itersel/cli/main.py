@@ -49,7 +49,7 @@ COMMANDS = {
 # The same for `itersel step`.
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
-    "lists": ("lists", "make a shard to learn from of n-best lists of another decoder"),
+    "lists": ("lists", "build a training shard from another decoder's n-best lists"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),

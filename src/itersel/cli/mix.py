@@ -28,7 +28,7 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
     )
     add_optional_files(parser, {"--previous FILE": previous})
-    add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
+    add_patience(parser, "write the weights of --passed-on", "mixed weights of the previous epoch, .h5")
 
     add_settings(parser, MixSettings)
     add_epoch(parser)

@@ -48,7 +48,7 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compare the experiments that several finished runs share, such as those of other language pairs: "
+        "Compare the experiments that several finished runs share, such as runs of other language pairs: "
         "their scores in each run, their differences from a baseline, and tests of the mean differences over "
         "all runs. Prints the tables as text, unless output files are given."
     )

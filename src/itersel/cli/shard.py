@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
-        "the line number (from 0) of each sentence and those of its copies, for 'itersel grammar extract "
+        "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
         "--leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by at most "
         "one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without copies, "
         "the references, and DIR/dense.txt, the names of the dense features."

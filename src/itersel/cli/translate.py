@@ -14,9 +14,9 @@ PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 
 def _add_translate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
-        "translations is restored, and they are detokenised unless the corpus was given tokenised. Input is "
-        "translated as it arrives: a line written to a pipe is answered before the next one."
+        "Translate raw text, one sentence per line. The text is prepared like the text of the run; the case "
+        "of translations is restored, and they are detokenised unless the corpus was given tokenised. Input "
+        "is translated as it arrives: a line written to a pipe is answered before the next one."
     )
 
     _add_system(parser)
@@ -92,7 +92,9 @@ def _add_cdec(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files, required=True)
 
-    arpa = "ARPA file (default: that of the run); needed for bundles, and if the config named an ARPA file"
+    arpa = (
+        "ARPA file (default: the file of the run); needed for bundles, and if the config named an ARPA file"
+    )
     add_options(parser, {"--arpa FILE": arpa})
 
 

@@ -60,7 +60,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
-    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
+    lists = "n-best lists of any decoder, such as lists of several iterations, plain or compressed"
     add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])

@@ -30,7 +30,8 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--lists LIST": lists}, required=True)
 
     weights = {
-        "--previous FILE": "weights that decoded the newest lists (default: those of 'itersel step kbest')",
+        "--previous FILE": "weights that decoded the newest lists (default: the start weights of 'itersel "
+        "step kbest')",
         "--last FILE": "line-search with sum_sparse: weights of the previous epoch, for direction 'step'",
     }
     add_optional_files(parser, weights)

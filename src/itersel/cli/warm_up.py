@@ -176,7 +176,7 @@ class Announcer:
         self._seconds, self._is_said = 0.0, False
 
     def on_start(self, event: object) -> None:
-        """Note that a kernel is compiled; its compilation includes that of those it calls."""
+        """Note that a kernel is compiled; its compilation includes the kernels that it calls."""
         now = self._clock()
         if self._depth == 0:
             self._begin = now

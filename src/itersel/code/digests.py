@@ -25,7 +25,7 @@ EXTENDED: dict[str, tuple[str, str | None]] = {
     "itersel.templates": ("itersel.grammar.sparse", None),
 }
 
-# Fields of a statement that hold other statements.
+# Fields of a statement that contain other statements.
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 # These affect messages, not results.

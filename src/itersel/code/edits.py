@@ -33,7 +33,7 @@ def is_changed(expected: str, folder: FilePath = PACKAGE) -> bool:
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
-    """Raise a CodeChangedError if code is not that of the run that started this process, if one did."""
+    """Raise a CodeChangedError if code was edited since the start of the run that this process belongs to."""
     expected = os.environ.get(variable)
     try:
         if expected and is_changed(expected, folder):

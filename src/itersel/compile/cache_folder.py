@@ -72,7 +72,7 @@ def _folder_name(package: Path) -> str:
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """Return the modules of kernels and of their constants and types, and those of `compile`."""
+    """Return the modules of kernels, of their constants and types, and of `compile`."""
     kernels = [*package.rglob("*kernels*.py")]
     found = {*kernels, *(package / "compile").glob("*.py")}
     for kernel in kernels:
@@ -82,7 +82,7 @@ def kernel_sources(package: Path) -> list[Path]:
 
 
 def is_kept(function: Callable[..., object]) -> bool:
-    """Tell whether a compiled kernel is kept: those of the package and of plugins, whose code is known."""
+    """Tell whether a compiled kernel is kept: kernels of the package and of plugins, whose code is known."""
     module = function.__module__
     return module.split(".")[0] == PACKAGE.name or code_of(module) is not None
 

@@ -78,7 +78,7 @@ def _is_name(node: ast.expr) -> bool:
 
 
 def _call(name: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
-    """Return a call in the place of another expression."""
+    """Return a call that replaces another expression."""
     call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
     return ast.fix_missing_locations(ast.copy_location(call, place))
 

@@ -35,7 +35,7 @@ Rebuild = Callable[..., Any]
 class KernelCache(NullCache):
     """The compiled versions of one kernel on disk; `use` is the way in which it is compiled.
 
-    The folder depends on the kernels of itersel; the names of those of a plugin depend on its code.
+    The folder depends on the kernels of itersel; the names of a plugin's kernels depend on its code.
     """
 
     def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
@@ -70,7 +70,7 @@ class KernelCache(NullCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a kernel compiled for arguments of some types."""
         if data.library.has_dynamic_globals:
-            raise AssertionError(f"{self._name} holds an address of this process")
+            raise AssertionError(f"{self._name} contains an address of this process")
         pickled = serialize.dumps((sig, self._reduce(data)))
         path = self._path(sig)
         try:

@@ -171,7 +171,7 @@ def _explained(what: str, advice: str, folder: str) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the cause of an error in one line; errors of requests wrap those of urllib3."""
+    """Return the cause of an error in one line; errors of requests wrap errors of urllib3."""
     cause = error.args[0] if error.args else error
     cause = cause if isinstance(cause, Exception) else error
     cause = getattr(cause, "reason", cause)

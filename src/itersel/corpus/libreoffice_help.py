@@ -73,7 +73,7 @@ def fetch(
                 # of several versions, the last by name
                 found = sorted(folder.glob(f"{package}_*.deb"))[-1:]
                 if not found:
-                    raise InputError(f"holds no {package}_*.deb", folder)
+                    raise InputError(f"contains no {package}_*.deb", folder)
                 files += found
 
         for file in files:
@@ -98,7 +98,7 @@ def _find_pages(folder: Path, language: str) -> Path:
         # Package names are in lower case (en-us), their folders are named like locales (en-US).
         if "text" in folders and Path(path).name.lower() == language:
             return Path(path) / "text"
-    message = f"holds no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
+    message = f"contains no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
     raise InputError(message, folder)
 
 

@@ -53,7 +53,7 @@ class CorpusSettings:
     deduplicate: str = "pairs"
     # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     cut: Mapping[str, int] = field(default_factory=dict)
-    drop_overlap: bool = True  # drop pairs from train that also stand in a held-out set
+    drop_overlap: bool = True  # drop pairs from train that are also in a held-out set
 
 
 class PreparedSplit(NamedTuple):
@@ -80,7 +80,7 @@ def prepare_corpus(
 ) -> PreparedCorpus:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
-    All splits except train also keep their raw text. Pairs that will be dropped are not held in memory,
+    All splits except train also keep their raw text. Pairs that will be dropped are not kept in memory,
     because a corpus may consist mostly of empty lines or duplicates. Case is counted before train is
     filtered. `held_out` are sets with their own files, with which the pairs are compared. The result does not
     depend on the number of processes.
@@ -121,7 +121,7 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> tuple
     kept: list[str] = []
     lines = 0
     for block in blocks:
-        # others may be many, and are not held in memory
+        # others may be many, and are not kept in memory
         kept += filter(None, preparation.target(block))
         lines += len(block)
     return kept, lines - len(kept)
@@ -314,7 +314,7 @@ def _finish(
     if bound:
         bitext = _keep(bitext, sample_pairs(bitext, bound), "beyond the bound", dropped, before)
     if bitext.size == 0:
-        raise InputError(f"no pair is left for {name}; give more text or wider bounds")
+        raise InputError(f"no sentence pairs remain in {name}; add text or relax the limits")
     return PreparedSplit(bitext, describe(bitext, dropped))
 
 

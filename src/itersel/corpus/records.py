@@ -82,7 +82,7 @@ def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
         yield Pair(row[source], row[target], number, None if task < 0 else row[task])
 
     if not number:
-        raise InputError("is empty; a pair of sentences per line was expected", path)
+        raise InputError("is empty; expected one sentence pair per line", path)
 
 
 def _lines(path: str, reading: Reading, factor: int = 1) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _cell(row: list[str], place: int, path: str, line: int) -> str:
 def json_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     """Read JSON lines: an object on each line. ``a.b`` is field b of the object in field a."""
     number = 0
-    # an object holds both sides, and perhaps other fields
+    # an object contains both sides, and perhaps other fields
     for number, line in enumerate(_lines(path, reading, 16), 1):
         if line.strip():
             try:
@@ -140,7 +140,7 @@ def json_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
                 raise InputError(f"not JSON: {error}", path, number) from None
             yield _pair(record, corpus.fields, path, number)
     if not number:
-        raise InputError("is empty; an object a line was expected", path)
+        raise InputError("is empty; expected one object per line", path)
 
 
 def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:

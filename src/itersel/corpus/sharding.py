@@ -93,9 +93,9 @@ def shard_corpus(
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
-    ``z.ids`` has the line number of each sentence, followed by those of its copies: the lines with the same
-    source and target, whatever shard they are in. If a shard has several of them, only the first has the
-    list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
+    ``z.ids`` has the line number of each sentence, followed by the line numbers of its copies: the lines with
+    the same source and target, whatever shard they are in. If a shard has several of them, only the first
+    has the list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
     ``z.target.1.gz``, ``z.target.2.gz`` and so on. `cut` returns the line numbers of each shard, given the
     number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
     complete, with a declaration of its files.

@@ -134,7 +134,7 @@ def text_blocks(
         number += len(lines)
 
     if not number and not allow_empty:
-        raise InputError("is empty; a text of one sentence a line was expected", path)
+        raise InputError("is empty; expected one sentence per line", path)
 
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
@@ -206,7 +206,7 @@ def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> Non
 
 def _complaint(forbidden: str) -> str:
     if forbidden == FIELD_SEPARATOR:
-        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token can hold it; replace it"
+        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token may contain it; replace it"
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 

@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 # Numbers in the sums of all systems in a block of trials: 256 MB.
 SUMS_BLOCK = 1 << 25
 # Trials drawn in one call. numpy draws 32 values at a time, and drops the rest at the end of a call: with a
-# multiple of 32, blocks are the same as one call for all trials, and those of sacrebleu.
+# multiple of 32, blocks are the same as one call for all trials, and as the draws of sacrebleu.
 DRAWN = 32
 # sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
 RESAMPLES, SEED = 1000, 12345
@@ -124,7 +124,7 @@ def paired_differences(
 ) -> list[list[Differences]]:
     """Return, for each pair of systems, their differences by each metric.
 
-    `counts` are, for each metric, those of all runs of each system: sentences x numbers.
+    `counts` are, for each metric, the counts of all runs of each system: sentences x numbers.
     """
     found: list[list[Differences]] = [[] for _ in pairs]
     for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
@@ -382,7 +382,7 @@ def compare(
     sentences = len(references[0])
     for name, lines in outputs.items():
         if isinstance(lines, str):
-            raise InputError(f"the output of {name} is a string, a list of lines was expected")
+            raise InputError(f"the output of {name} is a string, expected a list of lines")
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
 

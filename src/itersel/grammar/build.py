@@ -162,7 +162,7 @@ class CategorySet:
         if category in below:
             raise ValueError(
                 f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
-                f"[{category}] can be made of itself without end"
+                f"[{category}] would be part of a cycle of unit rules"
             )
 
         self._made_of.setdefault(category, set()).add(antecedent)

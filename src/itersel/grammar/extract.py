@@ -72,7 +72,7 @@ def extract_rule_table(
 ) -> ExtractedRules:
     """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
-    batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
+    batch: number of occurrences of patterns with one gap that are kept at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, side, own, limits)
     corpus = IndexedCorpus(index.source, index.suffix, index.position, index.link, index.target)
@@ -164,7 +164,8 @@ def extract_shard(
     """Extract the grammars of tokenised sentences, one per line, and write them as a shard.
 
     `leave_one_out`, for sentences of the indexed corpus, is a file with their line numbers there, from 0, and
-    those of their copies: the grammar of a sentence excludes the occurrences in these sentence pairs.
+    the line numbers of their copies: the grammar of a sentence excludes the occurrences in these sentence
+    pairs.
     """
     check_declared(input, leave_one_out, *references)
     loaded = load_index(index)

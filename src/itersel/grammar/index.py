@@ -77,7 +77,7 @@ class GrammarIndex(NamedTuple):
         """Return the number of each word; an InputError if a word occurs twice."""
         numbers = WordNumbers((word, number) for number, word in enumerate(self.words.to_list()))
         if len(numbers) != self.words.count:
-            raise damaged(self.path, "words_data", "holds a word twice")
+            raise damaged(self.path, "words_data", "contains a word twice")
         return numbers
 
 

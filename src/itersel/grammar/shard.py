@@ -48,7 +48,7 @@ MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 # Of the file, as JSON.
 ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
-# Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
+# Rows of features, int32; rows of rules or translations, int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[Int32s, Int32s, Int64s]
 
 
@@ -151,7 +151,7 @@ class Shard:
 
     @cached_property
     def _logarithms(self) -> Float64s:
-        """log10 of all numbers from 1, and 0 in the place of that of 0."""
+        """log10 of all numbers from 1, and 0 instead of the logarithm of 0."""
         most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
         return np.log10(np.maximum(1, np.arange(most + 2)), dtype=np.longdouble).astype(np.float64)
 
@@ -240,7 +240,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     lists = {"dense_names": names, "templates": held, "computed": computed}
     _check_names(lists, path)
     if len(names) != (columns := values["grammar_dense"].shape[1]):
-        raise damaged_file(path, f"'dense_names' must hold {columns} different names")
+        raise damaged_file(path, f"'dense_names' must contain {columns} different names")
     values |= {name: tuple(value) for name, value in lists.items()}
 
     shard = Shard(**values, attributes=attributes)
@@ -252,7 +252,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
 
     ranks = shard.category_ranks()
     if (ranks < 0).any():
-        raise damaged(path, "rule_category", "has categories that can be made of themselves")
+        raise damaged(path, "rule_category", "has categories with cyclic unit rules")
     rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
     if wrong:
         name, why = RULE_FAULTS[wrong]
@@ -334,7 +334,7 @@ def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:
-    """Raise an InputError unless all is there that features follow from."""
+    """Raise an InputError if data needed to compute features is missing."""
     if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
     if shard.rule_feature.shape[0] and not shard.rule_feature_offset.shape[0]:
@@ -350,7 +350,7 @@ def _check_features(shard: Shard, path: FilePath) -> None:
             raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
 
     if shard.dense_names != GRAMMAR_FEATURES:
-        raise damaged_file(path, "'dense_names' are not those of an extracted grammar")
+        raise damaged_file(path, "'dense_names' are not the features of an extracted grammar")
 
 
 def _check_categories(shard: Shard, path: FilePath) -> None:
@@ -360,6 +360,6 @@ def _check_categories(shard: Shard, path: FilePath) -> None:
         raise damaged(path, "category", f"has more than {MAX_CATEGORIES} names")
     names = shard.category.to_list()
     if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
-        raise damaged(path, "category", "must hold different names, X and S first")
+        raise damaged(path, "category", "must contain different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
-        raise damaged(path, "category", f"holds {wrong[0]!r}, which is no category")
+        raise damaged(path, "category", f"contains {wrong[0]!r}, which is no category")

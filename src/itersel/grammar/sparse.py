@@ -40,7 +40,7 @@ FIXED_BYTES = 32
 
 
 class FeatureNames:
-    """The names of features of rules; those of identities are written when they are asked for.
+    """The names of features of rules; identities are named when they are asked for.
 
     stored: the other names. place: int64 (F), a row of `stored`, or -1 - r for the identity of rule r.
     longest: bytes of the longest possible name.

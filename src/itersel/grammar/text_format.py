@@ -70,7 +70,7 @@ def import_grammars(
     """Write a shard of sentences and their text grammars, whose format is described above.
 
     For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
-    words it has. `templates` are those of the sparse features to compute from the rules.
+    words it has. `templates` are the templates of the sparse features to compute from the rules.
     """
     check_templates(templates)
     if "Count" in templates:

@@ -144,8 +144,8 @@ def _renumbered(
 ) -> tuple[DiskArray, DiskArray]:
     """Return codes and suffixes of runs, which refer to the merged n-grams of the next lower order.
 
-    `rows` are the merged rows of the runs of that order, and `bounds` those of its blocks; None if the rows
-    are words.
+    `rows` are the merged rows of the runs of that order, and `bounds` the bounds of its blocks; None if the
+    rows are words.
     """
     code, suffix = (DiskArray(np.int64, runs.word.folder) for _ in range(2))
     for block, (begin, end) in enumerate(pairwise(runs.bounds)):
@@ -282,7 +282,7 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> E
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
-    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are where those of
+    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the folder of
     the text are.
     """
     types = count_ngrams(text, order, limits)
@@ -299,7 +299,7 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> E
 def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discount: Float64s) -> None:
     """Add the probabilities of the next order to a model, and the backoffs of the order before it.
 
-    `discount` are those of counts 0, 1, 2 and 3 or more.
+    `discount` are the discounts of counts 0, 1, 2 and 3 or more.
     """
     size, limits, folder = len(model.words), model.limits, counts.folder
     if model.probability:

@@ -132,7 +132,7 @@ def _digests(path: FilePath) -> UInt64s:
 
 
 def _numbers(path: Path) -> list[list[int]]:
-    """Return the line number of each sentence, followed by those of its copies."""
+    """Return the line number of each sentence, followed by the line numbers of its copies."""
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):

@@ -27,9 +27,9 @@ def hints(
 ) -> Iterator[str]:
     """Yield lines with commands that can be pasted in the folder of the run.
 
-    `systems` are the folders of the best system of each experiment, `tools` that of the executables, and
-    `cache` that of the run's compiled kernels, unless it is the default one. If no `configs` were given on
-    the command line, the run uses config.yaml.
+    `systems` are the folders of the best system of each experiment, `tools` the folder of the executables,
+    and `cache` the folder of the run's compiled kernels, unless it is the default one. If no `configs` were
+    given on the command line, the run uses config.yaml.
     """
 
     def score(name: str) -> float:

@@ -1,4 +1,4 @@
-"""Several runs, such as those of other language pairs: each experiment against a baseline, over all runs."""
+"""Several runs, for example of other language pairs: each experiment against a baseline, over all runs."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def text_table(rows: Sequence[Content]) -> list[str]:
     ]
     if "threshold" in rows[0]:
         lines.append("loss before: training loss of the weights that the epoch started from.")
-        lines.append("ended: the path has ended; the weights are those of the previous epoch.")
+        lines.append("ended: the path has ended; the weights of the previous epoch are passed on.")
     return lines
 
 

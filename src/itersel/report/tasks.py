@@ -20,7 +20,7 @@ from itersel.report.scores import (
 )
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-# Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
+# Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
 BLEU = title_of(TOKENIZED_BLEU)
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
@@ -36,7 +36,7 @@ def compare_tasks(
     trials: int = 10_000,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Compare experiments on the sentences of each task, and on those of all tasks.
+    """Compare experiments on the sentences of each task, and of all tasks together.
 
     `texts` are the translations of the test set by each run, by name of the experiment. Sentences whose label
     is not in `tasks` are left out; tasks that no sentence has get no row.

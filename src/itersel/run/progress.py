@@ -1,4 +1,4 @@
-"""Progress on standard error: a line that updates on a terminal, elsewhere at most one line a minute.
+"""Progress on standard error: a line that updates on a terminal, elsewhere at most one line per minute.
 
 Jobs write standard error to a log, so `tail -f` shows how far a job has got. A job that finishes within a
 minute writes nothing.

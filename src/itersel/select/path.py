@@ -23,10 +23,10 @@ PATH = "path-following"
 class PathStep(NamedTuple):
     """The state of the path after an epoch."""
 
-    # lambda used to select the weights; if the path has ended, that of the last epoch with selection
+    # lambda used to select the weights; if the path has ended, the lambda of the last epoch with selection
     threshold: float
     loss: float  # of the weights that the epoch started from
-    stopped: bool  # the path has ended: the weights are those of the previous epoch
+    stopped: bool  # the path has ended: the weights of the previous epoch are passed on
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_step` reads."""

@@ -74,7 +74,7 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
         kind, entries, attributes = document["kind"], document["arrays"], dict(document["attributes"])
 
         if kind != format.kind:
-            raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
+            raise InputError(f"contains a '{kind}', expected a '{format.kind}'", path)
         if document["format"] != format.version:
             raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
 

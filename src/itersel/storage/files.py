@@ -165,7 +165,7 @@ def line_blocks(
     """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
     A line of more than `limit` bytes is an InputError, which ends with `advice`; only a small multiple of the
-    limit (or of `BLOCK_BYTES`) is held in memory. If the caller keeps all lines (`is_kept`), so is a file
+    limit (or of `BLOCK_BYTES`) is kept in memory. If the caller keeps all lines (`is_kept`), so is a file
     that unpacks to an implausible size.
     """
     number, rest = 0, bytearray()  # lines before this block, and the beginning of a line

@@ -229,4 +229,4 @@ def _check_values(
     if not (least <= low and high <= most):
         row = int(np.argmin((array >= least) & (array <= most))) // (array.size // array.shape[0])
         bad = array[row] if array.ndim == 1 else array[row].tolist()
-        raise damaged(path, name, f"holds {bad} in row {row}, outside of {least} to {most}")
+        raise damaged(path, name, f"contains {bad} in row {row}, outside of {least} to {most}")

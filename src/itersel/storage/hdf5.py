@@ -221,7 +221,7 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
         size = max(size, math.prod(properties.get_chunk()) * dtype.itemsize)
     # The limit of the whole file: an array of mostly equal numbers unpacks to hundreds of times its size.
     if size > (max_unpacked(stream.id.get_filesize()) if filters else stored):
-        raise ValueError(f"takes {size} bytes, of which the file holds {stored}")
+        raise ValueError(f"takes {size} bytes, of which the file contains {stored}")
 
     return h5py.Dataset(found)
 
@@ -229,7 +229,7 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
 def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
-    Arrays of a packed format are compressed, which reduces those of a shard to a fifth of the size.
+    Arrays of a packed format are compressed, which reduces a shard to a fifth of its size.
     """
     if not any(arrays[name].size for name, declared in format.arrays.items() if declared.is_extra):
         format = without_extra(format)
@@ -257,7 +257,7 @@ def write_header(
 @contextlib.contextmanager
 def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
     """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
-    # HDF5 refuses to open a name twice, even if it is that of no file
+    # HDF5 refuses to open a name twice, even if no file has that name
     with h5py.File(
         f"memory {next(_numbers)}",
         "w",

@@ -94,5 +94,5 @@ def _value(kind: Any, value: object) -> Any:
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
     if isinstance(value, str) and not value.isprintable():
-        raise ValueError(f"{value!r} holds control characters")
+        raise ValueError(f"{value!r} contains control characters")
     return value

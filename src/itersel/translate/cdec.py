@@ -117,5 +117,5 @@ def _find_arpa(system: FilePath) -> Path:
                 return path
         why = f"has no ARPA file beside its language model {compiled}"
     else:
-        why = "holds the language model in compiled form only"
+        why = "contains the language model in compiled form only"
     raise InputError(f"{why}; name the ARPA file that it was made from with --arpa", system)

@@ -53,7 +53,7 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
 
 
 class Details(NamedTuple):
-    """What a line of JSON holds for each of `k_best` different translations, besides text and score."""
+    """What a line of JSON contains for each of `k_best` different translations, besides text and score."""
 
     k_best: int = 1
     features: bool = False

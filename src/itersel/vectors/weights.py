@@ -173,7 +173,7 @@ def has_stopped(path: FilePath) -> bool:
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
-    """Write the weights of an epoch as those of the next one, in which nothing is trained."""
+    """Write the weights of an epoch as the weights of the next epoch, in which nothing is trained."""
     if not os.fspath(path).endswith(".h5"):
         write_weights(output, read_weights(path))
         return

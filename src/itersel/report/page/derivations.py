@@ -43,7 +43,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     for name in names:
         if name not in runs or (path := translation_of(runs[name].folder, test)) is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
-        # names of templates stand for all features: those of other templates weigh 0
+        # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
 

@@ -27,7 +27,7 @@ from itersel.storage.json_files import read_json
 RUN = "report/run.json"
 # The config with the value of every key that jobs use, also written then.
 RESOLVED = "config.yaml"
-# Locked by the workflow while it runs; its time is that of the last start.
+# Locked by the workflow while it runs; its modification time is when the workflow last started.
 LOCK = ".lock"
 # Packages whose versions are recorded: first those on which results depend (and on Python, with its tables of
 # Unicode), then those on which only the bytes of files or the order of jobs depend.
@@ -85,7 +85,7 @@ def current_versions() -> dict[str, str]:
 def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
-    The config is that of the YAML file; `settings` are the value of every key that the jobs use.
+    The config is the content of the YAML file; `settings` are the value of every key that the jobs use.
     Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
@@ -124,7 +124,7 @@ def _differing(before: Mapping[str, str], versions: Mapping[str, str]) -> list[s
 
 
 def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Return the versions of the last run, and those of earlier ones; nothing if they were not recorded."""
+    """Return the versions of the last run, and of earlier runs; nothing if they were not recorded."""
     try:
         found = read_run(results)
     except InputError:

@@ -50,7 +50,7 @@ def read_translated(
 ) -> Translated | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
+    Detokenised text (``evaluation/<name>``) is shown if there is some. It may have text of `others`, too,
     which are not experiments.
     """
     split = split_of_test_set(name)
