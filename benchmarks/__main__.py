@@ -234,7 +234,7 @@ def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
             {
                 "words": round(mean, 1),
                 "ms": round(milliseconds, 2),
-                "ms a word": round(milliseconds / mean, 2),
+                "ms per word": round(milliseconds / mean, 2),
             }
         )
     for order in (3, 5):
@@ -270,10 +270,10 @@ def growth_with_the_corpus(data: Data) -> list[dict[str, Any]]:
         rows.append(
             {
                 "pairs": pairs,
-                "rules a sentence": round(counts["rules"] / counts["sentences"]),
+                "rules per sentence": round(counts["rules"] / counts["sentences"]),
                 "extract rules/s": round(counts["rules"] / done.processor),
                 "extract peak MB": done.memory >> 20,
-                "bytes a rule": round(counts["bytes"] / counts["rules"], 1),
+                "bytes per rule": round(counts["bytes"] / counts["rules"], 1),
                 "train sentences/s": round(trained["sentences"] / trained["processor"], 1),
             }
         )

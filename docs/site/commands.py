@@ -19,7 +19,7 @@ OF_CONFIGS = ("learner", "mixing", "tuner")
 
 
 def command_reference() -> str:
-    """Return the page: every command with its options, and those of each tuner."""
+    """Return the page: every command with its options, and the options of each tuner."""
     lines = [
         "# Command line",
         "",
@@ -61,7 +61,7 @@ def _parts_of(parser: argparse.ArgumentParser) -> Mapping[str, argparse.Argument
 
 
 def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str] = ()) -> Iterator[str]:
-    """Yield description, usage and options of a parser, and those of its parts below headings.
+    """Yield description, usage and options of a parser, and of its parts below headings.
 
     Groups of options whose titles are in `skipped` are left out.
     """

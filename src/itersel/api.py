@@ -88,6 +88,7 @@ def decode_shard(
     decoder = Decoder(shard, model, DEFAULT if search is None else search)
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
+
     for sentence in range(shard.sentence_count) if sentences is None else sentences:
         if not 0 <= sentence < shard.sentence_count:
             raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
@@ -213,12 +214,14 @@ def mix_weights(
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
+
     stated = {
         "select": None if select is None else operator.index(select),
         "threshold": None if threshold is None else float(threshold),
         "norm": norm,
         "keep": list(keep) or None,
     }
+
     keys = {name: value for name, value in stated.items() if value is not None}
     content = {"mixing": {"name": mixing, **keys}, "shards": len(inputs), "epoch": epoch}
     settings = read_section(MixSettings, content)
@@ -290,7 +293,7 @@ def load_system(path: FilePath) -> System:
 
 def _refuse_string(name: str, value: Sequence[object]) -> None:
     if isinstance(value, str):  # which is a sequence, too
-        raise InputError(f"{name} is {value!r}, a list was expected")
+        raise InputError(f"{name} is {value!r}, expected a list")
 
 
 def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:
@@ -330,4 +333,5 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
                 f"reference {number} has {len(reference)} lines for {len(translations)} translations; both "
                 "must have one line per sentence"
             )
+
     return score_corpus(make_bleu(references, tokenize), translations)

@@ -89,7 +89,7 @@ def opening(path: FilePath) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError("no such file", path) from None
     except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
+        raise InputError("is a folder, expected a file", path) from None
 
 
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:

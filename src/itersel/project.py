@@ -58,7 +58,7 @@ def create_project(folder: Path, configs: Sequence[Path]) -> None:
     files already exists, nothing is written.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, a folder was expected; choose another name", folder)
+        raise InputError("is a file, expected a folder; choose another name", folder)
     try:
         _write(folder, configs)
     except OSError as error:  # names a temporary file, or none if the disk is full

@@ -162,8 +162,11 @@ class Steps:
         work, known, unknown = 0.0, 0, 0
         for kind, count in self._left.items():
             each = self._usual_seconds(kind)
-            known, unknown = known + count * (each is not None), unknown + count * (each is None)
-            work += count * (each or 0.0)
+            if each is None:
+                unknown += count
+            else:
+                known += count
+                work += count * each
         now = self._clock()
         spent = sum(map(sum, self._seconds.values()))
         # known for too few jobs: it would be a guess

@@ -103,7 +103,7 @@ class ClusterProject:
         return found
 
     def replace(self, program: str, script: str) -> None:
-        """Put a shell script in the place of a program of the scheduler, which is $real in it."""
+        """Replace a program of the scheduler by a shell script, which is $real in it."""
         path = self.cluster.environment.get("PATH", os.environ["PATH"])
         new = self.folder / "bin" / program
         new.parent.mkdir(exist_ok=True)

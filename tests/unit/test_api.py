@@ -117,7 +117,7 @@ def test_systems_translate_like_the_command(system, tmp_path):
         (["a", "b " * 2999], "lines:2: a sentence of 2999 words"),
         (["a", "b\nc"], "lines:2: "),
         (["a", "b ||| c"], "lines:2: "),
-        ("a b", "lines is 'a b', a list was expected"),
+        ("a b", "lines is 'a b', expected a list"),
     ):
         with pytest.raises(itersel.InputError, match=message):
             loaded.translate(bad)
@@ -237,10 +237,10 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: mix(mixing="selection", select=5, norm="l3"), "'mixing.norm' is 'l3'"),
         (lambda: mix(mixing="selection", select=0), "'mixing.select' is 0"),
         (lambda: mix(mixing="mean", select=5), "'mixing.select' does not apply"),
-        (lambda: mix(mixing="selection", select=5, keep="dense"), "keep is 'dense', a list was expected"),
+        (lambda: mix(mixing="selection", select=5, keep="dense"), "keep is 'dense', expected a list"),
         (lambda: mix(epoch=0), "'epoch' is 0"),
         (lambda: mix([]), "'shards' is 0"),
-        (lambda: mix("shard.h5"), "inputs is 'shard.h5', a list was expected"),
+        (lambda: mix("shard.h5"), "inputs is 'shard.h5', expected a list"),
         (lambda: TrainSettings(templates=("R", "Nope")), "templates is 'Nope'; choose one of R, RBS, "),
         (lambda: TrainSettings(max_span=0), "max_span is 0; it must be a whole number, 1 or more"),
         (lambda: TrainSettings(learner="mira"), "learner is 'mira'; it must be an object such as"),

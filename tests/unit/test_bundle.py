@@ -117,16 +117,16 @@ def replaced_by_folder(bundle):
         (in_header(10**9, "attributes", "settings", "pop_limit"), "pop_limit is 1000000000; it must be a w"),
         (in_header("x", "attributes", "settings", "features"), "features is 'x'"),
         (in_header(["x"], "attributes", "settings", "extraction", "templates"), "templates is 'x'; choose"),
-        (filled("index/suffix", 10**8), "damaged: array 'index/suffix' holds 100000000 in row 0"),
+        (filled("index/suffix", 10**8), "damaged: array 'index/suffix' contains 100000000 in row 0"),
         (filled("index/room", 255), "damaged: array 'room' is not the rest of the sentence"),
         (filled("model/slots", 2**64 - 1), "damaged: array 'slots' is too full"),
-        (filled("model/unigram", np.nan), "damaged: array 'model/unigram' holds"),
+        (filled("model/unigram", np.nan), "damaged: array 'model/unigram' contains"),
         (filled("weights/v", np.inf), "the weight of "),
         (filled("preparation", ord("[")), "is not a preparation.json"),
         (filled("recaser", ord("[")), "is not a recaser.json"),
         (
             lambda bundle: shutil.copy(bundle.parent / "index", bundle),
-            "holds a 'grammar-index', a 'bundle' was expected",
+            "contains a 'grammar-index', expected a 'bundle'",
         ),
         (rewritten(lambda content: MAGIC[:7] + b"\xff" + content[8:]), "was made by another version of i"),
         (rewritten(lambda content: b"\x80\x04\x95cos\nsystem\n(S'touch out'\ntR."), NO_BUNDLE),
@@ -230,7 +230,9 @@ def test_missing_arpa_file(copied, bundle, text, tmp_path, refused):
     advice = "name the ARPA file that it was made from with --arpa\n"
     message = f"{copied}: has no ARPA file beside its language model {tmp_path}/run/lm.bin; {advice}"
     refused(command(copied, text, out), message)
-    refused(command(bundle, text, out), "holds the language model in compiled form only; name the ARPA file")
+    refused(
+        command(bundle, text, out), "contains the language model in compiled form only; name the ARPA file"
+    )
     content = gzip.decompress(mine.read_bytes())
     other.write_bytes(content + b"\n")
     message = "other: is not the ARPA file that the language model of the system"

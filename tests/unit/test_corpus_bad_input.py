@@ -46,7 +46,7 @@ def prepare(folder, *options, how=TRAIN):
         ("task", "news\nlaw\n", f"{TASK} --modules=law,art", "no pair is of module art; there are law, news"),
         ("more", "fine\nnot\x01fine\n", MORE, "more:2: control character U+0001"),
         ("more.gz", GZIP[: len(GZIP) // 2], f"{MORE}.gz", "more.gz: damaged or truncated gzip file"),
-        ("source", "x\nx y\n", "--max-length=1", "no pair is left for train"),
+        ("source", "x\nx y\n", "--max-length=1", "no sentence pairs remain in train"),
         ("task", "", "--task={}/nowhere", "nowhere: no such file"),
     ],
 )

@@ -221,7 +221,7 @@ JSON = '{"source": "a", "target": "b"}\n'
         ("a.jsonl", JSON + '{"source"\n', "a.jsonl:2: not JSON"),
         ("a.jsonl", JSON.replace('"a"', '"a ||| b"'), "a.jsonl:1: '|||' separates"),
         ("a.jsonl", JSON.replace('"a"', "1"), "has no text in field 'source'; its fields are source, target"),
-        ("a.jsonl", "", "a.jsonl: is empty; an object a line was expected"),
+        ("a.jsonl", "", "a.jsonl: is empty; expected one object per line"),
         ("a.jsonl", JSON.replace('"b"', '"\\ud800"'), "a.jsonl:1: field 'target' has half of a surrogate"),
         # a line break in a label would shift all later ones
         ("a.jsonl", "\n" + JSON.replace("}", ', "from": "x\\ny"}'), "a.jsonl:2: 'x\ny' is not a task label"),

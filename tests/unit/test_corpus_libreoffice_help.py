@@ -105,7 +105,7 @@ def test_page_by_id_and_occurrence(pages):
 
 
 def test_folder_without_the_language(pages, refused):
-    refused(command(pages, target="fr"), f"{pages}: holds no folder fr/text")
+    refused(command(pages, target="fr"), f"{pages}: contains no folder fr/text")
     refused(command(pages, f"--from={pages / 'nowhere'}"), "no such folder")
 
 
@@ -178,7 +178,7 @@ def test_packages_of_dpkg(pages, tmp_path):
         (package_of({"../../x.html": b"x"}), "has a file outside of the folder: ../../x.html"),
         (package_of({"/x.html": b"x"}), "has a file outside of the folder: /x.html"),
         (package_of({}).replace(b"tar.xz ", b"tar.zst"), "is packed with zstd"),
-        (None, "holds no libreoffice-help-en-us_*.deb"),
+        (None, "contains no libreoffice-help-en-us_*.deb"),
     ],
     ids=["other", "cut", "upwards", "absolute", "zstd", "missing"],
 )

@@ -267,9 +267,12 @@ def recreate(chunk, filled=0, size=100):
         (lambda stream: (stream.pop("a"), stream.create_dataset("a", data=np.int32(5))), ""),
         (lambda stream: (stream.pop("a"), stream.create_group("a")), "(is a group)"),
         # a small file must not make the process allocate more than fits in memory
-        (recreate(LARGE), f"(takes {4 * LARGE} bytes, of which the file holds"),
-        (recreate(1 << 20, size=1 << 40), f"(takes {1 << 42} bytes, of which the file holds 0)"),
-        (recreate(1 << 20, filled=LARGE, size=LARGE), f"(takes {4 * LARGE} bytes, of which the file holds"),
+        (recreate(LARGE), f"(takes {4 * LARGE} bytes, of which the file contains"),
+        (recreate(1 << 20, size=1 << 40), f"(takes {1 << 42} bytes, of which the file contains 0)"),
+        (
+            recreate(1 << 20, filled=LARGE, size=LARGE),
+            f"(takes {4 * LARGE} bytes, of which the file contains",
+        ),
     ],
 )
 def test_damaged_arrays(tmp_path, change, said):

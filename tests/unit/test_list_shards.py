@@ -1,4 +1,4 @@
-"""Shards of n-best lists: cut, made, and learned from in the place of a decoder's."""
+"""Shards of n-best lists: cut, made, and used instead of a decoder's."""
 
 import itertools
 import json

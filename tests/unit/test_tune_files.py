@@ -81,8 +81,8 @@ BAD = [
     (lambda path: path.write_bytes(path.read_bytes()[:1000]), "1.2.h5: damaged or truncated"),
     (lambda path: path.write_text("text"), "1.2.h5: damaged or truncated HDF5 file, or another kind of file"),
     (put("dense", (0, 0), 99.0, unsealed), "1.2.h5: damaged: array 'dense' does not match its checksum"),
-    (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' holds"),
-    (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
+    (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' contains"),
+    (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' contains"),
     (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
     (changed(lambda stream: stream.move("feature_key", "x")), "damaged: array 'feature_key' cannot be read"),
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
@@ -107,7 +107,7 @@ def test_bad_sparse_features(tmp_path, refused, name):
     paths = write_run(tmp_path)
     put(name, 0, 99 if name == "feature" else np.nan)(paths[0])
     command = tune_command(tmp_path, paths, tuner="kbest-mira")
-    refused(command, f"0.1.h5: damaged: array '{name}' holds")
+    refused(command, f"0.1.h5: damaged: array '{name}' contains")
 
 
 def test_wrong_number_of_files(tmp_path, refused):

@@ -261,9 +261,9 @@ def test_forest_without_words(decodable, tmp_path):
         ("edge_rule", 1, 10**6, "do not form a forest for sentence 1"),
         ("edge_offset", 1, 0, "do not form a forest for sentence 1"),
         ("target", 0, -2, "do not form a forest for sentence 1"),
-        ("rule_dense", 0, math.nan, "'rule_dense' holds"),
-        ("edge_model", 0, math.inf, "'edge_model' holds"),
-        ("target", 0, -3, "'target' holds -3"),
+        ("rule_dense", 0, math.nan, "'rule_dense' contains"),
+        ("edge_model", 0, math.inf, "'edge_model' contains"),
+        ("target", 0, -3, "'target' contains -3"),
     ],
 )
 def test_bad_forests(decodable, tmp_path, name, row, value, said):

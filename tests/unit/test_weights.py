@@ -79,7 +79,7 @@ def test_a_character_split_between_two_names(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     # root may read everything, so the second is a system error other than missing permission
-    [("folder", "is a folder, a file was expected"), ("file/w", "Not a directory")],
+    [("folder", "is a folder, expected a file"), ("file/w", "Not a directory")],
 )
 def test_system_errors_are_no_damage(tmp_path, capsys, name, ending, message):
     (tmp_path / f"folder{ending}").mkdir()

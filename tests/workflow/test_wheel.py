@@ -81,7 +81,7 @@ def test_init_needs_a_folder(site, tmp_path):
     (tmp_path / "file").touch()
     made = itersel(site, tmp_path, "init", "file")
     assert made.returncode == 1
-    assert made.stderr == "itersel init: file: is a file, a folder was expected; choose another name\n"
+    assert made.stderr == "itersel init: file: is a file, expected a folder; choose another name\n"
 
 
 @pytest.mark.usefixtures("ordinary_user")

@@ -1,4 +1,4 @@
-# Translations of devtest with the weights of every epoch, and of test with those of the best epoch.
+# Translations of devtest with the weights of every epoch, and of test with the weights of the best epoch.
 #
 # needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or

@@ -100,7 +100,7 @@ def refuse_future_inputs():
     """Stop before jobs run in vain: Snakemake removes finished outputs that are older than an input."""
     jobs = list(workflow.dag.needrun_jobs())
     made = {file for job in jobs for file in job.output}
-    # by the clock that gives outputs their times, which may be that of a file server
+    # by the clock that gives outputs their times, which may be a file server's
     look = Path(RESULTS, ".clock")
     look.touch()
     now = look.stat().st_mtime

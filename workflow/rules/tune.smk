@@ -59,7 +59,7 @@ rule tune:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        # k-best MIRA holds all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
+        # k-best MIRA keeps all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
         **TEXT.request(2000, 120, tuned=4500),
         array=EPOCHS.array_name,
     params:

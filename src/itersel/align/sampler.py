@@ -87,7 +87,7 @@ def schedule(pairs: int) -> list[int]:
 def prior_of(generated_words: int) -> float:
     """Return what is added to the number of links of a given word.
 
-    It is that of a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
+    It follows from a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
     words of a large vocabulary, rare given words, such as compounds, would lose their links to frequent ones.
     """
     return min(1.0, LEXICAL * generated_words)
@@ -105,9 +105,11 @@ class Sampler:
         self.links = np.zeros((len(text.generated), SAMPLERS), np.int16)
         given, generated = np.diff(text.given_start), np.diff(text.generated_start)
         jumps = np.full((SAMPLERS, 2 * LONGEST_JUMP + 1), JUMP)
+
         # all words are linked to NULL: one jump over each sentence
         sizes = np.minimum(given[(given > 0) & (generated > 0)] + 1, LONGEST_JUMP)
         jumps += np.bincount(sizes + LONGEST_JUMP, minlength=jumps.shape[1])
+
         prior = prior_of(generated_words)
         self.model = Model(
             *new_table(0),
@@ -198,6 +200,7 @@ def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
     used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
     used = used[np.argsort(model.pairs[used])]
     pairs = model.pairs[used]
+
     arrays: dict[str, NDArray[Any]] = {
         "pair_given": (pairs >> np.uint64(32)).astype(np.int32),
         "pair_generated": pairs.astype(np.uint32).astype(np.int32),
@@ -207,6 +210,7 @@ def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
     }
     for name, words in (("given", given), ("generated", generated)):
         arrays[name], arrays[f"{name}_offset"] = string_table(words)
+
     write_arrays(path, FORMAT, arrays, {"itersel": __version__, "direction": direction, "seed": seed})
 
 
@@ -215,22 +219,26 @@ def read_model(path: FilePath) -> TrainedModel:
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
         raise damaged_file(path, "has no direction")
+
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )
     pair_given, pair_links, jumps, ratio = (
         arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
     )
+
     table, prior = new_table(len(pair_given)), prior_of(len(generated))
     keys = pair_given.astype(np.uint64) << np.uint64(32) | arrays["pair_generated"].astype(np.uint64)
     move_pairs(keys, pair_links, *table)
     links = np.zeros((len(ratio) + 1, SAMPLERS), np.int32)
     np.add.at(links, pair_given, pair_links)
     all_jumps = (jumps - JUMP).sum(axis=1) + DISTANCES * JUMP
+
     # words without links in the text of the model have these ratios too
     unknown = np.ones((1, *ratio.shape[1:]), np.float32)
     unknown[:, -2:] = NEVER
     ratio = np.concatenate([ratio, unknown])
+
     model = Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)
     return TrainedModel(attributes["direction"], given, generated, model)
 

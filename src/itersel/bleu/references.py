@@ -62,13 +62,16 @@ def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> ShardReferences:
         return ShardReferences(np.zeros(0, np.int32), none, none)
     if len(texts) == 1:
         return ShardReferences(*texts[0], none)
+
     lengths = np.stack([np.diff(offset) for _, offset in texts], axis=1)
     is_kept = lengths > 0
     is_kept[:, 0] |= ~is_kept.any(axis=1)
     sentence, text = np.nonzero(is_kept)
+
     words = np.concatenate([word for word, _ in texts])
     lines = offsets_of(lengths.T.reshape(-1))
     word, offset = take_rows(words, lines, text * lengths.shape[0] + sentence)
+
     has_one = bool((is_kept.sum(axis=1) == 1).all())
     return ShardReferences(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
 

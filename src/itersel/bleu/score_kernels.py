@@ -175,7 +175,7 @@ def score_hypotheses(
 class Statistics(NamedTuple):
     """BLEU statistics of translations.
 
-    int32 (H, N): clipped matches; and int32 (H): words, and those of the reference closest in length.
+    int32 (H, N): clipped matches; and int32 (H): words, and words of the reference closest in length.
     """
 
     matches: Int32s

@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
     variant: int  # number of the sentence BLEU variant
     references: References
-    context: Float64s  # (COUNTS): those of earlier sentences; zeros except for ``chiang``
+    context: Float64s  # (COUNTS): counts of earlier sentences; zeros except for ``chiang``
 
     @property
     def words(self) -> float:

@@ -25,6 +25,7 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
         "eflomal, or with models from --save; or read alignments of both directions from --forward and "
         "--reverse. Then symmetrise and write Pharaoh format (source-target, counted from 0)."
     )
+
     texts = {
         "--source FILE": "tokenised source, one sentence per line",
         "--target FILE": "tokenised target, one sentence per line",
@@ -32,11 +33,13 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
         "--reverse FILE": "alignment that links each source word at most once",
     }
     add_options(parser, texts)
+
     direction = "write only the alignment that links a target (forward) or source word (reverse) at most once"
     add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
     add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
-    model = "align with the model of one direction, or with those of both; they do not learn from the text"
+    model = "align with the model of one direction, or of both; models do not learn from the text"
     add_files(parser, {"--model FILE": model})
+
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")
@@ -99,6 +102,7 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
         raise InputError("--model takes one model, or one of each direction")
     if len(models) == 1 and options.symmetrization:
         raise InputError("--symmetrization needs models of both directions")
+
     bitext = read_bitext(options.source, options.target)
     while models:
         model, path = models.pop(0)

@@ -58,17 +58,21 @@ def add_command(
     if parts:
         added = parser.add_subparsers(dest="part", metavar="PART", required=True)
         parsers = {one: added.add_parser(one, help=summary) for one, summary in parts.items()}
+
     for one, its_parser in parsers.items():
         function = one.replace("-", "_")
         getattr(command, f"_add_{function}")(its_parser)
         its_parser.set_defaults(run=getattr(command, f"_{function}", None))
+
     option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
-    if is_full:
+    if option and is_full:
         # they share options
         parser.conflict_handler = "resolve"
-    for words in ([f"--{option}", choice] for choice in choices) if is_full else [arguments]:
-        if option:
-            add_chosen_section(parser, words, option, choices)
+        for choice in choices:
+            add_chosen_section(parser, [f"--{option}", choice], option, choices)
+    elif option:
+        add_chosen_section(parser, arguments, option, choices)
+
     return command
 
 

@@ -46,6 +46,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "for each system the p-value of its difference from the baseline by approximate randomization "
         "(paired, two-sided)."
     )
+
     add_reference(parser)
     listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(COMPARED)})"
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
@@ -53,6 +54,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     add_tokenizer(parser)
     add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_randomization(parser)
+
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
 
@@ -74,14 +76,17 @@ def _compare(options: argparse.Namespace) -> None:
         if path in outputs:
             raise InputError("is given twice; give each system once", path)
         outputs[path] = read_translations(path, references, options.reference[0])
+
     trials = {"trials": options.trials, "seed": options.seed}
     settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
     found = compare(outputs, *references, **settings, **trials)
+
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
         about = {"sentences": len(references[0]), **trials, "metrics": metrics}
         print(json.dumps(about, ensure_ascii=False, indent=2))
         return
+
     print("\n\n".join("\n".join(_table(one)) for one in found))
     print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
 

@@ -69,13 +69,16 @@ def _choose(options: argparse.Namespace) -> None:
     count, given = len(options.translation), len(options.weights)
     if count != given:
         raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
+
     scores, signature, chosen_by = _score_devtest(settings, options, options.translation)
     epoch = choose_epoch(chosen_by, settings.choose_by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
+
     experiment = settings.experiment
     recorded = plain(experiment)
     # how jobs are cut changes no result, so it may differ
     del recorded["tasks"]["shards_per_job"]
+
     system = ChosenSystem(
         name=settings.name,
         repeat=settings.repeat,
@@ -96,6 +99,7 @@ def _choose(options: argparse.Namespace) -> None:
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores),
         passed_on=sum(map(has_stopped, options.weights)),
     )
+
     write_system(options.output, system)
 
 
@@ -108,12 +112,15 @@ def _score_devtest(
     task = options.task, settings.label
     if (options.task is None) != (settings.label is None):
         raise InputError("--task and the key 'label' need each other; give both or neither")
+
     scores, signature = score_epochs(options.reference, translations, settings.tokenize, *task)
     if settings.choose_by == TOKENIZED_BLEU:
         return scores, signature, tuple(score.bleu for score in scores)
+
     if not options.raw_reference or options.preparation is None or options.recaser is None:
         needed = "--raw-reference, --preparation and --recaser"
         raise InputError(f"choose_by: {settings.choose_by} needs {needed}")
+
     detokenizer = options.preparation, options.recaser
     chosen_by = score_epochs_as_text(
         options.raw_reference, translations, settings.choose_by, settings.tokenizer, detokenizer, *task

@@ -64,11 +64,13 @@ def _check(options: argparse.Namespace) -> None:
         warn(suspicious)
         check_sizes(sizes)
         lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
+
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
     for line in lists:
         print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.total():,} sentences, {size.words:,} words")
+
     cost = estimate_cost(config, sizes)
     if cost is None and is_read:
         print("  no estimate: some of the text is downloaded by the run")

@@ -59,6 +59,7 @@ class _OfCorpus(argparse.Action):
     ) -> None:
         described: list[tuple[str, Corpus]] = namespace.described
         *others, (split, corpus) = described or [("", Corpus())]
+
         if self.dest == "held_out":
             if any(name == values for name, _ in described):
                 raise argparse.ArgumentError(self, f"two sets are named '{values}'")
@@ -82,10 +83,13 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
     parser.set_defaults(described=[])
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
+
     corpus = "name, and by default task label, of a corpus of train that the following options describe"
     add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
+
     held_out = "with train: the next options describe this held-out set, whose pairs are dropped from train"
     add_options(group, {"--held-out SPLIT": held_out}, type=split, **common)
+
     files = {
         "--source FILE": "source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
         "--target FILE": "its translation, one sentence per line; in a tuning or test set, repeated ones are "
@@ -95,6 +99,7 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
     }
     add_options(group, files, **common)
+
     columns = "columns of source, target and label in TSV files, and CSV files without header (default: 1,2)"
     add_options(group, {"--columns S,T[,L]": columns}, type=_columns, **common)
     fields = "fields of these in CSV files with a header, JSON lines and Parquet (default: source,target)"
@@ -109,16 +114,19 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
     corpora = [corpus for split, corpus in options.described if not split]
     if not corpora:
         raise InputError("give --source and --target, or --file")
+
     if has_references:
         if len(corpora) > 1:
             raise InputError("only train may have several corpora; give one")
         corpora = [_with_references(corpora[0])]
+
     for corpus in corpora:
         _check(corpus)
     for what in ("labels", "alignment"):
         have = [corpus.has_labels if what == "labels" else bool(corpus.alignment) for corpus in corpora]
         if any(have) and not all(have):
             raise InputError(f"some corpora have {what}, others have none; give them for all")
+
     return corpora
 
 
@@ -147,6 +155,7 @@ def _check(corpus: Corpus) -> None:
             raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")
         if given.task and (path := other_than(corpus.file, kinds)):
             raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
+
     for option in ("source", "target", "task", "alignment"):
         if corpus.file and getattr(corpus, option):
             raise InputError(f"--file replaces --{option}; give only one of them")
@@ -225,8 +234,10 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "SPLIT.raw.source.gz, the raw text without entities and invisible characters."
     )
     add_corpora(parser)
+
     monolingual = "additional target text for the language model; may be repeated"
     add_options(parser, {"--monolingual FILE": monolingual}, action="append", default=[])
+
     rules = "selects the tokenisation rules, such as de or en"
     _add_languages(parser, rules, is_required=False)
     flags = {
@@ -238,9 +249,11 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
     preparation = "preparation.json of the training corpus; replaces the five options above"
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
+
     splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
     add_section_arguments(parser, Data, ("max_length", "max_ratio", "max_line_bytes"))
+
     drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
     add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
     labels = {
@@ -248,14 +261,16 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--held-out-modules NAMES": "with --split hash: make a test set, test.LABEL, of each of these tasks",
     }
     add_options(parser, labels, type=names, default=())
+
     deduplicate = (
         "with train: drop pairs with the same source and target, or the same source (default: pairs)"
     )
     add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
     cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
-    keep_overlap = "keep pairs in train that also stand in a --held-out set (default: drop them)"
+    keep_overlap = "keep pairs in train that are also in a --held-out set (default: drop them)"
     add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")
+
     sizes = {
         "--max-train N": "maximum number of pairs in train, chosen by hash",
         "--max-held-out N": "the same for each of the other splits",
@@ -317,22 +332,26 @@ def _prepare(options: argparse.Namespace) -> None:
     corpora = corpora_of(options, has_references=not has_train)
     held_out = held_out_of(options)
     preparation = _preparation(options)
+
     aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
     has_compounds = options.split_compounds or preparation.compounds
     if aligned is not None and (not preparation.tokenized or has_compounds):
         message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
         raise InputError(message, aligned)
+
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
     if options.cut and options.split != "train":
         raise InputError("--cut needs --split train")
     if held_out and not has_train:
         raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
+
     for name in options.held_out_modules:
         if not is_test_set_name(name):
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
     refuse_repeats(options.held_out_modules)
     options.cut = dict(options.cut)
+
     settings = section_of(CorpusSettings, options)
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
@@ -341,6 +360,7 @@ def _prepare(options: argparse.Namespace) -> None:
     # their own preparation counts what they drop
     of_others = reading._replace(dropped=None if dropped is None else Counter())
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
+
     prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
     # of which split they would have been is not known
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
@@ -349,6 +369,7 @@ def _prepare(options: argparse.Namespace) -> None:
         read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
         texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
+
     write_corpus(options.output, prepared, preparation, settings, monolingual)
     statistics = {name: split.statistics for name, split in prepared.splits.items()}
     print(format_table(statistics, prepared.overlaps))

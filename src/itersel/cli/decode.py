@@ -32,10 +32,12 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, files, required=True)
     add_optional_files(parser, MODEL)
-    k_best = "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation a line"
+    k_best = (
+        "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation per line"
+    )
     add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
     add_settings(parser, Search, with_options=True)
-    add_patience(parser, "write those of --passed-on", "translations by the weights of the previous epoch")
+    add_patience(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
 
 
@@ -71,10 +73,12 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
         yield from read_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
+
     sentences = read_shard(options.shard, settings.templates, settings.features)
     decoder = Decoder(sentences, load_model(options.model), settings)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
+
     for sentence in progress(range(sentences.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
         if options.k_best:
@@ -130,11 +134,14 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if training_has_stopped(options.patience):
         write_no_lists(options.output, *place)
         return
+
     if options.model is None:
         raise InputError("needs the decoder's language model; name it with --model", options.shard)
+
     settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
+
     weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)

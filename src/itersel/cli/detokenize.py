@@ -15,16 +15,19 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
         "edits of each sentence, from which 'itersel step table' computes the scores; then, without "
         "--preparation and --recaser, the input may be the text of another system, which stays as it is."
     )
+
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",
     }
     add_options(parser, files)
     add_text_files(parser, "translations")
+
     references = {"--reference FILE": "original references, to count against"}
     add_files(parser, references)
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)
+
     # no default, so that --tokenizer without --counts can be rejected
     add_tokenizer(parser, default=None)
 

@@ -16,12 +16,14 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
         "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
         "derivations: rules with scores and features, and the word alignment that they imply."
     )
+
     files = {
         "--results FOLDER": "results of a run: <output>/<name> of its config",
         "--shards LIST": "file with the shards of the test set in order, one per line (- is standard input)",
         "--model": "compiled language model",
     }
     add_options(parser, files, required=True)
+
     add_settings(parser, ExplainSettings)
     add_output(parser, "derivations (JSON)", "--output")
 

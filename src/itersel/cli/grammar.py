@@ -33,8 +33,8 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     files = {"--index": "index of the training corpus", "--input TEXT": "sentences to translate, tokenised"}
     add_options(parser, files, required=True)
     leave_one_out = (
-        "a line for each sentence: its number in the indexed corpus, from 0, and those of its copies; its "
-        "grammar is extracted without these"
+        "a line for each sentence: its number in the indexed corpus, from 0, and the numbers of its copies; "
+        "its grammar is extracted without these"
     )
     add_options(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
@@ -61,6 +61,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any name; a sentence is an [S]. "
         "Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
     )
+
     sentences = 'tokenised sentences, one per line, or lines <seg grammar="FILE" id="N"> text </seg>'
     add_options(parser, {"--input TEXT": sentences}, required=True)
     grammars = {
@@ -68,6 +69,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "--grammar FILE": "one grammar for all sentences; each gets the rules whose words it contains",
     }
     add_options(parser.add_mutually_exclusive_group(), grammars)
+
     _add_shard(parser)
     add_section_arguments(parser, Grammar, ["templates"])
 

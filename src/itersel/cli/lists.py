@@ -1,4 +1,4 @@
-"""``itersel step lists``: make a shard to learn from of n-best lists of another decoder."""
+"""``itersel step lists``: build a training shard from another decoder's n-best lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itersel.config.settings import read_settings
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard to learn from (HDF5) of n-best lists of another decoder, which 'itersel step shard "
+        "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
         "--nbest' has cut. Equal translations of a sentence count once."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)

@@ -26,10 +26,12 @@ PARTS = {
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.description = "Interpolated modified Kneser-Ney estimation without pruning, as by KenLM's lmplz."
     add_options(parser, {"--order": "length of the longest n-grams"}, type=whole(1, MAX_ORDER), required=True)
+
     text = (
         "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
     )
     add_files(parser, {"--input TEXT": text}, required=True)
+
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
         "--leave-out SHARDS": "folder that 'itersel step shard' made from the first text; its shards F, "
@@ -37,6 +39,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser, further)
     add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)
+
     model = (
         f"ARPA file (- is standard output), or NAME{COMPILED}, compiled, which takes memory for all n-grams"
     )
@@ -77,11 +80,13 @@ def _estimate(options: argparse.Namespace) -> None:
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")
+
     left_out = set()
     if options.fold:
         if options.input[0] == STANDARD_STREAM:
             raise InputError("--leave-out needs the text in a file, not on standard input")
         left_out = lines_of_fold(options.input[0], options.leave_out, *options.fold)
+
     # The temporary files are larger than the output: too large for most systems' temporary folder.
     folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
     model = estimate(read_numbered_text(options.input, options.vocabulary, left_out, folder), options.order)
@@ -89,6 +94,7 @@ def _estimate(options: argparse.Namespace) -> None:
         orders, used = (", ".join(map(str, numbers)) for numbers in (model.fallback, FALLBACK_DISCOUNTS))
         problem = f"too little text for the discounts of order {orders}; using {used}"
         print(f"itersel lm: warning: {problem}", file=sys.stderr)
+
     if options.output.endswith(COMPILED):
         compile_estimate(model, options.output)
     else:

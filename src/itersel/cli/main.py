@@ -49,7 +49,7 @@ COMMANDS = {
 # The same for `itersel step`.
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
-    "lists": ("lists", "make a shard to learn from of n-best lists of another decoder"),
+    "lists": ("lists", "build a training shard from another decoder's n-best lists"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
@@ -113,7 +113,8 @@ def _run(arguments: list[str]) -> int:
     # translate may wait for input for hours
     sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-    module, _ = STEPS[arguments[1]] if arguments[0] == "step" else COMMANDS[arguments[0]]
+    is_step = arguments[0] == "step"
+    module, _ = STEPS[arguments[1]] if is_step else COMMANDS[arguments[0]]
     if module not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
         from itersel.compile.numba_versions import is_plain
@@ -126,7 +127,7 @@ def _run(arguments: list[str]) -> int:
         # before any thread starts, because it forks
         warm_up_once(main)
         compilation = announced_compilation()
-    with sign(arguments[arguments[0] == "step"]), compilation:
+    with sign(arguments[1] if is_step else arguments[0]), compilation:
         options.run(options)
     return 0
 
@@ -144,10 +145,12 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
     shells = {"action": PrintCompletion, "choices": SHELLS, "const": lambda: make_parser(is_full=True)}
     add_options(parser, {"--print-completion SHELL": script}, **shells)
+
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     # listed in two groups instead
     parser._positionals._group_actions.remove(commands)
     people, workflow = map(parser.add_argument_group, ("commands", "commands of the workflow"))
+
     for name, (module, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
         group = people if name in FOR_PEOPLE else workflow
@@ -160,6 +163,7 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
                     add_command(step, one, its_module, arguments[2:], is_full)
         elif is_full or arguments[:1] == [name]:
             add_command(command, name, module, arguments[1:], is_full)
+
     return parser
 
 

@@ -23,14 +23,17 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         "shards 0 to Z - 1 in any order; - is standard input"
     }
     add_options(parser, files, required=True)
+
     previous = (
         "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
     )
     add_optional_files(parser, {"--previous FILE": previous})
-    add_patience(parser, "write those of --passed-on", "mixed weights of the previous epoch, .h5")
+    add_patience(parser, "write the weights of --passed-on", "mixed weights of the previous epoch, .h5")
+
     add_settings(parser, MixSettings)
     add_epoch(parser)
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
+
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
     add_options(parser, matrix, type=output_file)
 

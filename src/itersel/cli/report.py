@@ -48,19 +48,23 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compare the experiments that several finished runs share, such as those of other language pairs: "
+        "Compare the experiments that several finished runs share, such as runs of other language pairs: "
         "their scores in each run, their differences from a baseline, and tests of the mean differences over "
         "all runs. Prints the tables as text, unless output files are given."
     )
+
     runs = "folder of a run: <output>/<name> of its config"
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
+
     baselines = (
         "experiment to compare with; of several, separated by commas, each run is compared with the best one "
         "on its devtest"
     )
     add_options(parser, {"--baselines NAMES": baselines}, type=different_names(None), required=True)
+
     metric = {"--metric": "metric that is compared (default: bleu)"}
     add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
+
     add_randomization(parser)
     add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False, has_positional=True)
 

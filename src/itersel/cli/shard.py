@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
-        "the line number (from 0) of each sentence and those of its copies, for 'itersel grammar extract "
+        "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
         "--leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by at most "
         "one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without copies, "
         "the references, and DIR/dense.txt, the names of the dense features."
     )
+
     add_settings(parser, ListCutSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
@@ -30,12 +31,14 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "--nbest FILE": "n-best lists of any decoder, or folders of them, instead of --source",
     }
     add_files(parser, texts, nargs="*", default=[])
+
     files = {
         "--quality FILE": "with --nbest: a number for each translation, higher is better; no references",
         "--task FILE": "task label of each line, if shards depend on it",
         "--scored FILE": "labels of the text on which epochs are chosen by task; it must have all labels",
     }
     add_optional_files(parser, files)
+
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 
@@ -65,6 +68,7 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
         raise InputError("missing: --source and --target (or --nbest)")
     if not options.nbest and options.quality is not None:
         raise InputError("--quality needs --nbest")
+
     needs_labels = isinstance(settings.cut, Labelled | Pooled)
     if needs_labels != (options.task is not None):
         raise InputError("--task is needed to cut by label, and only then")
@@ -82,6 +86,7 @@ def _cut(how: Cutting, options: argparse.Namespace, text: str, sentences: int) -
             limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
             raise InputError(f"has {sentences} sentences, too few for {how.shards} shards; {limit}", text)
         return shard_lines(sentences, how.shards, how.seed if isinstance(how, Shuffled) else None)
+
     labels = read_labels(options.task, sentences, text)
     with located(options.task):
         if isinstance(how, Pooled):

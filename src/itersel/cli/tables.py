@@ -64,13 +64,16 @@ def _tasks(options: argparse.Namespace) -> None:
         if count > 1:
             why = f"given {count} times as '{system.name}'; give each run of a system once"
             raise InputError(why, system.translation)
+
     references = read_references(options.reference)
     refuse_repeats(settings.tasks)
     labels = read_labels(options.task, len(references[0]), options.reference[0])
+
     texts: dict[str, list[list[str]]] = {}
     for system in settings.systems:
         translations = read_translations(system.translation, references, options.reference[0])
         texts.setdefault(system.name, []).append(translations)
+
     table = compare_tasks(
         texts,
         references,

@@ -27,9 +27,11 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--model FILE": model}, nargs="*")
     add_optional_files(parser, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
     add_patience(parser, "the weights are passed on without training")
+
     add_settings(parser, TrainSettings)
     add_epoch(parser)
     add_shard_number(parser)
+
     threads = "sentences decoded at once, at most the learner's delay; changes no result (default: 1)"
     add_options(parser, {"--threads N": threads}, type=positive, default=1)
     add_output(parser, "output file for all nonzero weights, .h5 or text")
@@ -46,6 +48,7 @@ def _train(options: argparse.Namespace) -> None:
     if len(models) not in (1, count):
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
+
     follows_path = settings.measure_loss and settings.epoch > 1 and options.weights
     if training_has_stopped(options.patience) or (follows_path and has_stopped(options.weights)):
         if options.weights is None:
@@ -53,6 +56,7 @@ def _train(options: argparse.Namespace) -> None:
         attributes = {**provenance(settings), "stopped": 1}
         write_weights(options.output, read_weights(options.weights), attributes)
         return
+
     start = None if options.weights is None else read_start(options.weights, settings.epoch)
     files = zip(options.shard, models * (count // len(models)), strict=True)
     parts = [shard_file(*pair, options.weights, settings, options.threads) for pair in files]

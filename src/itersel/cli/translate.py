@@ -14,15 +14,17 @@ PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 
 def _add_translate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
-        "translations is restored, and they are detokenised unless the corpus was given tokenised. Input is "
-        "translated as it arrives: a line written to a pipe is answered before the next one."
+        "Translate raw text, one sentence per line. The text is prepared like the text of the run; the case "
+        "of translations is restored, and they are detokenised unless the corpus was given tokenised. Input "
+        "is translated as it arrives: a line written to a pipe is answered before the next one."
     )
+
     _add_system(parser)
     add_text_files(parser, "text")
     keep_tokens = "write what the decoder writes: lowercased words with spaces between them"
     add_options(parser, {"--keep-tokens": keep_tokens}, action="store_true")
     add_jobs(parser)
+
     details = parser.add_argument_group("details", "Each writes JSON objects instead of translations.")
     k_best = "the K best different translations of each sentence, with their scores"
     add_options(details, {"--k-best K": k_best}, type=whole(1, MAX_K_BEST))
@@ -47,11 +49,13 @@ def _translate(options: argparse.Namespace) -> None:
     wanted = (options.feature_values, options.alignments, options.derivations)
     is_plain = options.k_best is None and not any(wanted)
     details = None if is_plain else Details(options.k_best or 1, *wanted)
+
     files = options.input, options.system
     translations = translate_text(*files, options.keep_tokens, details, options.jobs)
     is_stream = options.output == STANDARD_STREAM
     if not (is_stream and sys.stdout.isatty()):
         translations = count_up(translations, "sentences translated", len)
+
     with open_output(options.output) as stream:
         for lines in translations:
             stream.writelines(line + "\n" for line in lines)
@@ -80,13 +84,17 @@ def _add_cdec(parser: argparse.ArgumentParser) -> None:
         "Write everything that cdec needs to translate a text: cdec.ini, the text with a grammar for each "
         "sentence, the weights, and the language model. Run it with: cd FOLDER && cdec -c cdec.ini"
     )
+
     _add_system(parser)
     files = {
         "--input TEXT": "raw text, plain or compressed (.gz, .xz, .zst), or - for standard input",
         "--output FOLDER": "folder to write, new or empty",
     }
     add_options(parser, files, required=True)
-    arpa = "ARPA file (default: that of the run); needed for bundles, and if the config named an ARPA file"
+
+    arpa = (
+        "ARPA file (default: the file of the run); needed for bundles, and if the config named an ARPA file"
+    )
     add_options(parser, {"--arpa FILE": arpa})
 
 

@@ -37,15 +37,19 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
         "once."
     )
+
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
     add_options(parser, {"--tuner NAME": tuner}, required=True, choices=TEXT_TUNERS)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
+
     _add_nbest(parser)
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
+
     start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
     add_options(parser, start)
+
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
         "metrics ignore case (default: bleu)"
@@ -56,7 +60,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
-    lists = "n-best lists of any decoder, such as those of several iterations, plain or compressed"
+    lists = "n-best lists of any decoder, such as lists of several iterations, plain or compressed"
     add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
@@ -84,6 +88,7 @@ def _tune(options: argparse.Namespace) -> None:
     if options.tokenizer and not is_bleu(quality):
         raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
     tokenizer = options.tokenizer or "13a"
+
     references = read_references(options.reference) if options.reference else []
     found = tune_nbest(
         options.nbest,
@@ -95,11 +100,13 @@ def _tune(options: argparse.Namespace) -> None:
         words=tokenizer_for_bleu(tokenizer),
         seed=options.seed,
     )
+
     write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
     if options.output == STANDARD_STREAM:
         return
+
     what = "quality"
     if quality in OF_TEXT:
         what = title_of(quality)
@@ -136,8 +143,10 @@ def _rescore(options: argparse.Namespace) -> None:
     absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)
+
     if absent:
         _warn("rescore", "weights of features in no list", absent)
+
     lines = lists.table.best_texts(weights)
     if is_ranked:
         lines = rescored_lines(lists, weights, options.k_best)

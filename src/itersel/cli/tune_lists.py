@@ -25,14 +25,18 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "Tune weights on the k-best lists or forests of all shards and iterations so far. forest-mert reads "
         "forests, other tuners read lists. Equal translations of a sentence count once."
     )
+
     lists = "text file that lists one file of lists (or forests) per line, in any order; - is standard input"
     add_options(parser, {"--lists LIST": lists}, required=True)
+
     weights = {
-        "--previous FILE": "weights that decoded the newest lists (default: those of 'itersel step kbest')",
+        "--previous FILE": "weights that decoded the newest lists (default: the start weights of 'itersel "
+        "step kbest')",
         "--last FILE": "line-search with sum_sparse: weights of the previous epoch, for direction 'step'",
     }
     add_optional_files(parser, weights)
     add_patience(parser, "write the weights of --passed-on", "weights of the previous epoch")
+
     add_settings(parser, TuneSettings)
     add_iteration(parser)
     add_output(parser, "output file for the weights, .h5 or text")
@@ -49,10 +53,12 @@ def _tune(options: argparse.Namespace) -> None:
             raise InputError("training has stopped; give the weights of the previous epoch with --passed-on")
         pass_on_weights(options.passed_on, options.output)
         return
+
     settings = read_placed(TuneSettings, options)
     if settings.sum_sparse and options.previous is None:
         raise InputError("sum_sparse needs --previous, whose sparse weights become one feature")
     if options.last is not None and not (settings.sum_sparse and settings.tuner.searches_step):
         raise InputError("--last has no effect without sum_sparse and the direction 'step'; remove it")
+
     before, last = (None if path is None else read_weights(path) for path in (options.previous, options.last))
     tune(settings, read_names(options.lists), options.output, before=before, last=last)

@@ -126,6 +126,7 @@ def warm_up_once(main: Main) -> None:
     """
     if not _is_wanted() or is_warm():
         return
+
     make_writable(cache_folder())
     with _marker().with_suffix(".lock").open("w") as stream:
         try:
@@ -137,6 +138,7 @@ def warm_up_once(main: Main) -> None:
         except OSError:  # no locks here
             if is_plain():
                 _use_own_cache()
+
         if not is_warm():
             warm_up(main)
 
@@ -174,7 +176,7 @@ class Announcer:
         self._seconds, self._is_said = 0.0, False
 
     def on_start(self, event: object) -> None:
-        """Note that a kernel is compiled; its compilation includes that of those it calls."""
+        """Note that a kernel is compiled; its compilation includes the kernels that it calls."""
         now = self._clock()
         if self._depth == 0:
             self._begin = now
@@ -244,6 +246,7 @@ def learning() -> list[str]:
         for keys in LEARNERS[name].warm_up:
             settings = {"k_best": 10, "learner": {"name": name, **keys}}
             lines.append(f"{_TRAIN} --settings {_packed(settings)}")
+
     lines += _DECODING
     for name in TUNERS.built_in:
         kind = TUNERS[name]
@@ -251,6 +254,7 @@ def learning() -> list[str]:
         for keys in kind.warm_up:
             settings = {"tuner": {"name": name, **keys}}
             lines.append(f"{_TUNE} --lists %{lists}.list --settings {_packed(settings)}")
+
     return lines
 
 
@@ -287,6 +291,7 @@ def _run_processes(tasks: Sequence[Callable[[], None]], sign: str = SIGN) -> Non
         # before the next process is forked, which would hold it open
         sender.close()
         running.append((process, receiver))
+
     try:
         # starts a thread, which must not exist before the last fork
         with signs_of_life(sign):

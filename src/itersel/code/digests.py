@@ -25,7 +25,7 @@ EXTENDED: dict[str, tuple[str, str | None]] = {
     "itersel.templates": ("itersel.grammar.sparse", None),
 }
 
-# Fields of a statement that hold other statements.
+# Fields of a statement that contain other statements.
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 # These affect messages, not results.
@@ -140,6 +140,7 @@ def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
         elif not (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"):
             # imports are statements, so expressions can be skipped
             waiting += [child for field in BLOCKS for child in getattr(node, field, ())]
+
         yield from (name for name in names if name.split(".")[0] == PACKAGE.name and _exists(name))
 
 

@@ -33,7 +33,7 @@ def is_changed(expected: str, folder: FilePath = PACKAGE) -> bool:
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
-    """Raise a CodeChangedError if code is not that of the run that started this process, if one did."""
+    """Raise a CodeChangedError if code was edited since the start of the run that this process belongs to."""
     expected = os.environ.get(variable)
     try:
         if expected and is_changed(expected, folder):
@@ -48,12 +48,14 @@ def _digest(folder: FilePath, of_contents: bool) -> str:
     """Return the digest of all code, in a fixed order; a folder that is not on this machine has none."""
     digest = hashlib.sha256()
     place, name = os.path.split(folder)
+
     for parent, folders, names in [(place, [], [name])] if os.path.isfile(folder) else os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(parent, name)
             if not name.endswith((".py", ".smk")) or name.startswith("."):
                 continue
+
             with contextlib.suppress(FileNotFoundError):  # an editor's file, or a broken link
                 status = os.stat(path)
                 found = b"" if of_contents else f" {status.st_mtime_ns}".encode()
@@ -61,4 +63,5 @@ def _digest(folder: FilePath, of_contents: bool) -> str:
                 digest.update(b"%b\0%d%b\0" % (shown, status.st_size, found))
                 if of_contents:
                     digest.update(Path(path).read_bytes())
+
     return digest.hexdigest()[:16]

@@ -152,7 +152,7 @@ class Extensible(Mapping[str, T]):
 
 
 class Joined(Mapping[str, Any]):
-    """The values of several groups of extensions by name: all built-in ones, then those of packages."""
+    """The values of several groups of extensions by name: the built-in extensions, then those of packages."""
 
     def __init__(self, *parts: Extensible[Any]) -> None:
         self.parts = parts

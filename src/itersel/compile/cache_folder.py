@@ -57,19 +57,22 @@ def _folder_name(package: Path) -> str:
     processor = get_host_cpu_name() if processor is None else processor
     features = numba_config.CPU_FEATURES
     features = get_host_cpu_features().flatten() if features is None else features
+
     settings = [getattr(numba_config, name, None) for name in SETTINGS]
     versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
     machine = [get_process_triple(), processor, features]
+
     digest = hashlib.sha256(repr([*machine, versions, settings, is_plain()]).encode())
     for path in kernel_sources(package):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+
     # for people to tell folders apart
     name = re.sub("[^A-Za-z0-9._-]", "_", processor)
     return f"{sys.implementation.cache_tag}-{name}-{digest.hexdigest()[:16]}"
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """Return the modules of kernels and of their constants and types, and those of `compile`."""
+    """Return the modules of kernels, of their constants and types, and of `compile`."""
     kernels = [*package.rglob("*kernels*.py")]
     found = {*kernels, *(package / "compile").glob("*.py")}
     for kernel in kernels:
@@ -79,7 +82,7 @@ def kernel_sources(package: Path) -> list[Path]:
 
 
 def is_kept(function: Callable[..., object]) -> bool:
-    """Tell whether a compiled kernel is kept: those of the package and of plugins, whose code is known."""
+    """Tell whether a compiled kernel is kept: kernels of the package and of plugins, whose code is known."""
     module = function.__module__
     return module.split(".")[0] == PACKAGE.name or code_of(module) is not None
 

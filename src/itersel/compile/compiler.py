@@ -100,14 +100,16 @@ class _NoNegativeIndices(AnalysisPass):
         for statement, array, index in _subscripts(state.func_ir):
             kind = state.typemap[array.name]
             kind = kind.type if isinstance(kind, types.Optional) else kind
-            is_array = isinstance(kind, types.Buffer)  # type: ignore[attr-defined]
-            for number in _constants(state.func_ir, index) if is_array else ():
+            if not isinstance(kind, types.Buffer):  # type: ignore[attr-defined]
+                continue
+            for number in _constants(state.func_ir, index):
                 if isinstance(number, int) and number < 0:
                     problem = (
                         f"kernel '{state.func_id.func_qualname}' has the index {number}, but kernels cannot"
                         " count from the end of an array; subtract from its size instead"
                     )
                     raise InputError(problem, statement.loc.filename, statement.loc.line)
+
         return False
 
 
@@ -236,15 +238,18 @@ class Wrapping(_FunctionCompiler):  # type: ignore[misc]
         flags = compiler.Flags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         target = compiler._make_subtarget(self.targetdescr.target_context, flags)
+
         # The wrapper adds constants. Those of the intermediate code are in the files of all callers, too, and
         # are taken from the first that is read.
         fndesc = copy(inner.fndesc)
         fndesc.env_name += "_python"
         environment = Environment.from_fndesc(fndesc)
+
         library = JITCodeLibrary(target.codegen(), fndesc.qualname)
         library.enable_object_caching()
         library.add_linking_library(inner.library)
         target.create_cpython_wrapper(library, fndesc, environment, None, release_gil=flags.release_gil)
+
         return compiler.compile_result(
             typing_context=self.targetdescr.typing_context,
             target_context=target,
@@ -272,9 +277,11 @@ def rebuild_inner(
     """Return the intermediate code of a kernel that was read."""
     for initialize in reload_init:
         initialize()
+
     library = Library(target.codegen(), "kernel")
     library._final_module = llvm.parse_bitcode(code)
     library.complete()
+
     return compiler.compile_result(
         typing_context=target.typing_context,
         target_context=target,

@@ -126,5 +126,5 @@ class Kernel(CPUDispatcher):
 
 
 def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> Any:
-    """Return the cache of a kernel; only those of the package and of plugins have one."""
+    """Return the cache of a kernel; only kernels of the package and of plugins have one."""
     return KernelCache(function, use, reduce, rebuild) if is_kept(function) else NullCache()

@@ -78,7 +78,7 @@ def _is_name(node: ast.expr) -> bool:
 
 
 def _call(name: str, arguments: list[ast.expr], place: ast.expr) -> ast.expr:
-    """Return a call in the place of another expression."""
+    """Return a call that replaces another expression."""
     call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
     return ast.fix_missing_locations(ast.copy_location(call, place))
 
@@ -96,10 +96,12 @@ def with_checked_indices(function: Callable[..., object]) -> Callable[..., objec
     """Return the function with its indices checked; one that cannot be found in a file remains as it is."""
     if not _is_checked:
         return function
+
     own = cast(FunctionType, function)
     code = _changed_code(own.__code__.co_filename).get((own.__qualname__, own.__code__.co_firstlineno))
     if code is None:
         return function
+
     own.__globals__.update(_NAMES)
     cells = dict(zip(own.__code__.co_freevars, own.__closure__ or (), strict=True))
     closure = tuple(cells[name] for name in code.co_freevars)

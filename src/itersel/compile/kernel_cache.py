@@ -35,7 +35,7 @@ Rebuild = Callable[..., Any]
 class KernelCache(NullCache):
     """The compiled versions of one kernel on disk; `use` is the way in which it is compiled.
 
-    The folder depends on the kernels of itersel; the names of those of a plugin depend on its code.
+    The folder depends on the kernels of itersel; the names of a plugin's kernels depend on its code.
     """
 
     def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
@@ -56,19 +56,21 @@ class KernelCache(NullCache):
         path, content = self._path(sig), b""
         with suppress(OSError):  # errors of the folder are reported when it is written to
             content = path.read_bytes()
+
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
         if hashlib.sha256(pickled).digest() == digest:
             mark_used(path.parent)
             types, reduced = _Unpickler(io.BytesIO(pickled)).load()
             if types == sig:
                 return self._rebuild(target_context, *reduced)
+
         make_writable(cache_folder())  # fails before compilation, not after
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a kernel compiled for arguments of some types."""
         if data.library.has_dynamic_globals:
-            raise AssertionError(f"{self._name} holds an address of this process")
+            raise AssertionError(f"{self._name} contains an address of this process")
         pickled = serialize.dumps((sig, self._reduce(data)))
         path = self._path(sig)
         try:

@@ -23,7 +23,7 @@ def plain_kernel(function: Callable[..., object], flags: dict[str, Any]) -> Call
     """Compile a function with numba's own compiler."""
     if not is_kept(function):
         return numba.njit(**flags)(function)  # type: ignore[no-any-return]
-    # numba chooses the folder when it is given the function; that of other functions stays as it is
+    # numba chooses the folder when it is given the function; the folder of other functions stays as it is
     before, numba_config.CACHE_DIR = numba_config.CACHE_DIR, str(_folder(function))
     try:
         return numba.njit(cache=True, **flags)(function)  # type: ignore[no-any-return]
@@ -32,7 +32,7 @@ def plain_kernel(function: Callable[..., object], flags: dict[str, Any]) -> Call
 
 
 def _folder(function: Callable[..., object]) -> Path:
-    """Return the folder of a kernel, which exists; that of a plugin depends on its code, too."""
+    """Return the folder of a kernel, which exists; a plugin's folder depends on its code, too."""
     folder = cache_folder()
     # numba would silently use another folder
     make_writable(folder)

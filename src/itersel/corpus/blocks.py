@@ -27,15 +27,18 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
         for block in _blocks(corpus, reading):
             if block.task is None and corpus.name:
                 block = block._replace(task=[corpus.name] * block.size)
+
             found = {name for name in _OPTIONAL if getattr(block, name) is not None}
             if odd := found ^ (expected := found if expected is None else expected):
                 what = _OPTIONAL[min(odd)]
                 message = f"some pairs have {what}, others have none; give them for all or for none"
                 raise InputError(message, corpus.files[0])
+
             if reading.dropped is not None:
                 kept = [i for i in range(block.size) if is_valid(block, i, reading.tokenized)]
                 reading.dropped["invalid"] += block.size - len(kept)
                 block = block.take(kept)
+
             yield block
 
 
@@ -68,6 +71,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
     """Read parallel files, by the name of their column, and further references."""
     references = {f"target.{number}": path for number, path in enumerate(further, 1)}
     paths = paths | references
+
     files = [
         line_blocks(path, reading.limit, reading.advice)
         if name == "alignment"
@@ -80,6 +84,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         )
         for name, path in paths.items()
     ]
+
     # the lines of each file that can be taken now; none at its end
     waiting, number = [next(file, []) for file in files], 0
     while count := min(map(len, waiting)):
@@ -89,6 +94,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
         yield _checked(block, paths, number)
         number += count
         waiting = [lines[count:] or next(file, []) for lines, file in zip(waiting, files, strict=True)]
+
     rests = [len(lines) + sum(map(len, file)) for lines, file in zip(waiting, files, strict=True)]
     check_line_counts(*zip(paths.values(), [range(number + rest) for rest in rests], strict=True))
 
@@ -98,17 +104,21 @@ def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
     if block.task is not None:
         numbers = range(before + 1, before + 1 + block.size)
         block = block._replace(task=checked_labels(block.task, paths["task"], numbers))
+
     if block.alignment is not None:
         lines, path = [], paths["alignment"]
         texts = zip(block.alignment, block.source, block.target, strict=True)
         for number, (line, *sides) in enumerate(texts, before + 1):
             points = parse_points(line, path, number)
             words, others = (len(split_words(side)) for side in sides)
+
             for i, j in points:
                 if i >= words or j >= others:
                     pair = f"its sentence pair ({words} and {others} tokens, counted from 0)"
                     why = f"alignment point {i}-{j} is outside {pair}; align this text again"
                     raise InputError(why, path, number)
+
             lines.append(format_points(points))
         block = block._replace(alignment=lines)
+
     return block

@@ -40,15 +40,18 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     """
     dropped: Counter[str] = Counter()
     pairs = 0
+
     sides = [_find(name, source_language, target_language) for name in names]
     found = chain.from_iterable(_pairs(*side, dropped) for side in sides)
     # before the output is created: there may be none, which is an error
     first = next(found)
+
     with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
         for one, other in count_up(chain([first], found), "pairs fetched", lambda _: 1):
             source.write(f"{one}\n")
             target.write(f"{other}\n")
             pairs += 1
+
     _write_statistics(output, "mtdata", [*names], pairs, dropped=dict(dropped))
     return pairs
 
@@ -82,11 +85,13 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
         dataset = datasets.DatasetId.parse(name)
     except Exception as error:  # mtdata uses assertions, and raises plain Exception
         raise InputError(f"mtdata does not understand '{name}' in these languages: {error}") from None
+
     if dataset not in datasets.INDEX:
         known = [str(one) for one in datasets.INDEX.entries if one.langs == dataset.langs]
         raise InputError(f"mtdata has no dataset '{name}'{suggest(name, known)}; see `mtdata list`")
     if len(dataset.langs) != 2:
         raise InputError(f"mtdata's dataset '{name}' has one language; name one with two")
+
     reason = f"not in {source_language} and {target_language}"
     try:
         fits, is_swapped = languages.BCP47Tag.check_compat_swap(wanted, dataset.langs)
@@ -136,6 +141,7 @@ def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tupl
 
     with _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
         files = Cache(cache_dir).get_entry(entry)
+
     is_empty, advice = True, "remove its files, to download them again"
     with _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
         for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
@@ -149,6 +155,7 @@ def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tupl
             else:
                 is_empty = False
                 yield (second, first) if is_swapped else (first, second)
+
     if is_empty:
         raise InputError(f"mtdata's dataset '{entry.did}' has no pair of sentences")
 
@@ -164,7 +171,7 @@ def _explained(what: str, advice: str, folder: str) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the cause of an error in one line; errors of requests wrap those of urllib3."""
+    """Return the cause of an error in one line; errors of requests wrap errors of urllib3."""
     cause = error.args[0] if error.args else error
     cause = cause if isinstance(cause, Exception) else error
     cause = getattr(cause, "reason", cause)
@@ -208,11 +215,13 @@ def _test_set(name: str, source_language: str, target_language: str) -> list[lis
     except SystemExit:  # wrong checksum, and other errors that sacrebleu reports itself
         message = f"sacrebleu could not download all of '{name}'; remove it and try again"
         raise InputError(message, home) from None
+
     texts = [list(map(clean_text, read_lines(file))) for file in files]
     for file, lines in zip(files, texts, strict=True):
         if not lines or len(lines) != len(texts[0]):
             message = f"has {len(lines)} lines, {files[0]} has {len(texts[0])}; remove both, and try again"
             raise InputError(message, file)
+
     return texts
 
 

@@ -61,6 +61,7 @@ def fetch(
     """
     languages = source_language, target_language
     packages = [f"libreoffice-help-{language}" for language in languages]
+
     with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
         files: list[Path] = []
         if folder is None:
@@ -72,15 +73,18 @@ def fetch(
                 # of several versions, the last by name
                 found = sorted(folder.glob(f"{package}_*.deb"))[-1:]
                 if not found:
-                    raise InputError(f"holds no {package}_*.deb", folder)
+                    raise InputError(f"contains no {package}_*.deb", folder)
                 files += found
+
         for file in files:
             unpack(file, Path(scratch, "help"), ".html")
         pages = Path(scratch, "help") if files or folder is None else folder
         pairs, counts = _collect(*(_find_pages(pages, language) for language in languages))
         versions = [version(file) for file in files]
+
     for name, column in zip(("source", "target", "task"), zip(*pairs, strict=True), strict=True):
         write_lines(output / f"{name}.gz", column)
+
     packaged = dict(zip(packages, versions, strict=False))
     statistics = {"packages": packaged, "pairs": len(pairs), **counts}
     write_json(output / "statistics.json", statistics, indent=1)
@@ -94,7 +98,7 @@ def _find_pages(folder: Path, language: str) -> Path:
         # Package names are in lower case (en-us), their folders are named like locales (en-US).
         if "text" in folders and Path(path).name.lower() == language:
             return Path(path) / "text"
-    message = f"holds no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
+    message = f"contains no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
     raise InputError(message, folder)
 
 
@@ -102,11 +106,13 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
     """Return the distinct pairs of each module below two folders of `_find_pages`, and counts."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
     found: dict[tuple[str, str, str], None] = {}
+
     for page in sorted(path.relative_to(source) for path in source.rglob("*.html")):
         counts["pages"] += 1
         ours = read_page(source / page)
         theirs = read_page(target / page) if (target / page).is_file() else {}
         often, as_often = (Counter(name for name, _ in paragraphs) for paragraphs in (ours, theirs))
+
         for (name, number), text in ours.items():
             if not text:
                 continue
@@ -114,6 +120,7 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
             # Ids that occur more than once are aligned in order, if equally often in both languages.
             counterpart = theirs[name, number] if often[name] == as_often[name] else ""
             pair = text, counterpart, page.parts[0]
+
             if not counterpart:
                 counts["no counterpart"] += 1
             elif text == counterpart:
@@ -122,6 +129,7 @@ def _collect(source: Path, target: Path) -> tuple[list[tuple[str, str, str]], di
                 counts["duplicates"] += 1
             else:
                 found[pair] = None
+
     if not found:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
     return list(found), dict(counts)
@@ -131,12 +139,14 @@ def read_page(path: Path) -> dict[tuple[str, int], str]:
     """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
     occurrences: dict[str, int] = defaultdict(int)
     page = {}
+
     # read here, because an OSError of lxml does not name the file
     content = path.read_bytes()
     try:
         document = html.document_fromstring(content, parser=html.HTMLParser(encoding="utf-8"))
     except etree.LxmlError:
         raise InputError("is empty or no HTML page; unpack the help again", path) from None
+
     for element in document.xpath(_PARAGRAPHS_WITH_ID):
         name = element.get("id")
         page[name, occurrences[name]] = clean_text("".join(_texts(element)))
@@ -170,12 +180,14 @@ def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) 
     entries = _index(packages, mirror, release)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
+
     for entry in entries:
         address = f"{mirror.rstrip('/')}/{entry['Filename']}"
         content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
         if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
             why = f"{address} is damaged: its digest is not the one in the mirror's index"
             raise InputError(f"{why}; {_ADVICE}")
+
         files.append(folder / PurePosixPath(entry["Filename"]).name)
         files[-1].write_bytes(content)
     return files
@@ -211,6 +223,7 @@ def _index(packages: Sequence[str], mirror: str, release: str) -> list[dict[str,
         raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
     if len(unpacked) > _MAX_INDEX:
         raise InputError(f"{address} has more than {_MAX_INDEX >> 20} MB; {_ADVICE}")
+
     text = unpacked.decode(errors="replace")
     entries = []
     for package in packages:
@@ -254,10 +267,12 @@ def _archive(package: Path, part: str) -> bytes:
         position = header.end()
         size = int(header["size"])
         name = header["name"].decode(errors="replace").strip().rstrip("/")
+
         if name.startswith(f"{part}.tar"):
             if name.endswith(".zst"):
                 why = "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files"
                 raise InputError(why, package)
             return content[position : position + size]
+
         position += size + size % 2
     raise InputError("is no Debian package; fetch it again", package)

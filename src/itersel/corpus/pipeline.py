@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -53,7 +53,7 @@ class CorpusSettings:
     deduplicate: str = "pairs"
     # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     cut: Mapping[str, int] = field(default_factory=dict)
-    drop_overlap: bool = True  # drop pairs from train that also stand in a held-out set
+    drop_overlap: bool = True  # drop pairs from train that are also in a held-out set
 
 
 class PreparedSplit(NamedTuple):
@@ -80,7 +80,7 @@ def prepare_corpus(
 ) -> PreparedCorpus:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
-    All splits except train also keep their raw text. Pairs that will be dropped are not held in memory,
+    All splits except train also keep their raw text. Pairs that will be dropped are not kept in memory,
     because a corpus may consist mostly of empty lines or duplicates. Case is counted before train is
     filtered. `held_out` are sets with their own files, with which the pairs are compared. The result does not
     depend on the number of processes.
@@ -89,8 +89,10 @@ def prepare_corpus(
     for split, further in held_out.items():
         for block in further:
             others.add(split, _prepared(preparation, settings, block))
+
     collected = _Collected(preparation, settings, others)
     collected.add_all(blocks, processes)
+
     splits: dict[str, PreparedSplit] = {}
     seen: set[str] = set()
     for name, parts in collected.parts.items():
@@ -98,6 +100,7 @@ def prepare_corpus(
         pairs = concatenate_bitexts(parts)
         parts.clear()
         pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
+
         if settings.split == BY_HASH:
             pairs = _keep(pairs, unique(pairs), "duplicates", dropped, before)
         if len(collected.parts) > 1:
@@ -105,7 +108,9 @@ def prepare_corpus(
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped, before)
             seen.update(pairs.source)
+
         splits[name] = _finish(name, pairs, settings, dropped, before)
+
     # what is dropped from train is counted there
     remaining = [one for one in others.overlaps() if one.other != "train" or not settings.drop_overlap]
     return PreparedCorpus(splits, remaining, collected.case)
@@ -116,7 +121,7 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> tuple
     kept: list[str] = []
     lines = 0
     for block in blocks:
-        # others may be many, and are not held in memory
+        # others may be many, and are not kept in memory
         kept += filter(None, preparation.target(block))
         lines += len(block)
     return kept, lines - len(kept)
@@ -132,10 +137,12 @@ class _Collected:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
             names = (*SPLITS, *(text_name("test", module) for module in settings.held_out_modules))
+
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
         self.dropped = {name: Counter[str]() for name in names}
         self.case = RecaserCounts(preparation.target_language, protected(preparation.protected))
+
         self._preparation, self._settings, self._held_out = preparation, settings, held_out
         self._frequency: Counter[str] = Counter()  # of source words
         # Pairs of blocks without words. Not in `dropped`: threads of `map_blocks` count them meanwhile.
@@ -150,19 +157,22 @@ class _Collected:
         raw = _of_modules(blocks, settings)
         if settings.split == "train":
             raw = self._with_words(raw)
-        # each process calls `make` once, which returns the function that prepares a block
-        make = partial(partial, _prepared, self._preparation, settings)
+
+        make = partial(_preparing, self._preparation, settings)
         prepared = map_blocks(make, raw, processes)
+
         for block in count_up(prepared, "pairs prepared", lambda block: block.size):
             if self._held_out:
                 block = self._compared(block)
             if settings.cut:
                 offered, _ = self._trainable(block)
                 block = cut.hold_back(block, offered)
+
             if settings.split == BY_HASH:
                 self._distribute(block)
             else:
                 self._add(block)
+
         if self._empty:
             self.dropped["train"]["empty"] += self._empty
         if settings.cut:
@@ -170,6 +180,7 @@ class _Collected:
             for name, held in cut.sets().items():
                 self.parts[name].append(_of_split(held, name))
             self.dropped["train"]["source in another split"] += cut.further()
+
         if settings.split_compounds:
             self._preparation.compounds = CompoundSplitter(self._frequency)
 
@@ -196,9 +207,11 @@ class _Collected:
                 chosen[name].append(index)
             if name == "train":
                 self._frequency.update(split_words(source))
+
         for name, indices in chosen.items():
             if indices:
                 self.parts[name].append(_of_split(block.take(indices), name))
+
         self.case.add(map(split_words, block.take(chosen["train"]).cased or ()))
 
     def _compared(self, block: Bitext) -> Bitext:
@@ -229,6 +242,11 @@ class _Collected:
         has_compounds = self._settings.split_compounds or self._preparation.compounds is not None
         ratio = math.inf if has_compounds else self._settings.max_ratio
         return trainable(block, self._settings.max_length, ratio)
+
+
+def _preparing(preparation: Preparation, settings: CorpusSettings) -> Callable[[Bitext], Bitext]:
+    """Return the function that prepares a block; called once in each process."""
+    return partial(_prepared, preparation, settings)
 
 
 def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext) -> Bitext:
@@ -284,6 +302,7 @@ def _finish(
 ) -> PreparedSplit:
     """Filter and sample a split and compute its statistics, including the pairs dropped earlier."""
     bound = settings.max_train if name == "train" else settings.max_held_out
+
     if name == "train":
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
         dropped.update({reason: count + before[reason] for reason, count in reasons.items()})
@@ -291,10 +310,11 @@ def _finish(
         bitext = bitext.take(kept)
         if settings.split == name and settings.deduplicate != "none":
             bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped, before)
+
     if bound:
         bitext = _keep(bitext, sample_pairs(bitext, bound), "beyond the bound", dropped, before)
     if bitext.size == 0:
-        raise InputError(f"no pair is left for {name}; give more text or wider bounds")
+        raise InputError(f"no sentence pairs remain in {name}; add text or relax the limits")
     return PreparedSplit(bitext, describe(bitext, dropped))
 
 
@@ -318,6 +338,7 @@ def write_corpus(
             write_lines(folder / f"{name}.{column}.gz", lines)
     if "train" in splits:
         write_preparation(folder, preparation, case.recaser())
+
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": asdict(settings),
@@ -325,10 +346,12 @@ def write_corpus(
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],
     }
+
     if monolingual is not None:
         lines, empty = monolingual
         write_lines(folder / "monolingual.gz", lines)
         document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
+
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
     write_json(folder / name, document, indent=1)
 
@@ -354,11 +377,14 @@ def write_references(
         texts["task"], paths["task"] = read_labels(task), task
     if texts:
         check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
+
     for column, lines in texts.items():
         write_lines(folder / f"{split}.{column}.gz", lines)
+
     if split == "train":
         recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])
         write_preparation(folder, Preparation(*languages, tokenized=True), recaser)
+
     if references:
         target = texts["target"]
         pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))

@@ -79,12 +79,16 @@ class CompoundSplitter:
                 part = word[start:end]
                 if not (frequency := self.frequency.get(part, 0)):
                     continue
+
                 rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
-                for rest in rests if end < len(word) else [{0: (1, ())}]:
+                if end == len(word):
+                    rests = [{0: (1, ())}]
+                for rest in rests:
                     for count, (product, parts) in rest.items():
                         known = table[start].get(count + 1)
                         if known is None or frequency * product > known[0]:
                             table[start][count + 1] = (frequency * product, (part, *parts))
+
         return table[0]
 
 
@@ -136,6 +140,7 @@ class Preparation:
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:
         if self.tokenized:
             return [lower(line, language) for line in lines]
+
         is_protected = protected(self.protected)
         return [
             line
@@ -169,6 +174,7 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
         further = document["protected"]
+
         if not (isinstance(further, list) and isinstance(tokenized, bool)):
             raise ValueError
         for pattern in further:
@@ -177,6 +183,7 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
             raise ValueError
         if frequency is not None:
             check_counts(frequency)
+
         compounds = None if frequency is None else CompoundSplitter(frequency)
         return Preparation(*languages, tokenized, compounds, tuple(further))
 

@@ -96,15 +96,18 @@ class Recaser:
         left, right = self.left.get(f"{before} {word}"), self.right.get(f"{word} {after}")
         if before == EDGE:
             return _best(left) if left else _first(forms, word, self.capitalizes, self.language)
+
         total = sum(forms.values())
         prior = {form: count / total for form, count in forms.items()}
         score = dict(prior)
+
         for context in (left, right):
             if context is not None:
                 # The prior counts as one additional occurrence, so no form has zero probability.
                 seen = sum(context.values()) + 1
                 for form, share in prior.items():
                     score[form] *= (context.get(form, 0) + share) / seen / share
+
         return min(score, key=lambda form: (-score[form], form))
 
     def to_json(self) -> str:
@@ -137,9 +140,11 @@ class RecaserCounts:
             cases = [self._case(word) for word in words]
             small = [case.lower for case in cases]
             following = [*small, EDGE][1:]
+
             for before, word, after, case in zip(_before(words, small), words, following, cases, strict=True):
                 if case.is_kept:
                     continue
+
                 self._left[before, word] += 1
                 if before == EDGE and case.begins_large is not None:
                     self._starts[case.begins_large] += 1
@@ -147,6 +152,7 @@ class RecaserCounts:
                 if before != EDGE or not case.is_capitalized:
                     self._forms[word] += 1
                     self._right[word, after] += 1
+
             if max(len(self._left), len(self._right)) > self._limit:
                 self._left, self._right = (
                     Counter({pair: count for pair, count in counts.items() if count > 1})
@@ -169,19 +175,23 @@ class RecaserCounts:
         for form, count in self._forms.items():
             forms[lower(form, self._language)][form] = count
         several = {word for word, seen in forms.items() if len(seen) > 1}
+
         left: defaultdict[str, FormCounts] = defaultdict(dict)
         for (before, form), count in self._left.items():
             if before == EDGE or lower(form, self._language) in several:
                 left[f"{before} {lower(form, self._language)}"][form] = count
+
         right: defaultdict[str, FormCounts] = defaultdict(dict)
         for (form, after), count in self._right.items():
             if lower(form, self._language) in several:
                 right[f"{lower(form, self._language)} {after}"][form] = count
+
         capitalizes = self._starts[True] > self._starts[False]
         for context in [context for context in left if context.startswith(EDGE)]:
             word = context.removeprefix(f"{EDGE} ")
             if _best(left[context]) == _first(forms.get(word, {word: 1}), word, capitalizes, self._language):
                 del left[context]
+
         cased = {word: seen for word, seen in forms.items() if set(seen) != {word}}
         return Recaser(cased, _most_frequent(left), _most_frequent(right), capitalizes, self._language)
 
@@ -202,6 +212,7 @@ def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
         document = read_json(path) if content is None else parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
         capitalizes, language = document["capitalizes"], document["language"]
+
         if not (isinstance(capitalizes, bool) and isinstance(language, str)):
             raise ValueError
         for seen in (*forms.values(), *left.values(), *right.values()):
@@ -210,6 +221,7 @@ def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
                 raise ValueError
         if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
             raise ValueError
+
         return Recaser(forms, left, right, capitalizes, language)
 
 

@@ -39,6 +39,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
     """Yield pairs in blocks, of a bounded number of pairs and of characters."""
     for block in _blocks_of(pairs):
         source, target, lines, tasks = map(list, zip(*block, strict=True))
+
         for side in (source, target):
             for text, line in zip(side, lines, strict=True):
                 # encoding takes long, and a character has at most four bytes
@@ -47,6 +48,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                     raise InputError(message, path, line)
             if reading.dropped is None:
                 check_text(side, path, lines, reading.tokenized)
+
         labels = None if tasks[0] is None else checked_labels(tasks, path, lines)
         yield Bitext(source, target, labels)
 
@@ -69,6 +71,7 @@ def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     columns, number = corpus.columns, 0
     source, target, task = columns.source - 1, columns.target - 1, (columns.task or 0) - 1
     last = max(source, target, task)
+
     for number, line in enumerate(_lines(path, reading), 1):
         row = line.split("\t")
         if len(row) <= last:
@@ -77,8 +80,9 @@ def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
             message = f"has {count}, separated by tabs, but the {name} is column {column}"
             raise InputError(message, path, number)
         yield Pair(row[source], row[target], number, None if task < 0 else row[task])
+
     if not number:
-        raise InputError("is empty; a pair of sentences per line was expected", path)
+        raise InputError("is empty; expected one sentence pair per line", path)
 
 
 def _lines(path: str, reading: Reading, factor: int = 1) -> Iterator[str]:
@@ -89,19 +93,23 @@ def csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     """Read CSV, with a header if the corpus names fields; line breaks within quotes become spaces."""
     csv.field_size_limit(max(csv.field_size_limit(), 2 * reading.limit))
     rows = csv.reader((f"{line}\n" for line in _lines(path, reading)), strict=True)
+
     columns = corpus.columns
     places = [columns.source, columns.target, columns.task]
     found = 0
+
     try:
         if corpus.fields != Fields():
             header = next(rows, [])
             places = [_place(name, header, path) for name in (*corpus.fields.texts, corpus.fields.task)]
+
         for row in filter(None, rows):
             found += 1
             texts = [None if place is None else _cell(row, place, path, rows.line_num) for place in places]
             yield Pair(clean_text(texts[0] or ""), clean_text(texts[1] or ""), rows.line_num, texts[2])
     except csv.Error as error:
         raise InputError(f"not CSV: {error}", path, rows.line_num) from None
+
     if not found:
         raise InputError("has no records", path)
 
@@ -123,7 +131,7 @@ def _cell(row: list[str], place: int, path: str, line: int) -> str:
 def json_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     """Read JSON lines: an object on each line. ``a.b`` is field b of the object in field a."""
     number = 0
-    # an object holds both sides, and perhaps other fields
+    # an object contains both sides, and perhaps other fields
     for number, line in enumerate(_lines(path, reading, 16), 1):
         if line.strip():
             try:
@@ -132,7 +140,7 @@ def json_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
                 raise InputError(f"not JSON: {error}", path, number) from None
             yield _pair(record, corpus.fields, path, number)
     if not number:
-        raise InputError("is empty; an object a line was expected", path)
+        raise InputError("is empty; expected one object per line", path)
 
 
 def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
@@ -141,16 +149,20 @@ def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise InputError("Parquet needs a package: pip install 'itersel[parquet]'", path) from None
+
     if compression_of(path):
         raise InputError("is compressed as a whole; Parquet is compressed within, so unpack it", path)
+
     fields = corpus.fields
     wanted = [name for name in (*fields.texts, fields.task) if name is not None]
+
     try:
         with parquet.ParquetFile(path) as file:
             there = file.schema_arrow.names
             names = sorted({name.partition(".")[0] for name in wanted} & set(there))
             if not names:
                 raise InputError(f"has no field '{wanted[0]}'; its fields are {', '.join(there)}", path)
+
             for batch in file.iter_batches(columns=names):
                 for record in batch.to_pylist():
                     yield _pair(record, fields, path, None)
@@ -168,9 +180,11 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
     found = record
     for part in name.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
+
     if not isinstance(found, str):
         there = ", ".join(map(str, record)) if isinstance(record, Mapping) else "none"
         raise InputError(f"has no text in field '{name}'; its fields are {there}", path, line)
+
     try:
         found.encode()
     except UnicodeEncodeError:
@@ -191,16 +205,19 @@ def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pai
         languages = f"{reading.source_language} or {reading.target_language}"
         what = f"is '{language}', not {languages}" if language else f"is missing; give {languages}"
         raise InputError(f"the language in the header of the catalogue {what}", path)
+
     found = False
     for entry in catalogue.translated_entries():
         if entry.msgid_plural or not entry.msgid or not entry.msgstr:
             continue
+
         texts = clean_text(entry.msgid), clean_text(entry.msgstr)
         source, target = texts[::-1] if sides[0] else texts
         has_label = corpus.fields.task == CONTEXT
         label = re.sub(r"[\s=,{}]+", "_", entry.msgctxt or NO_CONTEXT) if has_label else None
         found = True
         yield Pair(source, target, getattr(entry, "linenum", None), label)
+
     if not found:
         raise InputError("has no translated messages", path)
 
@@ -216,6 +233,7 @@ def _catalogue(path: str) -> Any:
     import polib
 
     name, content = without_compression(path).lower(), read_bytes(path)
+
     if name.endswith(".po"):
         try:
             text = content.decode(polib.detect_encoding(content.decode("latin-1")))
@@ -225,6 +243,7 @@ def _catalogue(path: str) -> Any:
         for number, line in enumerate(map(str.strip, text.removeprefix("\ufeff").split("\n")), 1):
             if line and not line.startswith("#") and not _LINE.fullmatch(line):
                 raise InputError("is not a line of a message catalogue, or truncated", path, number)
+
     with tempfile.NamedTemporaryFile() as file:
         file.write(content)
         file.flush()

@@ -36,6 +36,7 @@ def natural_lines(
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
     parts = []
+
     for name, count in shards.items():
         own = order[label == name]
         require_label(labels, name)
@@ -43,11 +44,13 @@ def natural_lines(
             why = f"{count} shards" if count > minimum else f"a minimum of {minimum}"
             raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
         parts += np.array_split(own, count)
+
     if has_others:
         others = order[~np.isin(label, list(shards))]
         if others.shape[0] == 0:
             raise InputError("every sentence has one of the labels that are named; remove others: join")
         parts.append(others)
+
     return parts
 
 
@@ -63,11 +66,13 @@ def pooled_lines(
     label = np.array(labels)[order]
     for name in names:
         require_label(labels, name)
+
     own = [np.flatnonzero(label == name) for name in dict.fromkeys(names)]
     if size_of_one:
         sizes = [rows.shape[0] for rows in own]
         share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))
         own = [rows[:share] for rows in own]
+
     pool = order[np.sort(np.concatenate(own))]
     if pool.shape[0] < shards:
         raise InputError(f"the pool of the tasks has {pool.shape[0]} sentences, too few for {shards} shards")
@@ -88,9 +93,9 @@ def shard_corpus(
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
-    ``z.ids`` has the line number of each sentence, followed by those of its copies: the lines with the same
-    source and target, whatever shard they are in. If a shard has several of them, only the first has the
-    list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
+    ``z.ids`` has the line number of each sentence, followed by the line numbers of its copies: the lines with
+    the same source and target, whatever shard they are in. If a shard has several of them, only the first
+    has the list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
     ``z.target.1.gz``, ``z.target.2.gz`` and so on. `cut` returns the line numbers of each shard, given the
     number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
     complete, with a declaration of its files.
@@ -98,16 +103,19 @@ def shard_corpus(
     paths = [source, target, *further]
     texts = list(map(read_lines, paths))
     check_line_counts(*zip(paths, texts, strict=True))
+
     parts = cut(len(texts[0]))
     columns = ["source", *reference_columns(len(texts) - 1)]
     copies = _copies(texts[0], texts[1])
     rest = np.setdiff1d(np.arange(len(texts[0])), np.concatenate(parts))
+
     with declared_folder(output) as folder:
         for shard, numbers in enumerate(parts):
             ids = numbers.tolist()
             for column, text in zip(columns, texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
             folder.write(f"{shard}.ids", _with_copies(ids, copies))
+
         if rest.size:
             folder.write(REST, map(str, rest.tolist()))
 

@@ -1,4 +1,4 @@
-"""Assignment of pairs to splits, filters, samples, and pairs that stand in several splits."""
+"""Assignment of pairs to splits, filters, samples, and pairs that are in several splits."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     """Return the indices of pairs within the bounds on tokens, and the number of dropped pairs by reason."""
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
+
     for index in range(bitext.size):
         short, long = sorted((len(split_words(bitext.source[index])), len(split_words(bitext.target[index]))))
         if short == 0:
@@ -60,6 +61,7 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
             dropped["length ratio"] += 1
         else:
             kept.append(index)
+
     return kept, dict(dropped)
 
 
@@ -125,7 +127,7 @@ class Cut:
 
 
 class Overlap(NamedTuple):
-    """How many pairs of a held-out set also stand in another split; as text, a warning."""
+    """How many pairs of a held-out set are also in another split; as text, a warning."""
 
     split: str
     other: str
@@ -142,14 +144,14 @@ class HeldOutPairs:
     def __init__(self) -> None:
         self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
         self._sizes: Counter[str] = Counter()
-        # numbers of the pairs of a split that also stand in another
+        # numbers of the pairs of a split that are also in another
         self._shared: dict[tuple[str, str], set[int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._places)
 
     def add(self, split: str, block: Bitext) -> None:
-        """Add pairs of a held-out set, and compare them with those of the sets before it."""
+        """Add pairs of a held-out set, and compare them with the pairs of the sets before it."""
         for number, pairs in enumerate(_pairs(block), self._sizes[split]):
             for pair in pairs:
                 places = self._places.setdefault(pair, {})

@@ -54,17 +54,20 @@ def read_statistics(paths: Sequence[FilePath]) -> PreparationCounts:
             document = read_json(path)
             if not document["splits"]:
                 raise ValueError("no splits")
+
             for name, split in document["splits"].items():
                 check_counts({"sentences": split["sentences"]}, 0)
                 for side in ("source", "target"):
                     check_counts({kind: split[side][kind] for kind in ("tokens", "types")}, 0)
                 found.left_out.extend(_dropped(name, split["dropped"]))
             found.splits.update(document["splits"])
+
             if "monolingual" in document:
                 found.left_out.extend(_dropped("monolingual", document["monolingual"]["dropped"]))
             for one in document.get("overlaps", ()):
                 check_counts({"pairs": one["pairs"]}, 0)
                 found.overlaps.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
+
     return found
 
 

@@ -119,18 +119,22 @@ def text_blocks(
     name = os.fspath(path)
     if without_compression(name).lower().endswith(SGML):
         blocks = _segments(blocks, name)
+
     for lines in blocks:
         first = next(filter(str.strip, lines), "") if number == 0 else ""
         if _MARKUP.match(first.removeprefix("\ufeff")):
             message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
             raise InputError(message, name, 1)
+
         numbers = range(number + 1, number + len(lines) + 1)
         if is_checked:
             check_text(lines, path, numbers, is_tokenized)
+
         yield lines
         number += len(lines)
+
     if not number and not allow_empty:
-        raise InputError("is empty; a text of one sentence a line was expected", path)
+        raise InputError("is empty; expected one sentence per line", path)
 
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
@@ -142,23 +146,27 @@ def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
         whole, rest = text[:end], text[end:]
         if len(rest) > MAX_SEGMENT:
             raise InputError(f"no segment ends within {MAX_SEGMENT:,} characters", path)
+
         texts = []
         for match in _SEGMENT.finditer(whole):
             if match[2] is None:
                 systems.update(_SYSTEM.findall(match.group()))
                 last = 0
                 continue
+
             number = int(match[1] or 0)
             if 0 < number <= last:
                 raise InputError(f"segment {number} follows segment {last}; sort them", path)
             last = number or last
             texts.append(" ".join(match[2].split()))
+
         if len(systems) > 1:
             message = f"has several translations ({', '.join(sorted(systems))}); give a file for each"
             raise InputError(message, path)
         if texts:
             found = True
             yield texts
+
     if _BEGIN.search(rest):
         raise InputError("ends within a segment; the file is truncated", path)
     if not found:
@@ -177,6 +185,7 @@ def check_text(
     if not joined.isprintable() or FIELD_SEPARATOR in joined:
         found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
         _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
+
     if is_tokenized:
         bad = (
             (number, word)
@@ -197,7 +206,7 @@ def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> Non
 
 def _complaint(forbidden: str) -> str:
     if forbidden == FIELD_SEPARATOR:
-        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token can hold it; replace it"
+        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token may contain it; replace it"
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 

@@ -145,10 +145,12 @@ def check_pattern(pattern: object) -> None:
     """Raise a ValueError with the reason if something is not a regular expression of a protected text."""
     if not isinstance(pattern, str):
         raise ValueError("is not text")
+
     try:
         compiled = regex.compile(pattern)
     except regex.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
+
     if regex.search(r"\(\?(?![:=!>]|<[=!])", pattern):
         raise ValueError("has flags or an extension")
     if compiled.groups:
@@ -195,6 +197,7 @@ class Tokenizer:
         sacremoses = import_sacremoses()
         language = language.split("-")[0].lower()
         self._normalizer = sacremoses.MosesPunctNormalizer(language)
+
         # Quotation marks, dashes and the like are unified. Moses' further rules move spaces and quotation
         # marks, and make a decimal point of a space in a number.
         self._normalizer.substitutions = [
@@ -202,6 +205,7 @@ class Tokenizer:
             *self._normalizer.NORMALIZE_UNICODE,
             *self._normalizer.FRENCH_QUOTES,
         ]
+
         self._tokenizer = sacremoses.MosesTokenizer(language)
         self._detokenizer = sacremoses.MosesDetokenizer(language)
         self._is_unspaced = language in UNSPACED_LANGUAGES
@@ -235,18 +239,22 @@ class Tokenizer:
         restored = self._join(tokens)
         if restored == text:
             return tokens
+
         wanted, found = _spaces(tokens, text), _spaces(tokens, restored)
         if wanted is None or found is None:
             return tokens
+
         marked = list(tokens)
         for gap, (is_wanted, is_there) in enumerate(zip(wanted, found, strict=True), 1):
             if is_there == is_wanted or (is_wanted and self._is_unspaced):
                 continue
+
             mark = SPACE if is_wanted else JOIN
             if _is_rather(tokens[gap], tokens[gap - 1]):
                 marked[gap] = mark + marked[gap]
             else:
                 marked[gap - 1] += mark
+
         return marked
 
     def _join(self, tokens: Sequence[str]) -> str:
@@ -267,8 +275,10 @@ class Tokenizer:
         text = self._join(plain)
         if plain == list(tokens):
             return text.replace(SPACE, " ")
+
         # where Moses' rules have changed a token, only its marks tell
         spaces = _spaces(plain, text) or [True] * (len(plain) - 1)
+
         pieces = plain[:1]
         for (left, right), word, is_there in zip(pairwise(tokens), plain[1:], spaces, strict=True):
             # a token of one character has no marks

@@ -48,10 +48,12 @@ def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     units = used = in_other_regions = 0
     # Numbers of variants by language code, and of the units in other regions by code of that region.
     there, regions = Counter[str](), Counter[str]()
+
     for unit in _units(path, _UNIT, "tmx", reading):
         units += 1
         variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
         there.update({code for code, _ in variants if code})
+
         sides = [_side(variants, language) for language in wanted]
         if None in sides:
             lacked = {_primary(code) for code, side in zip(wanted, sides, strict=True) if side is None}
@@ -61,17 +63,21 @@ def tmx_pairs(path: str, reading: Reading) -> Iterator[Pair]:
                 in_other_regions += 1
                 regions.update(found)
             continue
+
         used += 1
         segments = [next(variant.iterchildren(_SEGMENT), None) for variant in sides]
         if None in segments:
             why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
             raise InputError(why, path, _line_of(sides[segments.index(None)]))
+
         source, target = (_text_of(segment, path) for segment in segments)
         yield Pair(source, target, _line_of(unit))
+
     languages = " and ".join(wanted)
     if not used:
         codes = most_frequent(there) or "none"
         raise InputError(f"has no translation unit in {languages}; its languages are {codes}", path)
+
     if used < units:
         skipped = f"{units - used:,} of {units:,} translation units skipped, not in {languages}"
         why = f"; {in_other_regions:,} because of the region ({most_frequent(regions)})" if regions else ""
@@ -86,6 +92,7 @@ def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Readi
         ("end",), tag=tag, resolve_entities=False, remove_comments=True, remove_pis=True
     )
     is_checked, size = False, 0
+
     try:
         for piece in byte_blocks(path):
             parser.feed(piece)
@@ -97,14 +104,17 @@ def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Readi
                 yield unit
                 _forget(unit)
                 size = 0
+
             if size > limit:
                 raise InputError(f"no translation unit ends within {limit:,} bytes; split the file", path)
+
         root = parser.close()
     except etree.XMLSyntaxError as error:
         # after some problems, the error only tells of the last
         first = next(iter(parser.feed_error_log), None)
         problem, line = (first.message, first.line) if first else (error.msg, error.lineno)
         raise InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None) from None
+
     if not is_checked:
         _check_root(root, root_name, path)
 
@@ -178,21 +188,26 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     approved, or marked as not to be translated are left out.
     """
     wanted, found, there = (reading.source_language, reading.target_language), False, set()
+
     for unit in _units(path, ("{*}trans-unit", "{*}segment"), "xliff", reading):
         source, target = (next(unit.iterchildren(f"{{*}}{name}"), None) for name in ("source", "target"))
         attributes = ("source-language", "srcLang"), ("target-language", "trgLang")  # of 1.2 and of 2.0
         languages = tuple(_inherited(unit, *names) for names in attributes)
         there.add(languages)
+
         same = all(map(matches, languages, wanted))
         if source is None or target is None or not (same or all(map(matches, languages[::-1], wanted))):
             continue
+
         state = target.get("state") or unit.get("state") or ""
         if state in _UNFINISHED or "no" in (unit.get("approved"), _inherited(unit, "translate")):
             continue
+
         first, second = (_text_of(one, path) for one in (source, target))
         if first and second:
             found = True
             yield Pair(first, second, _line_of(unit)) if same else Pair(second, first, _line_of(unit))
+
     if not found:
         codes = ", ".join(sorted({f"{one or '?'} to {other or '?'}" for one, other in there})) or "none"
         why = f"has no translated segment in {' and '.join(wanted)}"
@@ -213,12 +228,14 @@ def wmt_pairs(path: str, reading: Reading) -> Iterator[Pair]:
         reference = _text_in(document, "{*}ref", reading.target_language)
         if source is None or reference is None:
             continue
+
         found = True
         translated = _segments(reference, path)
         for number, (text, line) in _segments(source, path).items():
             if number not in translated:
                 raise InputError(f"the reference lacks segment {number}", path, line)
             yield Pair(text, translated[number][0], line)
+
     if not found:
         languages = f"{reading.source_language} and {reading.target_language}"
         raise InputError(f"has no document with a source and a reference in {languages}", path)

@@ -70,6 +70,7 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
         raise InputError(
             "cannot compute TER: the number of references varies too much between sentences; remove some"
         )
+
     attributes: dict[str, str | int] = {
         "references": counted.references,
         "number of references": counted.number,
@@ -78,6 +79,7 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
     for metric in counts:
         attributes[metric.name] = metric.signature
         attributes[f"scale of {metric.name}"] = metric.scale
+
     write_arrays(path, FORMAT, {"counts": np.hstack([*counts.values()]).astype("<i8")}, attributes)
 
 
@@ -87,10 +89,12 @@ def read_counts(path: FilePath) -> CountedText:
     ends = list(accumulate(NUMBERS[METRICS[name].kind] for name in TABULATED))
     if arrays["counts"].shape[1] != ends[-1]:
         raise damaged_file(path, "the counts are for other metrics")
+
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         metrics = [_read_metric(attributes, name) for name in TABULATED]
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
+
     columns = np.hsplit(arrays["counts"].astype(np.float64), ends[:-1])
     counts = dict(zip(metrics, columns, strict=True))
     for metric, found in counts.items():
@@ -127,6 +131,7 @@ def read_counts_of(
     Raises an InputError if they are of other translations, or not scored in the same way.
     """
     counted = [read_counts(path) for path in paths]
+
     for path, other, text, translated in zip(paths, counted, texts, files, strict=True):
         if other.translations != text_digest(text):
             raise InputError(
@@ -134,12 +139,14 @@ def read_counts_of(
                 "same order, or recreate the counts with 'itersel detokenize --counts'",
                 path,
             )
+
         if other.number != references:
             raise InputError(
                 f"was counted with {other.number} references, but the test set has {references}; recreate "
                 "it with 'itersel detokenize --counts'",
                 path,
             )
+
         pairs = zip(other.counts, counted[0].counts, strict=True)
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
         if other.references != counted[0].references:
@@ -150,6 +157,7 @@ def read_counts_of(
                 "detokenize --counts'",
                 path,
             )
+
     return [one.counts for one in counted]
 
 

@@ -46,5 +46,5 @@ def read_progress(path: FilePath) -> Progress:
 
 
 def training_has_stopped(path: FilePath | None) -> bool:
-    """Return whether a file written by `write_progress` says so; no file says that training goes on."""
+    """Return whether a file written by `write_progress` says so; without a file, training continues."""
     return path is not None and read_progress(path).stopped

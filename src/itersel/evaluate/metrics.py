@@ -196,7 +196,7 @@ class TextMetric(Metric):
 def make_metrics(
     references: Sequence[References], tokenizer: str = "13a", names: Sequence[str] = TABULATED
 ) -> list[TextMetric]:
-    """Return metrics of detokenised text by name, in this order; by default those of the main table.
+    """Return metrics of detokenised text by name, in this order; by default the metrics of the main table.
 
     For `references` see `make_bleu`; `tokenizer` is sacrebleu's for BLEU.
     """

@@ -35,7 +35,7 @@ METRICS = {
 }
 # Metrics of detokenised text.
 OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
-# Those that `itersel compare` computes by default, and those of the tables of a run.
+# The metrics that `itersel compare` computes by default, and the metrics in the tables of a run.
 COMPARED = ("bleu", "chrf++", "ter")
 TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
 # Trials of approximate randomization, where their number is not stated.

@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 # Numbers in the sums of all systems in a block of trials: 256 MB.
 SUMS_BLOCK = 1 << 25
 # Trials drawn in one call. numpy draws 32 values at a time, and drops the rest at the end of a call: with a
-# multiple of 32, blocks are the same as one call for all trials, and those of sacrebleu.
+# multiple of 32, blocks are the same as one call for all trials, and as the draws of sacrebleu.
 DRAWN = 32
 # sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
 RESAMPLES, SEED = 1000, 12345
@@ -124,7 +124,7 @@ def paired_differences(
 ) -> list[list[Differences]]:
     """Return, for each pair of systems, their differences by each metric.
 
-    `counts` are, for each metric, those of all runs of each system: sentences x numbers.
+    `counts` are, for each metric, the counts of all runs of each system: sentences x numbers.
     """
     found: list[list[Differences]] = [[] for _ in pairs]
     for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
@@ -158,11 +158,13 @@ def _differences_in_blocks(
     """Yield the number of a pair, and its differences by metric in a block of trials, until all are there."""
     single = {name for name, runs in counts[0].items() if len(runs) == 1}
     paired = {number: pair for number, pair in enumerate(pairs) if single.issuperset(pair)}
+
     if paired:
         # the counts of all metrics side by side, so an exchange is looked up once for all of them
         ends = _ends([next(iter(by_name.values()))[0] for by_name in counts])
         names = [name for name in counts[0] if name in single]
         exchanges = Randomization(len(counts[0][names[0]][0]), trials, seed)
+
         for block in blocks(trials, ends[-1] * len(names), SUMS_BLOCK):
             exchanged = {
                 name: _by_metric(
@@ -170,9 +172,11 @@ def _differences_in_blocks(
                 )
                 for name in names
             }
+
             for number, (one, other) in paired.items():
                 sides = zip(metrics, exchanged[one], exchanged[other], strict=True)
                 yield number, [differences(*side) for side in sides]
+
     for number, pair in enumerate(pairs):
         if number not in paired:
             left, right = ([by_name[name] for by_name in counts] for name in pair)
@@ -209,12 +213,15 @@ def pooled_differences(
     counts = np.concatenate(
         [np.stack([*left, *right]) for left, right in zip(one, other, strict=True)], axis=2
     )
+
     runs, sentences, numbers = counts.shape
     rows = counts.reshape(runs * sentences, numbers)
     exchanged = [block @ rows for block in _exchanges(runs, sentences, trials, seed)]
+
     # the observed sums, then those in the trials
     sums = np.concatenate([counts.sum(axis=1), *exchanged]).reshape(1 + trials, runs, numbers)
     ends = _ends([left[0] for left in one])
+
     found = []
     for metric, left, columns in zip(metrics, one, np.split(sums, ends[:-1], axis=2), strict=True):
         between = _between_means(metric.scores(columns), len(left))
@@ -366,16 +373,19 @@ def compare(
     """
     names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
     check_choice("tokenizer", tokenizer, TOKENIZERS)
+
     if trials < 1:
         raise InputError(f"trials is {trials}; at least 1 is needed")
     if not outputs or not references or not references[0]:
         raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
+
     sentences = len(references[0])
     for name, lines in outputs.items():
         if isinstance(lines, str):
-            raise InputError(f"the output of {name} is a string, a list of lines was expected")
+            raise InputError(f"the output of {name} is a string, expected a list of lines")
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
+
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
     for metric in make_metrics(checked_references(references), tokenizer, names):
@@ -384,11 +394,14 @@ def compare(
             counts = metric.counts(lines)
             score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
             exchanged = exchanges.exchange(counts)
+
             if not systems:
                 base, first = score, exchanged
                 systems.append(SystemScore(name, score, interval, None, None))
                 continue
+
             p = differences(metric, first, exchanged).p
             systems.append(SystemScore(name, score, interval, score - base, p))
+
         found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
     return found

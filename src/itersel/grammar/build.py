@@ -76,26 +76,33 @@ def make_shard(
     for words, rules in zip(sentences, grammars, strict=True):
         source.append(builder.symbols(words))
         grammar.append(builder.sentence(words, rules))
+
     texts = () if references is None else (references, *further_references)
     reference = join_references([_ragged([builder.symbols(words) for words in text]) for text in texts])
+
     rows = list(builder.rows)
     kind = np.array([row.kind for row in rows], np.uint8)
     rule_source, rule_source_offset = _ragged([row.source for row in rows])
     rule_target, rule_target_offset = _ragged([row.target for row in rows])
     rule_category = np.array([row.categories for row in rows], np.uint16)
+
     category = string_table(builder.categories.numbers)
     if not rule_category[2:].any():  # only X, except in the glue rules
         category, rule_category = string_table(()), rule_category[:0]
+
     points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
     alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
+
     names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
     keys = feature_keys(names)
     key, name = unique_features(keys, names)
     number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
     listed = [sorted((number[name], value) for name, value in row.sparse) for row in rows]
+
     source_words, source_offset = _ragged(source)
     grammar_rule, grammar_offset = _ragged(grammar)
     dense, dense_names = builder.all_dense()
+
     shard = Shard(
         vocabulary=string_table(builder.vocabulary),
         source=source_words,
@@ -145,16 +152,19 @@ class CategorySet:
         """Record a rule [category] -> [antecedent]; a ValueError if it closes a cycle."""
         if antecedent in self._made_of.get(category, ()):
             return
+
         below, waiting = {antecedent}, [antecedent]  # all that the antecedent can be made of
         while waiting:
             found = self._made_of.get(waiting.pop(), set()) - below
             below |= found
             waiting += found
+
         if category in below:
             raise ValueError(
                 f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
-                f"[{category}] can be made of itself without end"
+                f"[{category}] would be part of a cycle of unit rules"
             )
+
         self._made_of.setdefault(category, set()).add(antecedent)
 
 

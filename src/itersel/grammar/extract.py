@@ -72,7 +72,7 @@ def extract_rule_table(
 ) -> ExtractedRules:
     """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
-    batch: number of occurrences of patterns with one gap to hold at a time; affects only memory.
+    batch: number of occurrences of patterns with one gap that are kept at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, side, own, limits)
     corpus = IndexedCorpus(index.source, index.suffix, index.position, index.link, index.target)
@@ -121,15 +121,18 @@ def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> Ext
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
     # In sentence order, because the numbers of words that are not in the corpus depend on the shard.
     pairs = pairs[np.argsort(first)]
+
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
     row[:, ROW_RULE] = pairs[:, 1] + table.source[1].shape[0] - 1
     row[:, ROW_SENTENCE] = pairs[:, 0]
+
     step = np.arange(1, distinct.shape[0] + 1)
     further = distinct, distinct, np.zeros((distinct.shape[0], 2), np.int32)
     source, target, point = (
         (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
         for (values, offset), more in zip(table[:3], further, strict=True)
     )
+
     return ExtractedRules(source, target, point, np.concatenate([table.row, row]))
 
 
@@ -161,19 +164,23 @@ def extract_shard(
     """Extract the grammars of tokenised sentences, one per line, and write them as a shard.
 
     `leave_one_out`, for sentences of the indexed corpus, is a file with their line numbers there, from 0, and
-    those of their copies: the grammar of a sentence excludes the occurrences in these sentence pairs.
+    the line numbers of their copies: the grammar of a sentence excludes the occurrences in these sentence
+    pairs.
     """
     check_declared(input, leave_one_out, *references)
     loaded = load_index(index)
     ids = loaded.word_numbers()
+
     source = read_side(input, ids, allow_empty=True)
     texts = [read_side(path, ids) for path in references]
     sides = zip((input, *references), (source, *texts), strict=True)
     check_line_counts(*((path, range(side.sentence_count)) for path, side in sides))
     reference = join_references(texts)
+
     own = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
+
     settings = settings or Grammar()
     check_templates(settings.templates)
     attributes = {
@@ -182,6 +189,7 @@ def extract_shard(
         "indexed_sentences": loaded.sentence_count,
         "settings": asdict(settings),
     }
+
     shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings)
     write_shard(output, replace(shard, attributes=attributes))
 
@@ -201,6 +209,7 @@ class Extractor:
         source = number_words(sentences, self._ids)
         self._words += itertools.islice(self._ids, known, None)
         own = leave_nothing_out(len(sentences))
+
         try:
             shard = _make_shard(self._index, self._words, source, join_references([]), own, self._settings)
         finally:
@@ -208,6 +217,7 @@ class Extractor:
             for word in self._words[known:]:
                 del self._ids[word]
             del self._words[known:]
+
         return add_features(shard)
 
 
@@ -221,11 +231,13 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
             path,
             min(len(lines), source.sentence_count) + 1,
         )
+
     offset, groups, numbers = index.arrays.source_offset, list[tuple[int, int]](), list[int]()
     for i, line in enumerate(lines):
         words = split_words(line.rstrip("\r"))
         listed = re.fullmatch(r"@([0-9]{1,15})", words[1]) if len(words) == 2 else None
         group = [_indexed(number, index, path, i + 1) for number in (words[:1] if listed else words) or [""]]
+
         if listed:
             place = int(listed[1]) - 1
             begin, end = groups[place] if 0 <= place < i else (0, 0)
@@ -235,8 +247,10 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
                 raise InputError(f"line {listed[1]} does not list sentence {group[0]}", path, i + 1)
             groups.append((begin, end))
             continue
+
         if len(set(group)) < len(group):
             raise InputError("names a sentence twice", path, i + 1)
+
         sentence = source.words[source.offset[i] : source.offset[i + 1]]
         for number in group:
             if not np.array_equal(sentence, index.arrays.source[offset[number] : offset[number + 1] - 1]):
@@ -246,8 +260,10 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
                     input,
                     i + 1,
                 )
+
         groups.append((len(numbers), len(numbers) + len(group)))
         numbers += sorted(group)
+
     begins = np.array(numbers, np.int64)
     span = np.stack([offset[begins], offset[begins + 1]], axis=1)
     return Own(span, np.array(groups, np.int64).reshape(-1, 2))
@@ -274,19 +290,24 @@ def _make_shard(
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:
         table, bins = split_by_count(table)
+
     (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = table
     kind = np.full(source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[:GLUE_RULES] = GLUE_START, GLUE
     kind[row[row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
+
     used = np.unique(np.concatenate([source.words, reference.word, rule_source, rule_target]))
     used = used[used > 0]
     number = np.zeros(len(words), np.int32)
     number[used] = np.arange(used.shape[0])
+
     longest = int(np.diff(target_offset).max())
     cost = rule_costs(index.pair_key, index.pair_cost, table.source, table.target, longest)
     cost[kind == PASS_THROUGH] = 0
+
     offset = offsets_of(np.bincount(row[:, ROW_SENTENCE], minlength=source.sentence_count))
     rule, _, samples, count, singleton = place_rows(row, offset)
+
     return Shard(
         vocabulary=string_table([words[word] for word in used.tolist()]),
         source=number[source.words],

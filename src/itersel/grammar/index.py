@@ -77,7 +77,7 @@ class GrammarIndex(NamedTuple):
         """Return the number of each word; an InputError if a word occurs twice."""
         numbers = WordNumbers((word, number) for number, word in enumerate(self.words.to_list()))
         if len(numbers) != self.words.count:
-            raise damaged(self.path, "words_data", "holds a word twice")
+            raise damaged(self.path, "words_data", "contains a word twice")
         return numbers
 
 
@@ -90,15 +90,18 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     ids = WordNumbers({"": 0})
     sides = read_side(source, ids), read_side(target, ids)
     check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
+
     # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
     words = np.insert(sides[0].words, sides[0].offset[1:], 0)
     # first, because it needs much memory besides its result
     suffix = sort_suffixes(words)
+
     position, link, span = _read_links(alignment, (source, target), sides, source_offset)
     key, cost = lexical_table(words, sides[1].words, position, link, span)
     room = np.zeros(words.shape[0], np.uint8)
     mark_phrases(source_offset, position, room, span)
+
     arrays = IndexArrays(
         source=words,
         source_offset=source_offset,
@@ -111,6 +114,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
         pair_key=key,
         pair_cost=cost,
     )
+
     index = GrammarIndex(arrays, string_table(ids), os.fspath(output))
     attributes = {"itersel": __version__, "sentences": sides[0].sentence_count}
     write_arrays(output, FORMAT, index_arrays(index), attributes)
@@ -153,11 +157,13 @@ def _read_links(
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
     check_line_counts((names[0], range(sides[0].sentence_count)), (path, range(lines)))
+
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:
         raise InputError("expected alignment points such as '0-0 1-2'", path, bad_line + 1)
     del text
+
     for column, (side, name) in enumerate(zip(sides, names, strict=True)):
         lengths = np.diff(side.offset)
         outside = np.flatnonzero(links[:, column] >= np.repeat(lengths, np.diff(offset)))
@@ -170,6 +176,7 @@ def _read_links(
                 path,
                 line + 1,
             )
+
     return sort_links(links, offset, source_offset, sides[1].offset)
 
 
@@ -184,11 +191,13 @@ def lexical_table(
     order = np.flatnonzero(count)
     order = order[np.argsort(pair[order])]
     pair, count = pair[order], count[order]
+
     f, e = (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32)
     cost = np.empty((count.shape[0], 2), np.float32)
     # differences of logarithms would not be exactly 0 where the probability is 1
     cost[:, 0] = -np.log10(count / np.bincount(e, count)[e], dtype=np.longdouble) + 0.0
     cost[:, 1] = -np.log10(count / np.bincount(f, count)[f], dtype=np.longdouble) + 0.0
+
     capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())
     key, value = np.zeros(capacity, np.uint64), np.zeros((capacity, 2), np.float32)
     fill_table(pair, cost, key, value)
@@ -203,12 +212,14 @@ def sort_suffixes(words: Int32s) -> Int32s:
     size = words.shape[0]
     if size == 0:
         return np.zeros(0, np.int32)
+
     smaller = np.zeros(size, bool)
     mark_smaller(words, smaller)
     leftmost = np.flatnonzero(smaller[1:] & ~smaller[:-1]).astype(np.int32) + np.int32(1)
     order = _induce(words, smaller, leftmost)
     if leftmost.shape[0] < 2:
         return order
+
     name = np.empty(size // 2 + 1, np.int32)
     distinct = name_substrings(words, smaller, order, name)
     name = name[leftmost // 2]
@@ -216,6 +227,7 @@ def sort_suffixes(words: Int32s) -> Int32s:
         leftmost = leftmost[sort_suffixes(name)]
     else:
         leftmost[name] = leftmost.copy()
+
     return _induce(words, smaller, leftmost)
 
 

@@ -1,6 +1,6 @@
 """Kernels of the lexical table: an open-addressing hash table from word pairs to costs.
 
-Shapes: C = slots, a power of two. A slot holds the key, source word << 32 | target word (0: empty slot;
+Shapes: C = slots, a power of two. A slot contains the key, source word << 32 | target word (0: empty slot;
 word 0 is NULL), and the costs, -log10 p(f|e) and -log10 p(e|f).
 """
 

@@ -55,10 +55,12 @@ def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32
     distinct, number = np.unique(np.append(code, 0), return_inverse=True)
     block = number[:-1].reshape(low.shape).astype(np.int32)
     lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+
     highs, parent = np.zeros_like(lows), np.zeros_like(lows)
     highs[block] = high
     parent[block[:, 1:]] = block[:, :-1]
     highs[0] = parent[0] = 0
+
     edges = 1 << (2 * lows.shape[0]).bit_length()
     blocks = Blocks(
         lows,
@@ -73,8 +75,10 @@ def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32
         source=index.source,
         room=index.room,
     )
+
     if find_bad_block(index.suffix, blocks) >= 0:
         raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
+
     link_blocks(index.suffix, blocks)
     return block, blocks
 
@@ -83,13 +87,16 @@ def _sort_patterns(block: Int32s, offset: Int64s, limits: RuleLimits) -> tuple[I
     """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
         raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
+
     wide = block.astype(np.int64)
     count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
     key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
     list_patterns(wide, offset, limits, key, sentence)
+
     # stable: the sentences of a pattern stay in ascending order
     order = np.argsort(key, kind="stable")
     key, sentence = key[order], sentence[order]
+
     new_pattern = np.diff(key, prepend=-1) != 0
     kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
     begin = np.flatnonzero(new_pattern[kept])

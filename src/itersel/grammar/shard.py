@@ -48,7 +48,7 @@ MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 # Of the file, as JSON.
 ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
-# Rows of features, int32, and those of rules or translations: int32, and int64 offsets.
+# Rows of features, int32; rows of rules or translations, int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[Int32s, Int32s, Int64s]
 
 
@@ -134,6 +134,7 @@ class Shard:
         rows = slice(begin, end)
         if not self.grammar_samples.shape[0]:
             return self.grammar_dense[rows]
+
         samples, count = self.grammar_samples[rows], self.grammar_count[rows]
         logarithm, cost = self._logarithms, self.rule_cost[self.grammar_rule[rows]]
         columns = {
@@ -145,11 +146,12 @@ class Shard:
             "IsSingletonF": self.grammar_singleton[rows],
             "IsSingletonFE": count == 1,
         }
+
         return np.stack([columns[name].astype(np.float32) for name in GRAMMAR_FEATURES], axis=1)
 
     @cached_property
     def _logarithms(self) -> Float64s:
-        """log10 of all numbers from 1, and 0 in the place of that of 0."""
+        """log10 of all numbers from 1, and 0 instead of the logarithm of 0."""
         most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
         return np.log10(np.maximum(1, np.arange(most + 2)), dtype=np.longdouble).astype(np.float64)
 
@@ -179,13 +181,16 @@ class Shard:
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
+
         single = np.flatnonzero(np.diff(self.rule_source_offset) == 1)
         lone = single[self.rule_source[self.rule_source_offset[single]] < 0]
+
         count = self.category.count
         below = {category: set[int]() for category in range(count)}
         below[CATEGORY_S].add(CATEGORY_X)
         for category, antecedent in np.unique(self.rule_category[lone, :2], axis=0).tolist():
             below[category].add(antecedent)
+
         ranks = np.full(count, -1, np.int32)
         for rank in range(count):
             ready = next((c for c, antecedents in below.items() if not antecedents), None)
@@ -195,6 +200,7 @@ class Shard:
             del below[ready]
             for antecedents in below.values():
                 antecedents.discard(ready)
+
         return ranks
 
 
@@ -228,26 +234,30 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     """
     arrays, found = read_arrays(path, FORMAT)
     values = fields_of(Shard, arrays)
+
     with checked(path, "damaged: its attributes are not JSON; recreate the file"):
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
     lists = {"dense_names": names, "templates": held, "computed": computed}
     _check_names(lists, path)
     if len(names) != (columns := values["grammar_dense"].shape[1]):
-        raise damaged_file(path, f"'dense_names' must hold {columns} different names")
+        raise damaged_file(path, f"'dense_names' must contain {columns} different names")
     values |= {name: tuple(value) for name, value in lists.items()}
+
     shard = Shard(**values, attributes=attributes)
     if shard.has_references:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)
     _check_categories(shard, path)
+
     ranks = shard.category_ranks()
     if (ranks < 0).any():
-        raise damaged(path, "rule_category", "has categories that can be made of themselves")
+        raise damaged(path, "rule_category", "has categories with cyclic unit rules")
     rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
     if wrong:
         name, why = RULE_FAULTS[wrong]
         raise damaged(path, name, f"{why} (rule {rule})")
+
     for name in templates:
         if name not in held:
             raise InputError(
@@ -255,10 +265,12 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
                 "extract it with this template (in a config: grammar.templates)",
                 path,
             )
+
     if features == "dense":
         # neither computed nor listed ones
         shard = replace(shard, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
         templates = ()
+
     with located(path):
         return add_features(shard, templates)
 
@@ -309,9 +321,11 @@ def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
         are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not are_names or len(set(names)) != len(names):
             raise damaged_file(path, f"'{attribute}' is not a list of different names")
+
     for name in lists["dense_names"]:
         if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES:
             raise damaged_file(path, f"{name!r} cannot be a dense feature of a shard")
+
     if unknown := [name for name in lists["templates"] if name not in TEMPLATES]:
         why = "install the package that adds it, or recreate the file"
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
@@ -320,20 +334,23 @@ def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
 
 
 def _check_features(shard: Shard, path: FilePath) -> None:
-    """Raise an InputError unless all is there that features follow from."""
+    """Raise an InputError if data needed to compute features is missing."""
     if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
     if shard.rule_feature.shape[0] and not shard.rule_feature_offset.shape[0]:
         raise damaged(path, "rule_feature_offset", "has no rows, although features are listed")
+
     rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
     if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
         return
+
     sizes = dict.fromkeys(("grammar_samples", "grammar_count", "grammar_singleton"), rows)
     for name, size in {**sizes, "rule_cost": rules}.items():
         if getattr(shard, name).shape[0] != size:
             raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
+
     if shard.dense_names != GRAMMAR_FEATURES:
-        raise damaged_file(path, "'dense_names' are not those of an extracted grammar")
+        raise damaged_file(path, "'dense_names' are not the features of an extracted grammar")
 
 
 def _check_categories(shard: Shard, path: FilePath) -> None:
@@ -343,6 +360,6 @@ def _check_categories(shard: Shard, path: FilePath) -> None:
         raise damaged(path, "category", f"has more than {MAX_CATEGORIES} names")
     names = shard.category.to_list()
     if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
-        raise damaged(path, "category", "must hold different names, X and S first")
+        raise damaged(path, "category", "must contain different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
-        raise damaged(path, "category", f"holds {wrong[0]!r}, which is no category")
+        raise damaged(path, "category", f"contains {wrong[0]!r}, which is no category")

@@ -40,7 +40,7 @@ FIXED_BYTES = 32
 
 
 class FeatureNames:
-    """The names of features of rules; those of identities are written when they are asked for.
+    """The names of features of rules; identities are named when they are asked for.
 
     stored: the other names. place: int64 (F), a row of `stored`, or -1 - r for the identity of rule r.
     longest: bytes of the longest possible name.
@@ -87,30 +87,38 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
         rules = rules._replace(names=string_table(FIXED_CATEGORIES), category=_fixed_categories(kind))
     if rules.bin.shape[0] == 0:
         rules = rules._replace(bin=np.zeros(kind.shape[0], np.uint8))
+
     # kernels would be compiled again for read-only arrays
     arrays: Iterator[Any] = (np.require(array, None, ("C", "W")) for array in rules[2:])
     rules = Rules(_escape(rules.words), _escape(rules.names), *arrays)
+
     built_in = [list(BUILT_IN_TEMPLATES).index(name) for name in templates if name in BUILT_IN_TEMPLATES]
     longest = _longest_name(rules)
     rows, identity, names, count, collision = count_features(rules, np.array(built_in, np.int64), longest)
     if collision.size:
         raise _collision(collision.tobytes().decode())
+
     stored = StringTable(names.data[: names.offset[count]], names.offset[: count + 1])
     for plugin in filter(None, map(TEMPLATES.plugin, templates)):
         rows, stored = _with_plugin(plugin, rules, rows, stored)
+
     longest = max(longest, int(np.diff(stored.offset).max(initial=0)))
     own = feature_keys(stored.take(np.arange(count, stored.count)))
     key = np.concatenate([identity, names.key[:count], own])
     place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(stored.count)])
+
     order = np.argsort(key)
     is_new = np.ones(key.shape[0], bool)
     is_new[1:] = key[order[1:]] != key[order[:-1]]
+
     again, found = np.flatnonzero(~is_new), FeatureNames(rules, stored, place, longest)
     if different := first_difference(found.take(order[again]), found.take(order[again - 1])):
         raise _collision(different[0])
+
     rank = np.empty(key.shape[0], np.int32)
     rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     renumber(rows, rank[identity.shape[0] :], rank[: identity.shape[0]])
+
     first = order[is_new]
     return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
 
@@ -145,11 +153,13 @@ def _call_plugin(plugin: Plugin, rules: Rules) -> tuple[StringTable, Int64s, Int
     except Exception as error:
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise plugin.error(f"must return names, rules and indices of names: {why}") from error
+
     form = re.compile(rf"{template}:[^\s=;\x00-\x1f\x7f-\x9f]+")
     if wrong := [name for name in names if not form.fullmatch(name)]:
         raise plugin.error(f"returns the name {wrong[0]!r}; it must be '{template}:' and a word")
     if len(set(names)) < len(names):
         raise plugin.error("returns a name twice")
+
     bounds = (rule, rules.source_offset.shape[0] - 1), (number, len(names))
     if rule.shape != number.shape or any(((one < 0) | (one >= most)).any() for one, most in bounds):
         raise plugin.error("must return a rule and the index of a name for each occurrence")
@@ -165,8 +175,10 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
     wanted = [feature_groups().index(name) for name in groups]
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)
+
     rows = is_kept[features.rule_feature]
     number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+
     return SparseFeatures(
         number[features.rule_feature[rows]],
         features.rule_feature_value[rows],
@@ -183,10 +195,12 @@ def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatur
         np.concatenate([one.feature_key for one in both]),
         concatenate([one.feature_name.take(np.arange(one.feature_key.shape[0])) for one in both]),
     )
+
     counts = [np.diff(one.rule_feature_offset) for one in both]
     rule = np.concatenate([np.repeat(np.arange(count.shape[0]), count) for count in counts])
     feature = np.concatenate([np.searchsorted(key, one.feature_key)[one.rule_feature] for one in both])
     value = np.concatenate([one.rule_feature_value for one in both])
+
     order = np.lexsort((feature, rule))
     offset = offsets_of(counts[0] + counts[1])
     return SparseFeatures(feature[order].astype(np.int32), value[order], offset, key, name)

@@ -70,26 +70,30 @@ def import_grammars(
     """Write a shard of sentences and their text grammars, whose format is described above.
 
     For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
-    words it has. `templates` are those of the sparse features to compute from the rules.
+    words it has. `templates` are the templates of the sparse features to compute from the rules.
     """
     check_templates(templates)
     if "Count" in templates:
         raise InputError(
             "template 'Count' does not follow from text grammars; a grammar may list its features"
         )
+
     check_declared(text, *references)
     sentences = read_input(text, grammars, grammar)
     reference_words = [list(_read_references(path)) for path in references]
     check_line_counts((text, sentences), *zip(references, reference_words, strict=True))
+
     for number, sentence in enumerate(sentences, 1):
         if not sentence.grammar.is_file():
             raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)
+
     categories = CategorySet()
     if grammar is None:
         rules = (read_grammar(sentence.grammar, categories, templates) for sentence in sentences)
     else:
         whole = list(read_grammar(grammar, categories, templates))
         rules = (_rules_of(whole, sentence.words) for sentence in sentences)
+
     shard = make_shard(
         (sentence.words for sentence in sentences),
         reference_words[0] if reference_words else None,
@@ -98,6 +102,7 @@ def import_grammars(
         templates,
         reference_words[1:],
     )
+
     if shard.rule_category.shape[0]:
         for number, sentence in enumerate(sentences, 1):
             if len(sentence.words) > MAX_CATEGORY_SENTENCE:
@@ -107,6 +112,7 @@ def import_grammars(
                     text,
                     number,
                 )
+
     write_shard(output, shard)
 
 
@@ -140,11 +146,13 @@ def read_input(
             if match is None:
                 raise InputError('expected <seg name="value" ...> text </seg>', path, number + 1)
             attributes, text = dict(ATTRIBUTE.findall(match[1])), match[2]
+
         words = split_words(text)
         if found := find_control(text):
             raise InputError(found, path, number + 1)
         if FIELD_SEPARATOR in words:
             raise InputError(f"'{FIELD_SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
+
         if grammar is not None:
             own = Path(grammar)
         elif "grammar" in attributes:
@@ -156,6 +164,7 @@ def read_input(
             raise InputError(
                 'names no grammar; give --grammars or --grammar, or <seg grammar="..."', path, number + 1
             )
+
         sentences.append(Sentence(words, own))
     return sentences
 
@@ -169,6 +178,7 @@ def read_grammar(
     """
     categories = CategorySet() if categories is None else categories
     computed = tuple(TEMPLATES[name] for name in templates)
+
     for number, line in enumerate(read_lines(path), 1):
         try:
             rule = parse_rule(line)
@@ -188,23 +198,27 @@ def parse_rule(line: str) -> Rule:
     """Parse one line; a ValueError says why it is not a rule."""
     if found := find_control(line):
         raise ValueError(found)
+
     fields = line.split(FIELD_SEPARATOR)
     if not 4 <= len(fields) <= 5:
         raise ValueError(
             f"{len(fields)} fields separated by |||, expected "
             "'[X] ||| source ||| target ||| features' and maybe an alignment"
         )
+
     left = LEFT_HAND_SIDE.fullmatch(fields[0].strip())
     if left is None:
         raise ValueError(
             f"left-hand side '{fields[0].strip()}', expected a category as in [X]; tables of Moses have to "
             "be rewritten (docs/comparison.md)"
         )
+
     source, target, categories = _sides(fields[1], fields[2])
     alignment = _alignment(fields[4]) if len(fields) == 5 else ()
     for i, j in alignment:
         if i >= len(source) or j >= len(target):
             raise ValueError(f"alignment point {i}-{j} is outside of the rule")
+
     return Rule(source, target, _features(fields[3]), alignment, (left[1], *categories))
 
 
@@ -214,6 +228,7 @@ def _side(text: str, on_target: bool) -> tuple[tuple[Symbol, ...], dict[int, str
     """Return the symbols of a side, and the categories of its nonterminals if given."""
     symbols: list[Symbol] = []
     categories: dict[int, str] = {}
+
     for word in split_words(text):
         symbol: Symbol = word
         if match := NONTERMINAL.fullmatch(word):
@@ -224,6 +239,7 @@ def _side(text: str, on_target: bool) -> tuple[tuple[Symbol, ...], dict[int, str
         elif on_target:
             symbol = TARGET_NONTERMINALS.get(word, word)
         symbols.append(symbol)
+
     return tuple(symbols), categories
 
 
@@ -231,17 +247,20 @@ def _sides(
     source_text: str, target_text: str
 ) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...], tuple[str, str]]:
     (source, categories), (target, on_target) = _side(source_text, False), _side(target_text, True)
+
     nonterminals = [symbol for symbol in source if isinstance(symbol, int)]
     if nonterminals not in ([], [-1], [-1, -2]):
         raise ValueError("nonterminals of the source side must be [X,1], then [X,2], each once")
     if sorted((symbol for symbol in target if isinstance(symbol, int)), reverse=True) != nonterminals:
         raise ValueError("the target side must have each nonterminal of the source side once")
+
     for symbol, category in on_target.items():
         if category != categories[symbol]:
             raise ValueError(
                 f"nonterminal {-symbol} is [{categories[symbol]}] on the source side and [{category}] on the "
                 "target side"
             )
+
     if not source:
         raise ValueError("the source side is empty")
     return source, target, (categories.get(-1, X), categories.get(-2, X))
@@ -256,6 +275,7 @@ def _features(text: str) -> dict[str, float]:
         except ValueError:
             where = "; grammars of Joshua have to be rewritten (docs/comparison.md)" if not number else ""
             raise ValueError(f"feature '{item}', expected name=number{where}") from None
+
         if not name:
             raise ValueError(f"feature '{item}', expected name=number")
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
@@ -264,6 +284,7 @@ def _features(text: str) -> dict[str, float]:
             raise ValueError(f"feature '{name}' is listed twice")
         if name in DECODER_FEATURES or COMPUTED_FEATURE.match(name):
             raise ValueError(f"feature '{name}' is computed, a grammar must not list it; leave it out")
+
         features[name] = value
     return features
 
@@ -314,13 +335,16 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
         for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
             if listed[feature]:
                 features.append(f"{names[feature]}={_number(value.tobytes())}")
+
         numbers = shard.rule_category[rule].tolist() if shard.rule_category.shape[0] else (0, 0, 0)
         used = [categories[number] for number in numbers]
         source = symbols(shard.rule_source, shard.rule_source_offset, rule, used)
         target = symbols(shard.rule_target, shard.rule_target_offset, rule, used)
+
         for word in split_words(target):
             if word in TARGET_NONTERMINALS:
                 raise InputError(NO_WORD.format(word))
+
         fields = [f"[{used[0]}]", source, target, " ".join(features)]
         points = slice(shard.rule_alignment_offset[rule], shard.rule_alignment_offset[rule + 1])
         if alignment := shard.rule_alignment[points].tolist():

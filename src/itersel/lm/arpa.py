@@ -103,11 +103,13 @@ class _Parser:
     def parse(self) -> Arpa:
         counts, heading = self.header()
         ngrams = []
+
         for order, count in enumerate(counts, 1):
             if heading != b"\\%d-grams:" % order:
                 self.fail(f"expected \\{order}-grams:; the number of n-grams differs from \\data\\")
             ngrams.append(self.section(order, count, highest=order == len(counts)))
             heading = self.heading()
+
         if heading != b"\\end\\":
             self.fail("expected \\end\\; the number of n-grams differs from \\data\\")
         # What follows is ignored, but read: the caller may want the checksum of the whole file.
@@ -117,14 +119,17 @@ class _Parser:
     def header(self) -> tuple[list[int], bytes]:
         r"""Return the numbers of n-grams, after any comments and ``\data\``, and the line that follows."""
         line, first = self.heading().removeprefix(codecs.BOM_UTF8) or self.next_line(), self.position - 1
+
         if line.startswith(_KENLM):
             self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
         if message := packing_of(line):
             self.fail(message, 0)
+
         while line != b"\\data\\":
             if self.position - first > MAX_COMMENTS or line.startswith(b"\\") or not line:
                 self.fail("is not an ARPA file: expected \\data\\", first)
             line = self.next_line()
+
         counts: list[int] = []
         while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", line := self.heading()):
             if int(match[1]) != len(counts) + 1:
@@ -143,6 +148,7 @@ class _Parser:
             self.position += len(rows)
             if not rows:
                 self.fail(f"ends after {done} of {count} n-grams; the file is truncated")
+
             size = np.fromiter(map(len, rows), np.int64, len(rows))
             bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
             if bad.size:
@@ -151,6 +157,7 @@ class _Parser:
                     self.fail(f"the section ends after {place} n-grams; \\data\\ says {count}", begin + place)
                 backoff = "" if highest else ", and optionally a backoff"
                 self.fail(f"expected log10 p, {order} words{backoff}", begin + place)
+
             yield rows
             done += len(rows)
 
@@ -162,9 +169,11 @@ class _Parser:
             if order == 1:
                 self.add_words(rows)
             parts.append(self.converted(rows, order))
+
         for mark in (START, END):
             if mark.encode() not in self.ids:
                 self.fail(f"the unigrams lack {mark}; estimate the model with sentence ends", begin - 1)
+
         grams = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
         keys = ngram_keys(grams.words)
         row = np.argsort(keys, kind="stable")
@@ -189,15 +198,18 @@ class _Parser:
         words = np.empty((len(rows), order), np.int32)
         for j in range(order):
             words[:, j] = [self.ids.get(row[j + 1], -1) for row in rows]
+
         unlisted = np.argwhere(words < 0)
         if unlisted.size:
             i, j = unlisted[0].tolist()
             word = rows[i][j + 1].decode(errors="replace")
             self.fail(f"'{word}' is not among the unigrams", begin + i)
+
         probability = self.numbers([row[0] for row in rows], begin)
         above = np.flatnonzero(probability > 0)
         if above.size:
             self.fail("the log10 probability is positive", begin + int(above[0]))
+
         backoffs = [row[-1] if len(row) == order + 2 else b"0" for row in rows]
         return NGrams(words, probability, self.numbers(backoffs, begin))
 

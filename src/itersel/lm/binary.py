@@ -107,16 +107,19 @@ def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> L
     order = attributes.get("order")
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
         raise InputError(DAMAGED, path)
+
     slots = arrays["slots"]
     capacity = slots.shape[0]
     if capacity < 2 or capacity & (capacity - 1):
         raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
     if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
         raise damaged(path, "slots", "is too full")
+
     values = slots.view(np.float32).reshape(capacity, 4)
     for column in (2, 3):
         if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
             raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
+
     model = LanguageModel(
         ModelArrays(order, arrays["unigram"], arrays["unigram_flags"], slots, values),
         StringTable(arrays["words_data"], arrays["words_offset"]),
@@ -165,6 +168,7 @@ def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[st
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
+
     words = string_table(model.words)
     arrays: dict[str, NDArray[Any]] = {
         "words_data": words.data,
@@ -173,6 +177,7 @@ def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[st
         "unigram_flags": flags[0],
         "slots": _hash_table(ngrams, flags, source),
     }
+
     attributes = {"order": len(ngrams), "words": words.count, "ngrams": listed, "itersel": __version__}
     write_arrays(path, FORMAT, arrays, {**attributes, **more})
 
@@ -214,6 +219,7 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
     """
     result = list(ngrams)
     first_missing = [grams.words.shape[0] for grams in ngrams]
+
     for k in range(len(result) - 1, 1, -1):
         longer, shorter = result[k].words, result[k - 1]
         index = _Index(shorter.words)
@@ -223,12 +229,14 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
         unknown = np.zeros(missing.shape[0])
         parts = [shorter, NGrams(missing, unknown, unknown)]
         result[k - 1] = NGrams(*map(np.concatenate, zip(*parts, strict=True)))
+
     for k in range(1, len(result) - 1):
         rows = slice(first_missing[k], None)
         words, shorter, index = result[k].words[rows], result[k - 1], _Index(result[k - 1].words)
         result[k].log10_probability[rows] = (
             shorter.backoff[index.rows(words[:, :-1])] + shorter.log10_probability[index.rows(words[:, 1:])]
         )
+
     return result
 
 
@@ -242,12 +250,14 @@ def _flags(ngrams: list[NGrams]) -> list[UInt8s]:
                 flag[index.rows(longer[:, 1:])] |= EXTENDS_LEFT
                 flag[index.rows(longer[:, :-1])] |= EXTENDS_RIGHT
         flags.append(flag)
+
     # Every suffix of a context is a context, too: the right edge of a chart item is found from short to long.
     for k in range(len(ngrams) - 1, 0, -1):
         index = _Index(ngrams[k - 1].words)
         for words, flag in zip(_slices(ngrams[k].words), _slices(flags[k]), strict=True):
             contexts = words[flag & EXTENDS_RIGHT != 0]
             flags[k - 1][index.rows(contexts[:, 1:])] |= EXTENDS_RIGHT
+
     return flags
 
 
@@ -256,6 +266,7 @@ def _hash_table(ngrams: list[NGrams], flags: list[UInt8s], path: FilePath) -> UI
     capacity = 2
     while count > MAXIMUM_LOAD * capacity:
         capacity *= 2
+
     slots = np.zeros((capacity, 2), np.uint64)
     for grams, flag in zip(ngrams[1:], flags[1:], strict=True):
         blocks = zip(*[_slices(column) for column in (*grams, flag)], strict=True)
@@ -265,6 +276,7 @@ def _hash_table(ngrams: list[NGrams], flags: list[UInt8s], path: FilePath) -> UI
             if insert(slots, rows) >= 0:
                 # Expected once in 10^7 models of a million n-grams.
                 raise InputError("two of its n-grams have the same 62-bit key; change a word of one", path)
+
     return slots
 
 

@@ -85,13 +85,16 @@ def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) 
     types = [_new_types(folder, range(START_ID, START_ID + 1))]
     runs = [_Runs(folder) for _ in range(2, order + 1)]
     occurrences = np.zeros(size, np.int64)
+
     for tokens in count_up(_sentence_blocks(text.tokens, limits.tokens), "words counted", len):
         occurrences += np.bincount(tokens, minlength=size)
         for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
             run.append(columns)
+
     types[0].code.append(np.arange(size))
     types[0].suffix.append(np.zeros(size, np.int64))
     types[0].occurrences.append(occurrences)
+
     rows, bounds = None, [0]
     while runs:
         # What is no longer in the list leaves the disk.
@@ -100,6 +103,7 @@ def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) 
         merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
         bounds = run.bounds
         types.append(merged)
+
     return types
 
 
@@ -140,8 +144,8 @@ def _renumbered(
 ) -> tuple[DiskArray, DiskArray]:
     """Return codes and suffixes of runs, which refer to the merged n-grams of the next lower order.
 
-    `rows` are the merged rows of the runs of that order, and `bounds` those of its blocks; None if the rows
-    are words.
+    `rows` are the merged rows of the runs of that order, and `bounds` the bounds of its blocks; None if the
+    rows are words.
     """
     code, suffix = (DiskArray(np.int64, runs.word.folder) for _ in range(2))
     for block, (begin, end) in enumerate(pairwise(runs.bounds)):
@@ -165,19 +169,23 @@ def _merge(
     bounds = np.array([contexts.start, contexts.stop]) * size
     starts = np.zeros(2, np.int64)
     parts = _parts(code, runs.bounds, length)
+
     for taken, codes in count_up(parts, "n-grams merged", lambda part: part[1].shape[0]):
         done = types.code.size
         # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
         distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+
         types.code.append(distinct)
         types.suffix.append(np.concatenate([suffix.read(*part) for part in taken])[first])
         occurrences = np.concatenate([runs.occurrences.read(*part) for part in taken])
         # Sums of doubles are exact here: a text has fewer than 2^53 words.
         types.occurrences.append(np.bincount(inverse, occurrences).astype(np.int64))
+
         ends = np.cumsum([end - begin for begin, end in taken])
         for (begin, _), part in zip(taken, np.split(inverse, ends[:-1]), strict=True):
             rows.write(begin, part + done)
         starts += np.searchsorted(distinct, bounds)
+
     return types._replace(starts=range(*starts.tolist())), rows
 
 
@@ -254,6 +262,7 @@ def contexts(
     and last word.
     """
     end = code.size if end is None else end
+
     while begin < end:
         stop, length = 0, rows
         context = word = np.empty(0, np.int64)
@@ -263,6 +272,7 @@ def contexts(
             is_last = begin + length >= end
             stop = context.shape[0] if is_last else int(np.searchsorted(context, context[-1]))
             length *= 2
+
         stop = min(stop, int(np.searchsorted(context, context[0] + rows)))
         yield begin, context[:stop], word[:stop]
         begin += stop
@@ -272,7 +282,7 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> E
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
-    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are where those of
+    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the folder of
     the text are.
     """
     types = count_ngrams(text, order, limits)
@@ -289,7 +299,7 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> E
 def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discount: Float64s) -> None:
     """Add the probabilities of the next order to a model, and the backoffs of the order before it.
 
-    `discount` are those of counts 0, 1, 2 and 3 or more.
+    `discount` are the discounts of counts 0, 1, 2 and 3 or more.
     """
     size, limits, folder = len(model.words), model.limits, counts.folder
     if model.probability:
@@ -297,22 +307,27 @@ def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discoun
     else:
         table = DiskArray(np.float64, folder)
         table.append(np.full(1, 1.0 / (size - 1)))
+
     lower = gather(table, types.suffix, limits.rows, limits.values)
     probability, backoff = (DiskArray(np.float64, folder) for _ in range(2))
     blocks = contexts(types.code, size, limits.rows)
+
     for begin, context, word in count_up(blocks, "n-grams interpolated", lambda block: block[1].shape[0]):
         count = counts.read(begin, begin + word.shape[0])
         first = int(context[0])
         context -= first
         taken = discount[np.minimum(count, 3)]
         total = np.bincount(context, count)
+
         # Avoids 0 / 0 for contexts that never occur: no n-gram uses them, and their backoff is 0 below.
         left = np.bincount(context, taken) / np.maximum(total, 1)
         suffixes = lower.read(begin, begin + word.shape[0])
         probability.append((count - taken) / total[context] + left[context] * suffixes)
+
         backoff.append(np.zeros(first - backoff.size))
         left[left <= 0] = 1.0
         backoff.append(np.log10(left, dtype=np.longdouble).astype(np.float64))
+
     if model.code:
         backoff.append(np.zeros(table.size - backoff.size))
         model.backoff.append(backoff)

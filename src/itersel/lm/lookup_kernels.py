@@ -37,7 +37,7 @@ class ModelArrays(NamedTuple):
     unigram: Float32s  # (V, 2): probability and backoff of each word; row 0 is the unknown word
     unigram_flags: UInt8s  # (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word
     # (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is key | flags, 0
-    # in an empty slot; column 1 holds probability and backoff as two float32.
+    # in an empty slot; column 1 contains probability and backoff as two float32.
     slots: UInt64s
     values: Float32s  # (capacity, 4): the same memory; columns 2 and 3 are probability and backoff
 

@@ -61,15 +61,18 @@ def read_numbered_text(
     """
     ids = _Vocabulary(None if vocabulary is None else _words_of(vocabulary))
     tokens = DiskArray(np.int32, folder)
+
     for number, path in enumerate(paths):
         blocks = text_blocks(path, is_tokenized=True)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
+
         while batch := list(islice(blocks, BATCH)):
             if lines := list(chain.from_iterable(batch)):
                 # No word of the text is <s> or </s>: text_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
                 tokens.append(word_numbers(marked, ids))
+
     return NumberedText(list(ids), tokens)
 
 
@@ -104,6 +107,7 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
         raise InputError("was not made from text by 'itersel step shard': it has no line numbers", shards)
     if count < folds:
         raise InputError(f"contains {count} shards, too few for {folds} folds", shards)
+
     lines = _digests(text)
     rows = [_numbers(folder.checked(f"{shard}.ids")) for shard in range(count)]
     numbers = [[row[0] for row in shard] for shard in rows]
@@ -111,11 +115,13 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
         raise InputError(f"{why}; rerun 'itersel step shard'", shards)
+
     for shard in range(fold, count, folds):
         path = folder.checked(f"{shard}.target.gz")
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
             why = f"differs from the lines in {shard}.ids of {os.fspath(text)}"
             raise InputError(f"{why}; give the target side that was split into shards", path)
+
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
@@ -126,7 +132,7 @@ def _digests(path: FilePath) -> UInt64s:
 
 
 def _numbers(path: Path) -> list[list[int]]:
-    """Return the line number of each sentence, followed by those of its copies."""
+    """Return the line number of each sentence, followed by the line numbers of its copies."""
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):

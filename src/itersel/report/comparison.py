@@ -62,23 +62,28 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     count = len(files.systems) + len(files.outputs)
     if files.counts and count != len(files.counts):
         raise InputError(f"{count} systems, but {len(files.counts)} counts; give one of each")
+
     systems = [read_system(path) for path in files.systems]
     for (experiment, repeat), count in Counter((one.name, one.repeat) for one in systems).items():
         if count > 1:
             raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
+
     first: dict[str, ChosenSystem] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
         if key := differing_attribute(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
+
     others = _others(files.outputs, first)
     references = read_references(files.references)
     paths = [*files.translations, *files.outputs.values()]
     texts = [read_translations(path, references, files.references[0]) for path in paths]
     counted = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
+
     if preparation is not None:
         prepare = read_preparation(preparation).target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
+
     return Translations(name, [*systems, *others], texts, references, counted)
 
 
@@ -102,6 +107,7 @@ def compare_systems(
     sets have the same name, or different systems.
     """
     first, runs = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
+
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
@@ -110,6 +116,7 @@ def compare_systems(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
                 "the same order"
             )
+
     how = (tokenize, trials, seed)
     return {
         "significance": describe_test(trials, seed),
@@ -122,6 +129,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
     name, systems, translations, references, counts = test_set
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
     columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
+
     return {
         "name": name,
         "sentences": len(references[0]),
@@ -146,6 +154,7 @@ def _describe_system(
     name, test = runs[0].name, tests[runs[0].name]
     devtest: dict[str, Any] = {}
     described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
+
     # epochs may differ between pooled test sets
     if not is_pooled:
         bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, ChosenSystem)]
@@ -154,6 +163,7 @@ def _describe_system(
             {key: value for key, value in asdict(run).items() if key not in (*OF_ALL_RUNS, "settings")}
             for run in runs
         ]
+
     return {
         "system": number,
         **{key: getattr(runs[0], key, None) for key in OF_ALL_RUNS},

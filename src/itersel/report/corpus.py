@@ -85,6 +85,6 @@ def _rows(corpus: Content) -> list[dict[str, str]]:
         row |= {f"{side} words": str(split[side]["tokens"] or "-") for side in ("source", "target")}
         row["dropped pairs"] = str(sum(split["dropped"].values()))
         row["rules"] = "-" if rules is None else str(rules)
-        row["rules a sentence"] = "-" if rules is None else f"{rules / max(sentences, 1):.0f}"
+        row["rules per sentence"] = "-" if rules is None else f"{rules / max(sentences, 1):.0f}"
         rows.append(row)
     return rows

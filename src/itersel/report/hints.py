@@ -27,9 +27,9 @@ def hints(
 ) -> Iterator[str]:
     """Yield lines with commands that can be pasted in the folder of the run.
 
-    `systems` are the folders of the best system of each experiment, `tools` that of the executables, and
-    `cache` that of the run's compiled kernels, unless it is the default one. If no `configs` were given on
-    the command line, the run uses config.yaml.
+    `systems` are the folders of the best system of each experiment, `tools` the folder of the executables,
+    and `cache` the folder of the run's compiled kernels, unless it is the default one. If no `configs` were
+    given on the command line, the run uses config.yaml.
     """
 
     def score(name: str) -> float:
@@ -59,6 +59,7 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     lines = list(islice(chain.from_iterable(text_blocks(path)), MOST_READ))
     short = [line for line in lines if FEW <= len(split_words(line)) <= MANY] or lines[:1]
     most, wanted = max(len(split_words(line)) for line in short), set(short)
+
     reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
     blocks = corpus_blocks(corpora, reading)
     try:
@@ -70,4 +71,5 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
                 return line
     except (InputError, OSError):
         pass
+
     return short[0]

@@ -1,4 +1,4 @@
-"""Several runs, such as those of other language pairs: each experiment against a baseline, over all runs."""
+"""Several runs, for example of other language pairs: each experiment against a baseline, over all runs."""
 
 from __future__ import annotations
 
@@ -74,11 +74,13 @@ class Finished(NamedTuple):
         """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
         rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
         otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
+
         with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
                 if by != TOKENIZED_BLEU:
                     score = row["scores"][by]
+
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
@@ -103,11 +105,13 @@ def read_runs(folders: Sequence[Path]) -> list[Finished]:
     for number, folder in enumerate(folders):
         if any(folder.resolve() == other.resolve() for other in folders[:number]):
             raise InputError("is given twice; give each run once", folder)
+
     runs = [_read_run(folder) for folder in folders]
     names = [run.name for run in runs]
     # also different from the titles of the first columns
     if len({*names, "system", "experiment"}) < len(names) + 2:
         names = [str(folder) if len(folder.parts) > 1 else f"./{folder}" for folder in folders]
+
     for folder, name in zip(folders, names, strict=True):
         if not name.isprintable():
             raise InputError("has control characters in its name; rename the folder", folder)
@@ -137,9 +141,11 @@ def compare_runs(
     compared = [
         _compare(run, shared, baselines, by, trials, (seed, number)) for number, run in enumerate(runs)
     ]
+
     everywhere = {name for run in runs for name in run.systems}
     first, *others = (_of_all_experiments(run.config) for run in runs)
     differing = (key for other in others for key, _, _ in _setting_differences(first, other))
+
     return {
         "metric": by,
         "significance": describe_test(trials, seed)
@@ -169,12 +175,14 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
     """Return the experiments that all runs have, in the order of the first run, with the same settings."""
     first = runs[0]
     shared = [name for name in first.systems if all(name in run.systems for run in runs)]
+
     for name in baselines:
         if name not in shared:
             known = f"these have {', '.join(shared)}" if shared else "they share no experiment"
             raise InputError(f"not all runs have the baseline '{name}'{suggest(name, shared)}; {known}")
     if len(shared) < 2:
         raise InputError(f"the runs share no experiment other than '{shared[0]}'; compare more experiments")
+
     for run in runs[1:]:
         for name in shared:
             mine, theirs = (_of_results(one.config.experiments.get(name)) for one in (run, first))
@@ -184,6 +192,7 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
                     f"there {_shown(other)}; give experiments with other settings other names",
                     run.folder,
                 )
+
     return shared
 
 
@@ -232,23 +241,27 @@ def _compare(
     """Compare all experiments of a run with its baseline; `seed` includes the number of the run."""
     rows = run.rows(by)
     scores = {name: rows[name][0] for name in shared}
+
     baseline = baselines[0]
     if len(baselines) > 1:
         candidates = [run.systems[name] for name in baselines]
         if not all(map(is_experiment, candidates)):
             raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
         baseline = best_on_devtest(candidates)["name"]
+
     count: Callable[[str], tuple[Metric, Sums]] = partial(_read_counts, run, name=by)
     if by == TOKENIZED_BLEU:
         # the references are tokenised once for all systems
         count = partial(_count_tokenized, run, test_sets=_tokenized_test_sets(run))
     counted = {name: _counts(run, *rows[name], count) for name in shared}
     metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
+
     pairs = [(name, baseline) for name in counts if name != baseline]
     found = paired_differences([metric], [counts], pairs, trials, seed)
     differences = {name: one for (name, _), [one] in zip(pairs, found, strict=True)}
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
     means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
+
     return Compared(
         baseline,
         scores,
@@ -302,16 +315,19 @@ def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) 
     """Return BLEU of tokenised text, and the counts of all test sets."""
     folder, counts = run.folder / "experiments" / repeat, []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
+
     for name, metric, references, file in test_sets:
         plain = run.folder / "evaluation" / name / f"{repeat}.txt"
         path = plain if is_output else translation_of(folder, name)
         if not path:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
+
         text = read_translations(path, references, file)
         if is_output:
             # it is plain text
             text = read_preparation(run.folder / "corpus" / "preparation.json").target(text)
         counts.append(metric.counts(text))
+
     return test_sets[0].metric, np.vstack(counts)
 
 
@@ -321,6 +337,7 @@ def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> 
     sign = sign_of(by)
     ahead, behind = sum(sign * one > 0 for one in observed), sum(sign * one < 0 for one in observed)
     is_baseline = [run.baseline == name for run in compared]
+
     overall = {
         "mean": mean.observed,
         "interval": Interval.of(np.mean([run.resampled[name] for run in compared], axis=0)),
@@ -330,6 +347,7 @@ def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> 
         "behind": behind,
         "sign_p": sign_test(ahead, behind),
     }
+
     return {
         "system": number,
         "name": name,

@@ -34,14 +34,17 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     """
     runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
     size = sum(run["sentences"] for run in runs), max(run["references"] for run in runs)
+
     first = [Column("system", True), Column("experiment", False)]
     of_runs = [Column(run["name"], True) for run in runs]
     further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
+
     titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
     scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
     compared = [
         [*title, *_differences(one, has_intervals)] for title, one in zip(titles, systems, strict=True)
     ]
+
     return [
         View(name, *size, [*first, *of_runs, Column(MEAN, True)], scores),
         View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], compared),
@@ -64,6 +67,7 @@ def _differences(system: Content, has_intervals: bool) -> list[Cell]:
     overall = system["difference"]
     cells = [_difference(one["difference"], one["interval"]) for one in system["runs"]]
     cells = [cell if has_intervals else cell._replace(note="") for cell in cells]
+
     if overall is None:
         return [*cells, *[NOTHING] * 5]
     return [
@@ -86,6 +90,7 @@ def notes(content: Content) -> list[str]:
     """Return how to read the tables, a paragraph each, and sacrebleu's signatures."""
     baselines, how, runs = content["baselines"], content["significance"], content["runs"]
     chosen = ", the best on devtest of " + ", ".join(baselines) if len(baselines) > 1 else ""
+
     found = [
         f"*: the baseline of the run{chosen}.",
         "Superscripts, or numbers in parentheses: systems that are significantly worse in the run "
@@ -96,6 +101,7 @@ def notes(content: Content) -> list[str]:
         f"{how['seed']}; the translations of a sentence are exchanged within each run.",
         f"{AHEAD}: of those that differ; {SIGN_TEST}: two-sided.",
     ]
+
     if any(len(one["repeats"]) > 1 for system in content["systems"] for one in system["runs"]):
         found.append(REPEATED)
     if content["left_out"]:
@@ -103,6 +109,7 @@ def notes(content: Content) -> list[str]:
         found.append(f"Left out, as not all runs have them: {others}.")
     if content["differing"]:
         found.append(f"The runs differ in {', '.join(content['differing'])}.")
+
     signatures = dict.fromkeys(run["signature"] for run in runs)
     for signature in signatures:
         which = [run["name"] for run in runs if run["signature"] == signature]
@@ -135,6 +142,7 @@ def tsv_table(content: Content) -> list[str]:
             row = {"run": run["name"], **place, "repeats": len(one["repeats"]), "baseline": run["baseline"]}
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
             rows.append(row | _of_difference(one))
+
         if overall := system["difference"]:
             row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]})}
             row |= {key: overall[key] for key in ("error", "ahead", "behind")}
@@ -172,10 +180,12 @@ def render_runs(content: Content) -> str:
         for system in content["systems"]
         if system["difference"]
     }
+
     # the same scale for all charts
     values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
     low, high = min(-0.1, *values), max(0.1, *values)
     title = f"difference in {title_of(content['metric'])}"
+
     return fill(
         "runs.html",
         (*SHARED, "runs.js"),

@@ -44,6 +44,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     rows = []
     before = np.empty(0, np.uint64)
     first: dict[str, Any] = {}
+
     for epoch, path in enumerate(paths, 1):
         found, columns = _read(path, epoch)
         first = first or found
@@ -52,18 +53,21 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
                 raise InputError(
                     f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path
                 )
+
         state: dict[str, Any] = {}
         if found.get("mixing") == PATH:
             step = read_step(found, path)
             state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
         elif found.get("stopped"):
             state = {"passed_on": True}
+
         groups = {ALL: np.ones_like(columns.selected)}
         groups |= {group: columns.group == place for place, group in enumerate(feature_groups())}
         for group, members in groups.items():
             if group == ALL or members.any():
                 counts = _describe(columns, members, before, found["shards"])
                 rows.append({"epoch": epoch, "group": group, **counts, **state})
+
         before = columns.key[columns.selected]
     return rows
 
@@ -76,11 +80,13 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
         raise InputError(
             f"is from epoch {found.get('epoch')}, expected epoch {epoch}; name the epochs in order", path
         )
+
     arrays, _ = read_arrays(path, MATRIX)
     key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
     columns = MatrixColumns(
         key, find_groups(key, name), arrays["norm"], np.diff(arrays["W/indptr"]), arrays["selected"] == 1
     )
+
     if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:
         raise damaged_file(path, "has columns with more entries than shards")
     return found, columns
@@ -109,7 +115,7 @@ def text_table(rows: Sequence[Content]) -> list[str]:
     ]
     if "threshold" in rows[0]:
         lines.append("loss before: training loss of the weights that the epoch started from.")
-        lines.append("ended: the path has ended; the weights are those of the previous epoch.")
+        lines.append("ended: the path has ended; the weights of the previous epoch are passed on.")
     return lines
 
 
@@ -121,6 +127,7 @@ def tsv_table(rows: Sequence[Content]) -> list[str]:
 def _row(row: Content) -> dict[str, str]:
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
+
     cells = {
         "epoch": f"{row['epoch']} (passed on)" if row.get("passed_on") else str(row["epoch"]),
         "group": row["group"],
@@ -129,6 +136,7 @@ def _row(row: Content) -> dict[str, str]:
         "selected before": str(row["selected_before"]),
         "shards per feature": f"{total / selected:.1f}" if selected else "-",
     }
+
     cells |= {f"{which} norm": "-" if norm is None else f"{norm:.4g}" for which, norm in row["norm"].items()}
     if "threshold" in row:
         cells["threshold"] = "ended" if row["ended"] else f"{row['threshold']:.6g}"

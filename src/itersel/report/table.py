@@ -59,6 +59,7 @@ def cells(system: Content) -> dict[str, Cell]:
         "tuned on": _word(system["tune_on"]),
         "features": _word(system["features"]),
     }
+
     if "devtest" in system and not is_experiment(system):
         row |= dict.fromkeys(("active features", ON_DEVTEST, "epoch"), NOTHING)
     elif "devtest" in system:
@@ -70,6 +71,7 @@ def cells(system: Content) -> dict[str, Cell]:
         trained = ", ".join(str(planned - run["passed_on"]) for run in runs)
         note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
         row["epoch"] = Cell(f"{epochs} of {planned}{note}", runs[0]["epoch"])
+
     row[ON_TEST] = score_cell(system["test"])
     row["differs from"] = _word(", ".join(map(str, system["differs_from"])) or "-")
     return row
@@ -95,8 +97,10 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
             lines.append(f"{_title(one)}:")
         rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
         lines += [*aligned(rows, WORDS), ""]
-        for names in (COMPARED, TABULATED[len(COMPARED) :]) if one["signatures"] else ():
-            lines += [*_scores(one["systems"], names), ""]
+        if one["signatures"]:
+            for names in (COMPARED, TABULATED[len(COMPARED) :]):
+                lines += [*_scores(one["systems"], names), ""]
+
     first, how = table["test_sets"][0], table["significance"]
     choice = first["systems"][0]["runs"][0]["chosen_by"]
     lines += [
@@ -106,6 +110,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     ]
     if first["signatures"]:
         lines += wrapped([NOTES[text], MARKS])
+
     own = [
         one["name"]
         for one in table["test_sets"]
@@ -113,6 +118,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     ]
     if own:
         lines.append(f"With their own devtest: {', '.join(own)}.")
+
     if any(len(system["runs"]) > 1 for system in first["systems"]):
         lines += wrapped([REPEATED])
     return [*lines, *signatures(table)]
@@ -160,9 +166,11 @@ def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
     """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
     row: dict[str, object] = {"test set": name, **{key: cell.text for key, cell in cells(system).items()}}
     row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
+
     for key, title in ((DEVTEST, ON_DEVTEST), ("test", ON_TEST)):
         score = system.get(key) or {"mean": None, "deviation": None}
         row |= {title: score["mean"], f"{title} deviation": score["deviation"]}
+
     for metric, score in system["scores"].items():
         title = title_of(metric)
         low, high = score["interval"]

@@ -20,7 +20,7 @@ from itersel.report.scores import (
 )
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-# Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
+# Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
 BLEU = title_of(TOKENIZED_BLEU)
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
@@ -36,7 +36,7 @@ def compare_tasks(
     trials: int = TRIALS,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """Compare experiments on the sentences of each task, and on those of all tasks.
+    """Compare experiments on the sentences of each task, and of all tasks together.
 
     `texts` are the translations of the test set by each run, by name of the experiment. Sentences whose label
     is not in `tasks` are left out; tasks that no sentence has get no row.
@@ -55,6 +55,7 @@ def compare_tasks(
             chosen = {one: [pick(run, lines) for run in runs] for one, runs in texts.items()}
             own = [pick(one, lines) for one in references]
             scores, signature = score_experiments(chosen, own, tokenize, trials, seed)
+
         systems = [
             {
                 "system": number,
@@ -151,6 +152,7 @@ def _legend(table: Content) -> list[str]:
         f"{MEAN}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
+
     systems, how, others = len(table["mean"]), table["significance"], table["left_out"]
     if systems > 1:
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
@@ -160,6 +162,7 @@ def _legend(table: Content) -> list[str]:
             f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
             "without correction for their number: some differences may be significant by chance."
         )
+
     if others["labels"]:
         notes.append(
             f"Sentences with other labels are left out, {others['sentences']} in all: "

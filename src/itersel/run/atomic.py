@@ -46,9 +46,11 @@ def atomic_path(path: FilePath, durable: bool = True) -> Iterator[Path]:
     folder = temporary_folder(path)
     is_special = folder != target.parent
     temporary = folder / _temporary_name(Path(path).name)
+
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
+
         if is_special:
             with temporary.open("rb") as source, target.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
@@ -73,11 +75,13 @@ def new_folder(path: FilePath) -> Iterator[Path]:
     """
     if os.path.lexists(path) and (not os.path.isdir(path) or os.listdir(path)):
         raise InputError("exists, and is not an empty folder; name another one", path)
+
     target = Path(os.path.realpath(path))
     temporary = target.with_name(_temporary_name(target.name))
     try:
         temporary.mkdir(parents=True)
         yield temporary
+
         try:
             _appear(temporary, target, durable=True)
         except OSError as error:
@@ -196,12 +200,14 @@ def remove_leftovers(folder: FilePath) -> list[Path]:
                 if stat.S_ISREG(path.lstat().st_mode):
                     path.unlink()
                     removed.append(path)
+
         for name in filter(_is_leftover, list(folders)):
             path = Path(parent, name)
             if not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
                 removed.append(path)
                 folders.remove(name)
+
     return removed
 
 

@@ -38,8 +38,9 @@ KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
     """Yield the results of a function for blocks, in order; one process means this one.
 
-    Several get `make` and blocks, and send back results, which are neither None nor exceptions. Errors of
-    `blocks`, `make` and the function are raised again; if a process was killed, it is an InputError.
+    No block is None. Several processes get `make` and blocks, and send back results, which are neither None
+    nor exceptions. Errors of `blocks`, `make` and the function are raised again; if a process was killed, it
+    is an InputError.
     """
     if processes == 1:
         yield from map(make(), blocks)
@@ -59,12 +60,14 @@ class _Pool(Generic[Given, Result]):
         self._make, self._blocks = make, blocks
         # Only so many blocks are taken before the consumer of the results wants theirs.
         self.results: Queue[Future[Result | None]] = Queue(AHEAD * processes)
+
         self._reading, self._starting = threading.Lock(), threading.Lock()
         # If kernels are not compiled yet, the first process compiles them for all.
         self._first_done = threading.Event()
         self._context = multiprocessing.get_context("spawn")
         self._running: list[multiprocessing.process.BaseProcess] = []
         self._ended = False
+
         # Daemons, because they may be waiting for input that never comes.
         for number in range(processes):
             threading.Thread(target=self._feed, args=(number,), daemon=True).start()
@@ -86,6 +89,7 @@ class _Pool(Generic[Given, Result]):
         """Send blocks to one process, and store the results."""
         if number:
             self._first_done.wait()
+
         connection: Connection | None = None
         while taken := self._take():
             future, block = taken
@@ -96,11 +100,13 @@ class _Pool(Generic[Given, Result]):
                 result: Result | Exception = ForkingPickler.loads(_exchange(connection, sent))
             except Exception as error:  # whatever it is, the consumer waits for it
                 result = error
+
             if isinstance(result, Exception):
                 future.set_exception(result)
                 break
             future.set_result(result)
             self._first_done.set()
+
         self._first_done.set()
 
     def _take(self) -> tuple[Future[Result | None], Given] | None:
@@ -109,7 +115,8 @@ class _Pool(Generic[Given, Result]):
             future: Future[Result | None] = Future()
             self.results.put(future)
             try:
-                for block in self._blocks if not self._ended else ():
+                block = None if self._ended else next(self._blocks, None)
+                if block is not None:
                     return future, block
                 future.set_result(None)
             except Exception as error:
@@ -121,6 +128,7 @@ class _Pool(Generic[Given, Result]):
         with self._starting:
             if self._ended:
                 raise InputError(KILLED)
+
             try:
                 made = bytes(ForkingPickler.dumps(self._make))
                 here, there = self._context.Pipe()
@@ -130,6 +138,7 @@ class _Pool(Generic[Given, Result]):
                 message = f"cannot start another process ({error.strerror}); try fewer --jobs"
                 raise InputError(message) from None
             self._running.append(process)
+
         there.close()
         return here
 
@@ -152,17 +161,20 @@ def _work(connection: Connection, made: bytes) -> None:
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     function: Callable[[Any], object] | None = None
+
     while True:
         try:
             received = connection.recv_bytes()
         except EOFError:
             return
+
         try:
             if function is None:
                 function = ForkingPickler.loads(made)()
             answer = bytes(ForkingPickler.dumps(function(ForkingPickler.loads(received))))
         except BaseException as error:  # raised again by the parent
             answer = packed_error(error)
+
         # the parent may have been killed
         with contextlib.suppress(BrokenPipeError):
             connection.send_bytes(answer)
@@ -183,6 +195,7 @@ def packed_error(error: BaseException) -> bytes:
                 return content
     except Exception:
         pass
+
     other = RuntimeError("".join(traceback.format_exception_only(error)).partition("\n")[0])
     other.add_note(where)
     return bytes(ForkingPickler.dumps(other))

@@ -1,4 +1,4 @@
-"""Progress on standard error: a line that updates on a terminal, elsewhere at most one line a minute.
+"""Progress on standard error: a line that updates on a terminal, elsewhere at most one line per minute.
 
 Jobs write standard error to a log, so `tail -f` shows how far a job has got. A job that finishes within a
 minute writes nothing.
@@ -115,10 +115,12 @@ def signs_of_life(what: str) -> Iterator[None]:
     if sys.stderr.isatty():
         yield
         return
+
     ended = threading.Event()
     # with the stream of now, which the block may replace
     thread = threading.Thread(target=Display().watch, args=(what, ended), daemon=True)
     thread.start()
+
     try:
         yield
     finally:

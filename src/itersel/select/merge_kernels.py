@@ -41,7 +41,7 @@ class WeightColumns(NamedTuple):
 
     key: UInt64s  # (m)
     first: Int64s  # (m): one of the entries of each column
-    # (m + 1): column c holds the non-zero values ``value[offset[c]:offset[c + 1]]``, by ascending shard
+    # (m + 1): column c contains the non-zero values ``value[offset[c]:offset[c + 1]]``, by ascending shard
     offset: Int64s
     shard: Int32s
     value: Float64s

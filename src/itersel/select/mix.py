@@ -64,6 +64,7 @@ def mix(
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
     found = None if previous is None else _check_previous(previous, settings, attributes)
+
     step = None
     if isinstance(settings.mixing, PathFollowing):
         last = None if found is None or previous is None else read_step(found, previous)
@@ -73,36 +74,44 @@ def mix(
     else:
         require_stopped(shards, stopped)
         attributes |= {"stopped": 1} if stopped else {}
+
     before = None
     if previous is not None and (step is None or stopped):
         before = read_weights(previous)
     if previous is not None and stopped:
         # every shard passes on the weights of the previous epoch
         shards = [open_shard(os.fspath(previous))] * settings.shards
+
     selection = _make_selection(settings, step, stopped)
     opened = contextlib.nullcontext() if matrix is None else stream_hdf5(matrix)
     with opened as target:
         writer = None if target is None else MatrixWriter(*target)
         count, largest = 0, 0.0
+
         for entries, columns in _merge(shards):
             features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
             if stopped and before is not None:
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
+
             count, largest = count + features.key.shape[0], max(largest, features.norm.max(initial=0.0))
             selection.add(features)
             if writer is not None:
                 writer.append(columns, features)
+
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
+
         if found is None and step is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
                 "smaller threshold"
             )
+
         if writer is not None:
             writer.finish(selected, {"kind": KIND, **attributes})
+
         if not stopped and before is not None:
             try:
                 # the previous weights are the mean over the epochs before this one
@@ -110,6 +119,7 @@ def mix(
                 weights = nonzero(total._replace(value=total.value / settings.epoch))
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
+
     write_weights(output, weights, {"kind": MIXED, **attributes})
 
 
@@ -117,12 +127,14 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
     """Return the files of all shards, by number."""
     if len(inputs) != settings.shards:
         raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; give one for each shard")
+
     shards: dict[int, ShardFile] = {}
     for path in progress(inputs, "open shards"):
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
         shard = open_shard(path)
         first = next(iter(shards.values()), shard)
+
         if shard.kind != SHARD:
             kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
             raise InputError(f"{kind}, expected '{SHARD}'; give the output of 'itersel train'", path)
@@ -133,11 +145,13 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
             numbers = f"{settings.shards} shards are numbered 0 to {settings.shards - 1}"
             why = f"is from shard {shard.shard}, but {numbers}; train with another --shard-number"
             raise InputError(why, path)
+
         if shard.settings != first.settings:
             raise InputError(f"was trained with different settings than {first.path}; train it again", path)
         if shard.shard in shards:
             other = shards[shard.shard].path
             raise InputError(f"contains shard {shard.shard}, as does {other}; give each shard once", path)
+
         shards[shard.shard] = shard
     return [shards[number] for number in range(settings.shards)]
 
@@ -150,6 +164,7 @@ def _check_names(
         raise InputError("is not a name for an HDF5 file; choose one that ends in .h5", matrix)
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
         raise InputError("is the name of both the weights and the matrix; rename one of them", matrix)
+
     what = f"mixing {settings.name}, epoch {settings.epoch}"
     if stopped:
         if previous is None or settings.epoch == 1:
@@ -157,6 +172,7 @@ def _check_names(
                 f"{what}: training has stopped; give the mixed weights of the previous epoch with --passed-on"
             )
         return
+
     needs_previous = settings.mixing.needs_previous and settings.epoch > 1
     if previous is not None and not needs_previous:
         raise InputError(f"{what}, does not depend on the previous epoch; drop --previous")
@@ -168,11 +184,13 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
     """Return the attributes of the previous epoch's mixed weights."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
+
     found = header_of(path, FORMAT).attributes
     if found.get("kind") != MIXED:
         raise InputError(
             f"is not of kind '{MIXED}'; give the output of 'itersel step mix' for the previous epoch", path
         )
+
     if (found.get("mixing"), found.get("epoch")) != (settings.name, settings.epoch - 1):
         raise InputError(
             f"is from mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
@@ -185,9 +203,11 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
         )
     if found.get("settings") != attributes["settings"]:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
+
     for name in ("norm", "keep", "threshold", "epsilon", "minimum"):
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with another {name}; mix that epoch again", path)
+
     return found
 
 
@@ -216,6 +236,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns
     reader = ShardReader(shards)
     space = make_columns(reader.largest_range)
     ranges = reader.read()
+
     for low, high, entries in ranges:
         count, bad, other = merge_entries(entries, low, high, space)
         if bad >= 0:
@@ -224,6 +245,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns
             for _ in ranges:
                 pass
             raise error
+
         offset = space.offset[: count + 1]
         shard, value = space.shard[: offset[-1]], space.value[: offset[-1]]
         yield entries, WeightColumns(space.key[:count], space.first[:count], offset, shard, value)

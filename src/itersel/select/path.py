@@ -23,10 +23,10 @@ PATH = "path-following"
 class PathStep(NamedTuple):
     """The state of the path after an epoch."""
 
-    # lambda used to select the weights; if the path has ended, that of the last epoch with selection
+    # lambda used to select the weights; if the path has ended, the lambda of the last epoch with selection
     threshold: float
     loss: float  # of the weights that the epoch started from
-    stopped: bool  # the path has ended: the weights are those of the previous epoch
+    stopped: bool  # the path has ended: the weights of the previous epoch are passed on
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_step` reads."""
@@ -60,10 +60,12 @@ def next_step(
     """
     assert path.threshold is not None
     assert path.epsilon is not None
+
     stopped = stopped or (before is not None and before.stopped)
     require_stopped(shards, stopped)
     if before is not None and stopped:
         return before._replace(stopped=True)
+
     loss = 0.0
     for shard in shards:
         if shard.loss is None:
@@ -71,6 +73,7 @@ def next_step(
         loss += shard.loss
     if loss == math.inf:
         raise InputError("the sum of the shards' losses overflows; start from smaller weights")
+
     if before is None:
         return PathStep(path.threshold, loss, False)
     threshold = min(before.threshold, (before.loss - loss) / path.epsilon)

@@ -167,20 +167,24 @@ class MatrixWriter:
             ("v", features.mean),
         ):
             self._arrays[name].append(rows)
+
         self._check()
 
     def finish(self, selected: FeatureNorms, attributes: Mapping[str, Any]) -> None:
         """Mark the selected features, and drop the means of all others."""
         stream, means, done = self._stream, Digest(), 0
+
         for begin in range(0, self._arrays["v"].size, BLOCK):
             key = stream["features/key"][begin : begin + BLOCK]
             end = int(np.searchsorted(selected.key, key[-1], side="right"))
             place = np.searchsorted(key, selected.key[done:end])
             chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
             chosen[place], mean[place] = 1, selected.mean[done:end]
+
             self._arrays["selected"].append(chosen)
             stream["v"][begin : begin + BLOCK] = mean
             means.add(mean)
             done = end
+
         digests = {name: array.digest() for name, array in self._arrays.items()}
         write_header(stream, FORMAT, attributes, {**digests, "v": means.result(np.empty(0))})

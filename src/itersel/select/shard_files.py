@@ -57,11 +57,13 @@ def open_shard(path: str) -> ShardFile:
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
         found = header.attributes.get
+
         try:
             # arrays are only opened once they are known to be in this file
             arrays = {name: find_dataset(stream, name, FORMAT) for name in ARRAYS}
             count, length = arrays[VALUE].shape[0], arrays[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
+
             return ShardFile(
                 path,
                 str(found("kind", "")),
@@ -113,10 +115,12 @@ class ShardReader:
         # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
+
         # of the arrays that are read in parts: all but the keys
         self._digests = [{name: Digest() for name in (VALUE, NAME_OFFSET, NAME)} for _ in shards]
         for z, shard in enumerate(shards):
             self._row[z] = self._range_rows(shard)
+
         # Reused for every range: new memory from the operating system takes as long as everything else.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
         self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
@@ -152,6 +156,7 @@ class ShardReader:
         """Read the rows ``begin[z]:end[z]`` of every shard."""
         place = np.concatenate(([0], np.cumsum(end - begin)))
         self._offset[0] = names = 0
+
         for z in np.flatnonzero(end > begin).tolist():
             shard, first, rows = self._shards[z], int(begin[z]), slice(place[z], place[z + 1])
             with open(shard.path, "rb", buffering=0) as stream:
@@ -165,14 +170,17 @@ class ShardReader:
                     raise InputError(DAMAGED, shard.path)
                 name = self._name_space(names, name_end - name_first)
                 _read(stream, name, shard, NAME, name_first)
+
             for array, part in ((VALUE, self._value[rows]), (NAME_OFFSET, ends[:-1]), (NAME, name)):
                 self._digests[z][array].add(part)
+
             ends -= name_first
             if not hash_names(name, ends, self._check[rows]):
                 raise damaged(shard.path, NAME_OFFSET, "does not rise")
             check_strings(NAME, name, ends, shard.path)
             ends += names
             names += name.shape[0]
+
         total = place[-1]
         return Entries(
             place,

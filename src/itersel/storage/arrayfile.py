@@ -44,6 +44,7 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
             "digest": checksum(array),
         }
         position += array.nbytes
+
     document = {
         "kind": format.kind,
         "format": format.version,
@@ -53,6 +54,7 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
     }
     header = json.dumps(document).encode()
     start = _align(16 + len(header) + DIGEST_BYTES)
+
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
         stream.write(MAGIC + len(header).to_bytes(8, "little") + header + xxhash.xxh3_128_digest(header))
         for name in format.arrays:
@@ -70,15 +72,18 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
     with checked(path, DAMAGED):
         document = json.loads(header)
         kind, entries, attributes = document["kind"], document["arrays"], dict(document["attributes"])
+
         if kind != format.kind:
-            raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
+            raise InputError(f"contains a '{kind}', expected a '{format.kind}'", path)
         if document["format"] != format.version:
             raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
+
         whole = np.memmap(path, np.uint8, "r")
         if whole.shape[0] < start + document["size"]:
             raise InputError("truncated; recreate it", path)
         arrays = {name: _view(whole[start:], entries[name]) for name in format.arrays}
         digests = {name: entries[name]["digest"] for name in format.arrays}
+
     check_digests(arrays, digests, path)
     check_arrays(format, arrays, path)
     return arrays, attributes

@@ -72,12 +72,14 @@ class DeclaredFolder:
     def __init__(self, path: FilePath) -> None:
         self.path = Path(path)
         self._declared: dict[str, tuple[int, str]] = {}
+
         file = self.path / DECLARATION
         if not file.is_file():
             why = f"was not made by 'itersel step shard' of this version: it has no {DECLARATION}"
             raise InputError(f"{why}; {_REMEDY}", path)
         if not is_declaration(file):
             raise InputError(f"is not a table of shards; {_REMEDY}", file, 1)
+
         for number, row in enumerate(read_lines(file)[1:], 2):
             if not (match := _ROW.fullmatch(row)) or match[1] in self._declared:
                 raise InputError(f"is not a table of shards; {_REMEDY}", file, number)
@@ -99,10 +101,12 @@ class DeclaredFolder:
         path = self.path / name
         if not self.has(name):
             raise InputError("no such file", path)
+
         digest, count, (lines, expected) = xxhash.xxh3_128(), 0, self._declared[name]
         for block in byte_blocks(path):
             digest.update(block)
             count += block.count(b"\n")
+
         if count != lines:
             raise InputError(f"has {count} lines, but {DECLARATION} declares {lines}; {_REMEDY}", path)
         if digest.hexdigest() != expected:

@@ -78,8 +78,10 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
         found.append(DiskArray(table.dtype, table.folder))
         for rows in rows_of_part.blocks(length):
             found[part].append(values[rows])
+
     if len(found) == 1:
         return found[0]
+
     result, done = DiskArray(table.dtype, table.folder), [0] * len(found)
     for rows in index.blocks(length):
         numbers = rows // in_memory
@@ -89,6 +91,7 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
             block[places] = found[part].read(done[part], done[part] + places.shape[0])
             done[part] += places.shape[0]
         result.append(block)
+
     return result
 
 

@@ -165,24 +165,28 @@ def line_blocks(
     """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
     A line of more than `limit` bytes is an InputError, which ends with `advice`; only a small multiple of the
-    limit (or of `BLOCK_BYTES`) is held in memory. If the caller keeps all lines (`is_kept`), so is a file
+    limit (or of `BLOCK_BYTES`) is kept in memory. If the caller keeps all lines (`is_kept`), so is a file
     that unpacks to an implausible size.
     """
     number, rest = 0, bytearray()  # lines before this block, and the beginning of a line
     # Only the first line of a block can exceed the limit: all others lie within one piece.
     size = min(BLOCK_BYTES, limit)
+
     for piece in _pieces(path, size, is_kept):
         end = piece.rfind(b"\n") + 1
         first = piece.find(b"\n") if end else len(piece)
         if len(rest) + first > limit:
             message = f"is longer than {limit:,} bytes{advice}"
             raise InputError(message, path, number + 1)
+
         if not end:
             rest += piece
             continue
+
         yield (lines := _decode(rest + piece[:end], path, number))
         number += len(lines)
         rest = bytearray(piece[end:])
+
     if rest:
         yield _decode(rest, path, number)
 
@@ -223,14 +227,17 @@ def _opened(path: FilePath) -> Iterator[IO[bytes]]:
         # Unbuffered: `read` returns available data at once, and a thread waiting for input holds no lock.
         yield getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
         return
+
     if "\0" in os.fspath(path):
         raise InputError("a file name cannot contain U+0000", path)
+
     compression = compression_of(path)
     try:
         if compression is None:
             with opening(path), open(path, "rb", buffering=0) as stream:
                 yield stream
             return
+
         # libraries accept an empty file, but compressing nothing still gives some bytes
         if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise EOFError("it is empty")
@@ -241,6 +248,7 @@ def _opened(path: FilePath) -> Iterator[IO[bytes]]:
             if isinstance(error, OSError) and error.filename is None:  # from a read, not from opening
                 raise named(error, path) from None
             raise
+
         message = f"damaged or truncated {compression.name} file ({error}); recreate it"
         raise InputError(message, path) from None
 

@@ -136,10 +136,12 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
     sizes: dict[str, int] = {}
     for name, declared in format.arrays.items():
         _check_shape(name, arrays[name], declared, sizes, path)
+
     for name, declared in format.arrays.items():
         array = arrays[name]
         if (declared.optional or declared.is_extra) and array.size == 0:
             continue
+
         if declared.into is not None:
             if declared.into not in sizes:
                 raise damaged(path, name, f"has rows, but there are no {declared.into}")
@@ -147,6 +149,7 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
         if declared.text is not None:
             check_strings(declared.text, arrays[declared.text], array, path)
         _check_values(name, array, declared, sizes, path)
+
     return sizes
 
 
@@ -159,12 +162,14 @@ def _check_shape(
         raise damaged(path, name, f"has {array.ndim} dimensions, not {len(declared.shape)}")
     if (declared.optional or declared.is_extra) and array.shape[0] == 0:
         return
+
     for found, wanted in zip(array.shape, declared.shape, strict=True):
-        size, more = wanted, 0
-        if isinstance(size, str):
-            more = size.endswith("+1")
-            key = size.removesuffix("+1")
+        if isinstance(wanted, int):
+            size, more = wanted, 0
+        else:
+            key, more = _key_of(wanted)
             size = sizes.setdefault(key, found - more)
+
         if found != size + more or size < 0:
             expected = "x".join(str(_size(entry, sizes)) for entry in declared.shape)
             shape = "x".join(map(str, array.shape))
@@ -175,8 +180,14 @@ def _size(entry: str | int, sizes: Mapping[str, int]) -> int | str:
     """Return a size for a message, or its name if it is unknown."""
     if isinstance(entry, int):
         return entry
-    known = sizes.get(entry.removesuffix("+1"))
-    return entry if known is None else known + entry.endswith("+1")
+    key, more = _key_of(entry)
+    return sizes[key] + more if key in sizes else entry
+
+
+def _key_of(entry: str) -> tuple[str, int]:
+    """Return the name of a size and what is added to it: ``rows+1`` is one more than ``rows``."""
+    key = entry.removesuffix("+1")
+    return key, 0 if key == entry else 1
 
 
 def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -> None:
@@ -205,14 +216,17 @@ def _check_values(
 ) -> None:
     if declared.rising and not (array[1:] > array[:-1]).all():
         raise damaged(path, name, f"does not rise after row {int(np.argmin(array[1:] > array[:-1]))}")
+
     most = declared.most if declared.below is None else sizes[declared.below] - 1
     if array.size == 0 or (declared.least is None and most is None):
         return
+
     # Two passes need no temporary array. If there is a NaN, the minimum is NaN.
     low, high = array.min(), array.max()
     least = low if declared.least is None else declared.least
     most = high if most is None else most
+
     if not (least <= low and high <= most):
         row = int(np.argmin((array >= least) & (array <= most))) // (array.size // array.shape[0])
         bad = array[row] if array.ndim == 1 else array[row].tolist()
-        raise damaged(path, name, f"holds {bad} in row {row}, outside of {least} to {most}")
+        raise damaged(path, name, f"contains {bad} in row {row}, outside of {least} to {most}")

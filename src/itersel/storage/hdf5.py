@@ -71,6 +71,7 @@ def open_hdf5(path: FilePath) -> h5py.File:
         signature = stream.read(len(SIGNATURE))
     if signature != SIGNATURE:
         raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
+
     try:
         try:
             # without a lock: some network file systems have none, and files are only ever replaced
@@ -109,11 +110,13 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
     except ERRORS as error:
         why = f"damaged, or of another version of itersel ({one_line(error)})"
         raise InputError(f"{why}; recreate the file", path) from None
+
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
         if str(found).startswith(f"{format.kind}/"):
             raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
         raise InputError(f"is not a {format.kind}; make one with '{format.made_by}'", path)
+
     with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}
     if digests.pop(ATTRIBUTES, None) != attributes_digest(attributes):
@@ -165,16 +168,19 @@ def read_arrays(
     """
     if names is not None:
         format = replace(format, arrays={name: format.arrays[name] for name in names})
+
     with open_hdf5(path) as stream:
         header = read_header(stream, format, path)
         arrays = {}
         for name, declared in format.arrays.items():
             if declared.is_extra and name not in header.digests:
                 continue
+
             try:
                 arrays[name] = read_packed(find_dataset(stream, name, format))
             except ERRORS as error:
                 raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
+
     check_digests(arrays, header.digests, path)
     for name, declared in format.arrays.items():
         arrays.setdefault(name, np.zeros((0,) * len(declared.shape), declared.dtype))
@@ -194,32 +200,36 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
         link = name[:end].encode()
         if not links.exists(link) or links.get_info(link).type != h5py.h5l.TYPE_HARD:
             raise ValueError(f"there is no '{name[:end]}'")
+
     found = h5py.h5o.open(stream.id, name.encode())
     if not isinstance(found, h5py.h5d.DatasetID):
         raise TypeError("is a group")
     dtype = found.dtype
     if dtype.kind not in "iuf":
         raise TypeError("is no array of numbers")
+
     properties = found.get_create_plist()
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
     allowed = {DEFLATE, SHUFFLE} if format.packed else set()
     is_virtual = properties.get_layout() == h5py.h5d.VIRTUAL
     if is_virtual or properties.get_external_count() or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
+
     stored, size = found.get_storage_size(), math.prod(found.shape) * dtype.itemsize
     if filters:
         # one chunk, which may be larger than the array, is unpacked at a time
         size = max(size, math.prod(properties.get_chunk()) * dtype.itemsize)
     # The limit of the whole file: an array of mostly equal numbers unpacks to hundreds of times its size.
     if size > (max_unpacked(stream.id.get_filesize()) if filters else stored):
-        raise ValueError(f"takes {size} bytes, of which the file holds {stored}")
+        raise ValueError(f"takes {size} bytes, of which the file contains {stored}")
+
     return h5py.Dataset(found)
 
 
 def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
-    Arrays of a packed format are compressed, which reduces those of a shard to a fifth of the size.
+    Arrays of a packed format are compressed, which reduces a shard to a fifth of its size.
     """
     if not any(arrays[name].size for name, declared in format.arrays.items() if declared.is_extra):
         format = without_extra(format)
@@ -247,7 +257,7 @@ def write_header(
 @contextlib.contextmanager
 def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
     """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
-    # HDF5 refuses to open a name twice, even if it is that of no file
+    # HDF5 refuses to open a name twice, even if no file has that name
     with h5py.File(
         f"memory {next(_numbers)}",
         "w",
@@ -259,6 +269,7 @@ def write_hdf5(path: FilePath) -> Iterator[h5py.File]:
         yield stream
         stream.flush()
         image = stream.id.get_file_image()
+
     with atomic_path(path) as temporary:
         temporary.write_bytes(image)
 
@@ -272,12 +283,14 @@ def write_packed(stream: h5py.File, name: str, array: NDArray[Any], shuffled: bo
     chunk = (rows, *(1 for _ in array.shape[1:]))
     filters = {"compression": "gzip", "compression_opts": LEVEL, "shuffle": shuffled}
     dataset = stream.create_dataset(name, array.shape, array.dtype, chunks=chunk, **filters)
+
     whole = np.zeros(chunk, array.dtype)
     for inside in dataset.iter_chunks():
         start, part = _place(inside)
         # HDF5 stores the last chunk in full, too
         whole[...] = 0
         whole[part] = array[inside]
+
         content = whole.reshape(-1).view(np.uint8)
         if shuffled:
             content = np.ascontiguousarray(content.reshape(-1, array.itemsize).T)
@@ -292,27 +305,32 @@ def read_packed(dataset: h5py.Dataset) -> NDArray[Any]:
     is_plain = dataset.id.get_type() == h5py.h5t.py_create(dataset.dtype)
     if filters not in FILTERS or not is_plain or not dataset.size:
         return np.asarray(dataset[:])
+
     array = np.empty(dataset.shape, dataset.dtype)
     size = math.prod(dataset.chunks) * dataset.dtype.itemsize
     # HDF5 does not survive reading a chunk if there are none
     chunks = (-(-rows // step) for rows, step in zip(dataset.shape, dataset.chunks, strict=True))
     if dataset.id.get_num_chunks() != math.prod(chunks):
         raise OSError("some chunks are missing")
+
     for inside in dataset.iter_chunks():
         start, part = _place(inside)
         unfiltered, packed = dataset.id.read_direct_chunk(start)
         if unfiltered:
             array[inside] = dataset[inside]
             continue
+
         try:
             content = np.frombuffer(deflate.zlib_decompress(packed, size), np.uint8)
         except deflate.DeflateError:
             raise OSError("cannot be unpacked") from None
         if len(content) != size:
             raise OSError("a chunk is incomplete")
+
         if SHUFFLE in filters:
             content = np.ascontiguousarray(content.reshape(dataset.dtype.itemsize, -1).T).reshape(-1)
         array[inside] = content.view(dataset.dtype).reshape(dataset.chunks)[part]
+
     return array
 
 

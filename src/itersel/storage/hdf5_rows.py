@@ -77,11 +77,13 @@ class RowWriter:
     ) -> None:
         self._stream, self._check, self._known = stream, check, format.arrays.keys()
         self._format = format if has_extra else without_extra(format)
+
         self._arrays: dict[str, GrowingArray] = {}
         self._waiting: dict[str, list[NDArray[Any]]] = {}
         self._ends: dict[str, int] = {}
         self._begun = set[str]()  # offsets that have their first row, 0
         self._bytes = 0
+
         for name, declared in self._format.arrays.items():
             self._arrays[name] = GrowingArray(stream, name, declared, format.packed, columns)
             self._waiting[name] = []

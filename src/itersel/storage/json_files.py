@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -45,6 +45,18 @@ def check_counts(content: Mapping[str, object], least: int = 1) -> None:
         raise ValueError
 
 
+def check_numbers(values: Iterable[object]) -> None:
+    """Raise an error of Python unless all values are numbers."""
+    if not all(isinstance(value, int | float) for value in values):
+        raise TypeError
+
+
+def check_texts(values: Iterable[object]) -> None:
+    """Raise an error of Python unless all values are texts."""
+    if not all(isinstance(value, str) for value in values):
+        raise TypeError
+
+
 def from_json(kind: type[Section], content: object) -> Section:
     """Build a dataclass of strings, numbers, tuples, dictionaries and dataclasses from parsed JSON.
 
@@ -65,19 +77,22 @@ def from_json(kind: type[Section], content: object) -> Section:
 def _value(kind: Any, value: object) -> Any:
     if is_dataclass(kind):
         return from_json(kind, value)  # type: ignore[arg-type]
+
     if typing.get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise ValueError("not a list")
         return tuple(_value(typing.get_args(kind)[0], one) for one in value)
+
     if typing.get_origin(kind) is dict:
         # with any content
         if not isinstance(value, dict):
             raise ValueError("not an object")
         return value
+
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
     if isinstance(value, str) and not value.isprintable():
-        raise ValueError(f"{value!r} holds control characters")
+        raise ValueError(f"{value!r} contains control characters")
     return value

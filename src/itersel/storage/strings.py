@@ -1,6 +1,6 @@
 """Ragged arrays, which are rows of unequal length with offsets, and tables of strings stored in this way.
 
-Such a table holds millions of names without a Python object for each.
+Such a table contains millions of names without a Python object for each.
 """
 
 from __future__ import annotations

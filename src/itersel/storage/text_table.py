@@ -35,9 +35,9 @@ def wrapped(notes: Iterable[str]) -> list[str]:
 
 
 def tab_separated(rows: Sequence[Mapping[str, object]], titles: Sequence[str] = ()) -> list[str]:
-    """Return the lines of a TSV file of rows by title, by default those of the first row.
+    """Return the lines of a TSV file of rows by title, by default the titles of the first row.
 
-    Scores have two decimals. Cells of None, and of titles that a row lacks, are empty; those of empty lists
+    Scores have two decimals. Cells of None, and of titles that a row lacks, are empty; cells of empty lists
     have a hyphen.
     """
     titles = titles or list(rows[0] if rows else ())

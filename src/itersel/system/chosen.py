@@ -34,7 +34,7 @@ class ChosenSystem:
     devtest_bleu: tuple[float, ...]  # after each epoch
     chosen_by: str  # the score by which the epoch was chosen
     devtest_scores: tuple[float, ...]  # that score after each epoch
-    devtest: str  # the split on which it was chosen: ``devtest``, or that of a test set
+    devtest: str  # the split on which it was chosen: ``devtest``, or the devtest of a test set
     signature: str  # of sacrebleu, for `devtest_bleu`
     active_features: int  # nonzero weights at that epoch
     devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
@@ -50,7 +50,7 @@ def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
 
 
 def keep_weights(weights: str, output: str) -> int:
-    """Copy the weights of an epoch as those of the system, and return the number of nonzero weights."""
+    """Copy the weights of an epoch as the system's weights, and return the number of nonzero weights."""
     active = int(np.count_nonzero(read_weights(weights).value))
     with atomic_path(output) as temporary:
         shutil.copyfile(weights, temporary)

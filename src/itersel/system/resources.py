@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
 from itersel.storage.json_files import from_json, read_json, write_json
@@ -23,7 +24,8 @@ class TranslationSettings:
     extraction: Grammar
 
     def __post_init__(self) -> None:
-        self.search()  # raises an InputError if the decoder does not accept them
+        # the decoder's bounds
+        check_section(self.search())
 
     def search(self) -> Search:
         """Return the settings of the decoder."""
@@ -53,12 +55,14 @@ def read_resources(folder: FilePath) -> Resources:
         raise InputError(
             f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
+
     try:
         found = from_json(Resources, read_json(path))
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
+
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
     for name, file in files.items():
         if not os.path.isfile(file):

@@ -9,7 +9,6 @@ equal systems give equal bytes.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -77,10 +76,17 @@ def _declarations(part: str, format: FileFormat) -> Iterator[tuple[str, Array]]:
         yield named(name), replace(array, shape=tuple(map(named, array.shape)), **names)
 
 
+def _version() -> int:
+    """Return a number that changes with the layout of any part: three digits for each."""
+    version = _LAYOUT
+    for part in _PARTS.values():
+        version = 1000 * version + part.version
+    return version
+
+
 FORMAT = FileFormat(
     "bundle",
-    # changes with the layout of any part
-    functools.reduce(lambda version, part: 1000 * version + part.version, _PARTS.values(), _LAYOUT),
+    _version(),
     "itersel bundle",
     {
         **dict(chain.from_iterable(starmap(_declarations, _PARTS.items()))),
@@ -96,9 +102,11 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
         "model": binary.model_arrays(system.model),
         "weights": weight_file.weight_arrays(system.weights),
     }
+
     arrays = {f"{part}/{name}": array for part, content in parts.items() for name, array in content.items()}
     for text in _TEXTS:
         arrays[text] = np.frombuffer(getattr(system, text).to_json().encode(), np.uint8)
+
     attributes = {
         "itersel": __version__,
         "model": dict(system.model.attributes),
@@ -111,10 +119,12 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     """Map a bundle, and check that extraction and the decoder can use its content."""
     if not os.path.exists(path):
         raise InputError("no such file or folder", path)
+
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
         settings = from_json(TranslationSettings, attributes["settings"])
+
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),

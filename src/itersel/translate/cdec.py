@@ -41,11 +41,13 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     """
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)
+
     loaded = load_system(system)
     file = _find_arpa(system) if arpa is None else arpa
     content = read_bytes(file)
     if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", file)
+
     with atomic_path(output) as temporary:
         try:
             temporary.mkdir()
@@ -73,14 +75,17 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
     yield "formalism=scfg"
     yield "add_pass_through_rules=true"
     yield f"scfg_max_span_limit={settings.extraction.max_span}"
+
     yield "intersection_strategy=cube_pruning"
     yield f"cubepruning_pop_limit={settings.pop_limit}"
+
     yield "feature_function=WordPenalty"
     yield f"feature_function=KLanguageModel {MODEL}"
     if settings.features == "all":
         for template in settings.extraction.templates:
             if template in FEATURE_FUNCTIONS:
                 yield f"feature_function={FEATURE_FUNCTIONS[template]}"
+
     yield f"weights={WEIGHTS}"
     yield f"input={INPUT}"
 
@@ -94,9 +99,11 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
                 raise InputError(f"'{SEGMENT_END}' ends a sentence for cdec; remove it", text, number)
             if words[:1] and words[0].startswith(LATTICE):
                 raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
+
         shard = translator.extractor.extract(sentences)
         for word in filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()):
             raise InputError(f"'{word}' in a rule of this text would be a nonterminal of cdec", text)
+
         grammars = grammar_lines(shard)
         for words, lines in zip(sentences, grammars, strict=True):
             yield " ".join(words), lines
@@ -110,5 +117,5 @@ def _find_arpa(system: FilePath) -> Path:
                 return path
         why = f"has no ARPA file beside its language model {compiled}"
     else:
-        why = "holds the language model in compiled form only"
+        why = "contains the language model in compiled form only"
     raise InputError(f"{why}; name the ARPA file that it was made from with --arpa", system)

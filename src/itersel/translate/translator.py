@@ -53,7 +53,7 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
 
 
 class Details(NamedTuple):
-    """What a line of JSON holds for each of `k_best` different translations, besides text and score."""
+    """What a line of JSON contains for each of `k_best` different translations, besides text and score."""
 
     k_best: int = 1
     features: bool = False
@@ -72,6 +72,7 @@ def translate_text(
     blocks = read_blocks(path, max(LEAST_BLOCK, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
     loaded = load_system(system)
+
     if processes == 1:
         translator = Translator(loaded, keep_tokens, details)
         for block in blocks:
@@ -79,6 +80,7 @@ def translate_text(
             for line in translator.translate(block, path):
                 yield [line]
         return
+
     del loaded
     yield from map_blocks(partial(_translation, system, path, keep_tokens, details), blocks, processes)
 
@@ -125,16 +127,19 @@ class Translator:
         """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
         shard = self.extractor.extract(self.prepare(block, path))
         system = self.system
+
         # the rules come from the index
         with located(system.index.path):
             decoder = Decoder(shard, system.model, system.settings.search())
             vectors = decoder.weight_vectors(system.weights)
             words = shard.vocabulary.to_list()
+
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
                     found = decoder.decode(sentence, vectors, k=1)
                     yield from self._restore([text_of(found, 0, words)])
                     continue
+
                 tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
                 document = {
                     "line": block.first + sentence,
@@ -152,11 +157,13 @@ class Translator:
             found, trees = derive_all(decoder, sentence, vectors, words, details.k_best)
         else:
             found = decoder.decode(sentence, vectors, k=details.k_best)
+
         lines = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
         translations = []
         for rank, (line, text) in enumerate(zip(lines, self._restore(lines), strict=True)):
             one: dict[str, Any] = {"text": text, "tokens": line.split(" ") if line else []}
             one["score"] = float(found.score[rank])
+
             if details.features:
                 names = decoder.dense_names, decoder.shard.feature_name
                 one["features"] = dict(feature_values(found, rank, *names))
@@ -165,6 +172,7 @@ class Translator:
             if details.derivations:
                 one["derivation"] = _derivation(trees[rank])
             translations.append(one)
+
         return translations
 
     def _restore(self, lines: list[str]) -> list[str]:

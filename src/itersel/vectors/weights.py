@@ -105,15 +105,18 @@ def read_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
         return weights_of(read_arrays(path, FORMAT)[0], path)
+
     values: dict[str, float] = {}
     for number, line in enumerate(read_lines(path), 1):
         fields = split_words(line)
         if not fields or line.startswith("#"):
             continue
+
         if found := find_control(line):
             raise InputError(found, path, number)
         if len(fields) != 2:
             raise InputError("expected 'name value'", path, number)
+
         try:
             value = parse_number(fields[1])
         except ValueError:
@@ -121,9 +124,11 @@ def read_weights(path: FilePath) -> Weights:
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
             why = f"beyond {MAX_MAGNITUDE:g}" if math.isfinite(value) else f"{fields[1]}, not finite"
             raise InputError(f"the weight of '{fields[0]}' is {why}", path, number)
+
         if fields[0] in values:
             raise InputError(f"feature '{fields[0]}' is listed twice", path, number)
         values[fields[0]] = value
+
     return make_weights(values)
 
 
@@ -168,7 +173,7 @@ def has_stopped(path: FilePath) -> bool:
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
-    """Write the weights of an epoch as those of the next one, in which nothing is trained."""
+    """Write the weights of an epoch as the weights of the next epoch, in which nothing is trained."""
     if not os.fspath(path).endswith(".h5"):
         write_weights(output, read_weights(path))
         return

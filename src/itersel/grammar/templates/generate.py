@@ -1,9 +1,9 @@
-"""Generate the kernels that call those of a template by its number: ``make generated``.
+"""Generate the kernels that call the kernels of a template by its number: ``make generated``.
 
 A *slot* is an occurrence of a feature in a rule. The module of a template has the kernel `put_name`, which
 writes the name of a feature. It may have `count_slots`, for the number of a rule's features if that is not
 always 1, and `name_code`, a number for a name: names whose number is in a cache are not written again. They
-must differ for different names, also of other templates: those of bigrams are below 2^61, of shapes above.
+must differ for different names, also of other templates: codes of bigrams are below 2^61, of shapes above.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ def dispatch_module() -> str:
         kernel: [name for name, text in texts.items() if re.search(rf"^def {kernel}\(", text, re.MULTILINE)]
         for kernel in KERNELS
     }
+
     imports = sorted(
         f"from itersel.grammar.templates.{_path(name).stem} import {kernel} as {name.lower()}_{kernel}\n"
         for kernel, names in having.items()
         for name in names
     )
+
     numbers = f"\n{', '.join(map(str.upper, BUILT_IN_TEMPLATES))} = range({len(BUILT_IN_TEMPLATES)})\n"
     functions = ("\n".join(_dispatch(kernel, names)) for kernel, names in having.items())
     return "\n\n".join([HEAD + "".join(imports) + ARRAYS + numbers, *(f"{one}\n" for one in functions)])
@@ -63,7 +65,7 @@ def _path(template: str) -> Path:
 
 
 def _dispatch(kernel: str, names: list[str]) -> Iterator[str]:
-    """Yield the lines of the kernel that calls those of all templates that have it."""
+    """Yield the lines of the kernel that calls the kernel of each template that has it."""
     summary, arguments, otherwise = KERNELS[kernel]
     parameters = [f"{one}: {TYPES.get(one, 'int')}" for one in f"{arguments}, template".split(", ")]
     yield "@inline_kernel"

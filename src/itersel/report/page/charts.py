@@ -89,11 +89,13 @@ def curve(measure: str) -> dict[str, Any]:
     points, near = {"type": "point", "padding": 0.3}, {"zero": False, "padding": 10}
     x = _channel("epoch", "ordinal", title="epoch", axis={**UPRIGHT, "grid": True}, scale=points)
     y = _channel(measure, "quantitative", title=title, axis={"format": number}, scale=near)
+
     tooltip = [
         {"field": "run", "title": "run"},
         {"field": "epoch"},
         {"field": measure, "title": title, "format": number},
     ]
+
     lines = _layer(
         "line",
         {"point": {"size": 22}},
@@ -105,11 +107,13 @@ def curve(measure: str) -> dict[str, Any]:
         strokeDash=_channel("dash", "nominal", scale=None, legend=None),
         tooltip=tooltip,
     )
+
     ring = {"size": 170, "shape": "circle", "strokeWidth": 2.5, "filled": False}
     chosen = {
         "transform": [{"filter": "datum.chosen && datum.order == 1"}],
         **_layer("point", ring, x=x, y=y, color=EXPERIMENT_COLOR, tooltip=tooltip),
     }
+
     known = [{"filter": f"isValid(datum.{measure})"}]
     return _chart(height=HEIGHT, transform=known, layer=[lines, chosen])
 
@@ -130,9 +134,11 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     y = _channel("run", "nominal", **NAMES)
     x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
     numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
+
     zero = _layer("rule", {"strokeDash": [4, 3], "color": "#888888"}, x={"datum": 0})
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     intervals = _layer("rule", {"strokeWidth": 2}, y=y, **ends, color=EXPERIMENT_COLOR)
+
     shapes = {"domain": ["run", "mean"], "range": ["circle", "diamond"]}
     filled = {"test": "datum.significant", "field": "color", "scale": None}
     points = _layer(
@@ -145,6 +151,7 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
         fill={"condition": filled, "value": None},
         tooltip=[_channel("run", "nominal"), *numbers],
     )
+
     return _chart(height=26 * rows, layer=[zero, intervals, points])
 
 
@@ -165,6 +172,7 @@ def charts() -> dict[str, dict[str, Any]]:
     epoch = _channel("epoch", "ordinal", axis={"labelAngle": 0})
     kind = _channel("kind", "nominal", title=None, scale=kinds, legend={"orient": "top"})
     exponent = _channel("exponent", "ordinal", title="absolute weight, from", axis=powers)
+
     return {
         **{measure: curve(measure) for measure in CURVES},
         "boxes": boxes(),

@@ -43,11 +43,13 @@ def _of_shards(folder: Path) -> Record:
     """Return sums over the shards that have been trained."""
     found = [_attributes(path, _changed(path)) for path in sorted(folder.glob("shard-*.h5"))]
     trained = [one for one in found if "pairs" in one]
+
     sentences, pairs, updates = (
         sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
     )
     bleu = sum(float(one["mean_bleu"]) * int(one["sentences"]) for one in trained)
     losses = [float(one["loss"]) for one in trained if "loss" in one]
+
     return {
         "shards": len(found),
         "sentences": sentences or None,

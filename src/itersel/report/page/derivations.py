@@ -11,7 +11,7 @@ from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
-from itersel.grammar.shard import read_shard
+from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_runs
@@ -32,18 +32,21 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     table = read_table(results / "report" / "table.json")
     if table is None:
         raise InputError("has no report/table.json; run snakemake first", results)
+
     runs = {run.name: run for run in find_runs(results)}
     names, test = compared_systems(table, [*runs.values()]), table["test_sets"][0]["name"]
     test_set = read_translated(results, test, [run for name, run in runs.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
+
     systems = []
     for name in names:
         if name not in runs or (path := translation_of(runs[name].folder, test)) is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
-        # names of templates stand for all features: those of other templates weigh 0
+        # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
+
     chosen = _most_different(test_set, names, most)
     sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)
     return {"test_set": test, "systems": names, "sentences": sentences}
@@ -69,30 +72,43 @@ def _explain(
     """Decode the chosen sentences, a shard at a time, with the weights and features of each system."""
     found: list[dict[str, Any]] = []
     before = 0
+
     for path in progress(shards, "explain"):
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
-        words = shard.vocabulary.to_list()
-        source, offset = [words[word] for word in shard.source], shard.source_offset
-        rows: dict[int, dict[str, Any]] = {
-            number: {
-                "sentence": before + number,
-                "source": source[slice(*offset[number : number + 2])],
-                "derivations": [],
-            }
-            for number in numbers
-        }
-        for weights, features in systems if numbers else ():
-            decoder = Decoder(shard, model, replace(search, features=features))
-            vectors = decoder.weight_vectors(weights)
-            for number in numbers:
-                _, [derivation] = derive_all(decoder, number, vectors, words, 1)
-                nodes = [node._asdict() for node in derivation.nodes]
-                rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
-        found += rows.values()
+        if numbers:
+            explained = _explain_shard(shard, numbers, model, search, systems)
+            found += [{"sentence": before + number, **row} for number, row in explained.items()]
         before += shard.sentence_count
+
     if before != count:
         raise InputError(
             f"the shards have {before} sentences, the test set has {count}; name all shards, in order"
         )
     return found
+
+
+def _explain_shard(
+    shard: Shard,
+    numbers: Sequence[int],
+    model: LanguageModel,
+    search: Search,
+    systems: Sequence[tuple[Weights, str]],
+) -> dict[int, dict[str, Any]]:
+    """Decode sentences of a shard; returns the source and the derivation by each system, by number."""
+    words = shard.vocabulary.to_list()
+    source, offset = [words[word] for word in shard.source], shard.source_offset
+    rows: dict[int, dict[str, Any]] = {
+        number: {"source": source[slice(*offset[number : number + 2])], "derivations": []}
+        for number in numbers
+    }
+
+    for weights, features in systems:
+        decoder = Decoder(shard, model, replace(search, features=features))
+        vectors = decoder.weight_vectors(weights)
+        for number in numbers:
+            _, [derivation] = derive_all(decoder, number, vectors, words, 1)
+            nodes = [node._asdict() for node in derivation.nodes]
+            rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
+
+    return rows

@@ -26,6 +26,7 @@ from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.settings import settings_table
 from itersel.report.page.table import best_on_devtest, read_table
 from itersel.report.table import NOTES, is_experiment
+from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
 
 NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
@@ -39,19 +40,23 @@ def read_document(results: Path) -> dict[str, Any]:
     """
     description, report = read_run(results), results / "report"
     config = description.get("config") or {}
+
     table = read_table(report / "table.json")
     systems = table["test_sets"][0]["systems"] if table else []
     compared, others = (
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
     )
+
     settings = read_config(config) if config else Config(experiments={})
     planned = with_independent_tasks(settings).experiments
     runs = find_runs(results, list(planned) or compared)
+
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_translated(results, name, runs, others)) is not None]
     frequencies = read_frequencies(results / "grammar" / "index") if found else None
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
+
     return {
         "text": NOTES[kind_of_text(settings)],
         "name": str(config.get("name", results.resolve().name)),
@@ -66,9 +71,9 @@ def read_document(results: Path) -> dict[str, Any]:
             for run in runs
         ],
         "costs": read_costs(results, {run.name for run in runs}),
-        "corpus": read_optional(report / "corpus.json", _use_corpus, NO_CORPUS),
+        "corpus": read_optional(report / "corpus.json", _check_corpus, NO_CORPUS),
         "test_sets": [pack(one, frequencies) for one in found],
-        "derivations": read_optional(report / "derivations.json", _use_derivations, NO_DERIVATIONS),
+        "derivations": read_optional(report / "derivations.json", _check_derivations, NO_DERIVATIONS),
         "config": describe_config(config) if config else None,
         "settings": settings_table(settings) if config else None,
         "versions": description.get("versions", {}),
@@ -101,21 +106,27 @@ def _date(table: Path) -> str | None:
     return datetime.datetime.fromtimestamp(table.stat().st_mtime, datetime.UTC).date().isoformat()
 
 
-def _use_corpus(corpus: Any) -> None:
+def _check_corpus(corpus: Any) -> None:
+    """Raise an error of Python unless this is what the page shows of the corpora."""
     for split in corpus["splits"].values():
-        counts = (split["sentences"], split["rules"], *split["dropped"].values())
-        sides = (split[side]["tokens"] for side in ("source", "target"))
-        sum(number or 0 for number in (*counts, *sides))
+        tokens = [split[side]["tokens"] for side in ("source", "target")]
+        counts = [split["sentences"], split["rules"], *split["dropped"].values(), *tokens]
+        check_numbers(count for count in counts if count is not None)
+
     for one in corpus["left_out"]:
-        str(one["of"]) + str(one["why"]) + str(one["count"] + 0)
+        check_texts((one["of"], one["why"]))
+        check_numbers((one["count"],))
 
 
-def _use_derivations(found: Any) -> None:
+def _check_derivations(found: Any) -> None:
+    """Raise an error of Python unless this is what the page shows of derivations by two systems."""
     first, second = found["systems"]
-    if not all(isinstance(text, str) for text in (found["test_set"], first, second)):
-        raise TypeError
+    check_texts((found["test_set"], first, second))
+
     for sentence in found["sentences"]:
-        sentence["sentence"] + len(sentence["derivations"])
+        check_numbers((sentence["sentence"],))
+        if not isinstance(sentence["derivations"], list):
+            raise TypeError
 
 
 def _describe_run(
@@ -125,6 +136,7 @@ def _describe_run(
     system = read_system(best) if best.is_file() else None
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
+
     return {
         "run": run.name,
         "experiment": run.experiment,

@@ -25,17 +25,26 @@ def read_features(run: Run, system: ChosenSystem | None) -> dict[str, Any] | Non
     path = run.folder / "best" / "weights.h5"
     if system is None or not path.is_file():
         return None
+
     weights = read_weights(path)
     group = find_groups(weights.key, weights.name)
     shards = _shards(run.folder / f"epoch-{system.epoch}" / "selection.h5", weights)
+
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
         for place, name in enumerate(feature_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
+
     otherwise = "is not a table of selected features; make it with 'itersel step selection'"
-    selection = read_optional(run.folder / "selection.json", iter, otherwise)
+    selection = read_optional(run.folder / "selection.json", _check_selection, otherwise)
     return {"groups": groups, "selection": selection or []}
+
+
+def _check_selection(rows: Any) -> None:
+    """Raise an error of Python unless this is a list, of the selection in each epoch."""
+    if not isinstance(rows, list):
+        raise TypeError
 
 
 def _shards(path: Path, weights: Weights) -> Int64s | None:
@@ -54,6 +63,7 @@ def _describe(weights: Weights, rows: Int64s, shards: Int64s | None) -> dict[str
     value = weights.value[rows]
     # equal weights stay in the order of the rows, which is by key
     largest = rows[np.argsort(-np.abs(value), kind="stable")[:LARGEST]]
+
     return {
         "count": int(rows.size),
         "positive": int((value > 0).sum()),

@@ -27,7 +27,7 @@ from itersel.storage.json_files import read_json
 RUN = "report/run.json"
 # The config with the value of every key that jobs use, also written then.
 RESOLVED = "config.yaml"
-# Locked by the workflow while it runs; its time is that of the last start.
+# Locked by the workflow while it runs; its modification time is when the workflow last started.
 LOCK = ".lock"
 # Packages whose versions are recorded: first those on which results depend (and on Python, with its tables of
 # Unicode), then those on which only the bytes of files or the order of jobs depend.
@@ -59,10 +59,11 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     return sorted(runs, key=lambda run: (place.get(run.experiment, len(place)), run.experiment, run.repeat))
 
 
-def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> Any:
+def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> Any:
     """Return the content of a JSON file; None if it does not exist yet.
 
-    If `use` fails, which uses all of the content that others rely on, it is an InputError: `otherwise`.
+    `check` raises an error of Python if others cannot rely on the content; it becomes an InputError with the
+    message `otherwise`.
     """
     if not path.is_file():
         return None
@@ -71,7 +72,7 @@ def read_optional(path: Path, use: Callable[[Any], object], otherwise: str) -> A
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
     with checked(path, otherwise):
-        use(content)
+        check(content)
     return content
 
 
@@ -84,7 +85,7 @@ def current_versions() -> dict[str, str]:
 def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
-    The config is that of the YAML file; `settings` are the value of every key that the jobs use.
+    The config is the content of the YAML file; `settings` are the value of every key that the jobs use.
     Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
@@ -123,7 +124,7 @@ def _differing(before: Mapping[str, str], versions: Mapping[str, str]) -> list[s
 
 
 def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Return the versions of the last run, and those of earlier ones; nothing if they were not recorded."""
+    """Return the versions of the last run, and of earlier runs; nothing if they were not recorded."""
     try:
         found = read_run(results)
     except InputError:
@@ -135,13 +136,14 @@ def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, st
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
-    return read_optional(results / RUN, _use_run, otherwise) or {}
+    return read_optional(results / RUN, _check_run, otherwise) or {}
 
 
-def _use_run(content: Any) -> None:
-    content["config"].keys()
-    for versions in (content.get("versions", {}), *content.get("earlier", [])):
-        versions.items()
+def _check_run(content: Any) -> None:
+    """Raise an error of Python unless this has a config, and versions of now and of earlier runs."""
+    sections = [content["config"], content.get("versions", {}), *content.get("earlier", [])]
+    if not all(isinstance(section, dict) for section in sections):
+        raise TypeError
 
 
 def describe_config(content: object) -> dict[str, Any]:
@@ -176,8 +178,10 @@ def _changed(section: Any, key: str, forms: FormNames | None = None) -> Iterable
     """
     if isinstance(section, Experiment):
         forms = default_forms(section)
+
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
+
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")

@@ -57,14 +57,17 @@ def group_sentences(
     tokens = list(map(split_words, sources))
     lengths = [_place(len(words), LENGTHS) for words in tokens]
     yield Grouping("Length of the source (words)", _labels(LENGTHS), lengths)
+
     if frequencies is None:
         return
+
     unknown, most = Frequency(0, 0), FREQUENCIES[-1]
     # numbers and punctuation may well be rare
     texts = [[word for word in words if any(map(str.isalpha, word))] for words in tokens]
     rarest = [min((frequencies.get(word, unknown).source for word in text), default=most) for text in texts]
     title = "Frequency of the rarest source word in the training text"
     yield Grouping(title, _labels(FREQUENCIES), [_place(count, FREQUENCIES) for count in rarest])
+
     # names and words of both languages are not left untranslated
     foreign = [Counter(word for word in text if not frequencies.get(word, unknown).target) for text in texts]
     copied = [

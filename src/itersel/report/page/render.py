@@ -52,8 +52,10 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     small["explanations"] = [
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
+
     table = document["table"]
     systems = table["test_sets"][0]["systems"] if table else []
+
     return fill(
         "page.html",
         SCRIPTS,
@@ -86,6 +88,7 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         lstrip_blocks=True,
     )
     environment.filters |= {"number": format_number, "hours": format_hours, "breakable": breakable}
+
     code = [vega(), *(asset(name) for name in scripts)]
     return environment.get_template(template).render(
         policy=_policy(code),
@@ -162,12 +165,15 @@ def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: b
         now = _state(results)
         # Other files may be newer than the page: logs, or what somebody has copied or touched.
         is_old = (_changed(final) or -1) < (_changed(results / LOCK) or 0)
+
         if not once and not is_old:
             print(f"the run has ended; its page: {final}", file=sys.stderr)
             return
+
         if now != before and _try_to_write(results, output, None if once else seconds, now):
             print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
             before = now
+
         if not once:
             time.sleep(seconds)
         elif before is not None:

@@ -50,7 +50,7 @@ def read_translated(
 ) -> Translated | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Detokenised text (``evaluation/<name>``) is shown if there is some. It may have that of `others`, too,
+    Detokenised text (``evaluation/<name>``) is shown if there is some. It may have text of `others`, too,
     which are not experiments.
     """
     split = split_of_test_set(name)
@@ -92,6 +92,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
     groupings = []
     if any(tokens.source):
         groupings = list(group_sentences(tokens.source, tokens.translations, frequencies))
+
     scored = sentence_scores(test_set)
     rows = [
         [source, list(references), *scores, [grouping.groups[number] for grouping in groupings]]
@@ -99,6 +100,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
             zip(shown.source, zip(*shown.references, strict=True), scored, strict=True)
         )
     ]
+
     return {
         "name": test_set.name,
         "systems": test_set.systems,
@@ -164,6 +166,7 @@ def count_matches(
         reduce(or_, (Counter(_ngrams(line)) for line in lines)) for lines in zip(*references, strict=True)
     ]
     total = Counter(chain.from_iterable(one.elements() for one in expected))
+
     matches: dict[str, list[int]] = {}
     for system, lines in enumerate(translations):
         for one, line in zip(expected, lines, strict=True):
@@ -171,6 +174,7 @@ def count_matches(
                 # otherwise it cannot differ by two
                 if total[ngram] > 1:
                     matches.setdefault(ngram, [0] * len(translations))[system] += count
+
     found = [
         (-(max(counts) + 1) / (min(counts) + 1), min(counts) - max(counts), ngram)
         for ngram, counts in matches.items()

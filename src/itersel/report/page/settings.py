@@ -9,7 +9,7 @@ from typing import Any
 from itersel.config.sections import plain
 from itersel.config.values import Config
 
-# In the place of a value, for a key that the learner, tasks or mixing of an experiment lack.
+# Instead of a value, for a key that the learner, tasks or mixing of an experiment lack.
 ABSENT = ""
 
 

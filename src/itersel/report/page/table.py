@@ -23,6 +23,7 @@ from itersel.report.table import (
     is_experiment,
     score_cell,
 )
+from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
 COSTS = ("processor time", "memory (MB)")
@@ -73,19 +74,25 @@ class View(NamedTuple):
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
     otherwise = "is not a table of systems; make it with 'itersel step table'"
-    table: dict[str, Any] | None = read_optional(path, _use_table, otherwise)
+    table: dict[str, Any] | None = read_optional(path, _check_table, otherwise)
     return table
 
 
-def _use_table(table: Content) -> None:
+def _check_table(table: Content) -> None:
+    """Raise an error of Python unless the tables of all systems can be made of this."""
+    if not table["test_sets"]:
+        raise ValueError("no test sets")
     table_view(table)
-    for one in all_test_sets(table):
-        one["sentences"] + one["references"] + 0
     for test_set in table["test_sets"]:
         best_on_devtest(test_set["systems"])
-    significance = table["significance"]
-    if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
-        raise ValueError("empty")
+
+    for one in all_test_sets(table):
+        check_numbers((one["sentences"], one["references"]))
+
+    how = table["significance"]["alpha"], table["significance"]["trials"]
+    check_numbers(how)
+    if 0 in how:
+        raise ValueError("no significance test")
 
 
 def best_on_devtest(systems: Iterable[Content]) -> Content:
@@ -121,6 +128,7 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
     titles = ["system", "experiment", *SETTINGS]
     rows = [cells(system) for system in one["systems"]]
     signatures = {}
+
     for title, signature, scores, sign in _scores(one):
         titles.append(title)
         signatures[title] = signature
@@ -128,12 +136,14 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
         for row, score in zip(rows, scores, strict=True):
             marks, is_best = join_numbers(score.get("better_than", ())), sign * score["mean"] == best
             row[title] = score_cell(score)._replace(marks=marks, is_best=is_best)
+
     titles += () if is_pooled else (*OF_EPOCHS, *COSTS)
     for row, system in zip(rows, one["systems"], strict=True):
         if not is_pooled and is_experiment(system):
             active = row["active features"].value
             row["active features"] = Cell(f"{active:,.0f}", active)
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
+
     columns = [
         Column(title, title not in WORDS, signatures.get(title, ""), title in SECONDARY) for title in titles
     ]
