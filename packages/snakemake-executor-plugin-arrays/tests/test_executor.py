@@ -177,7 +177,7 @@ def test_task_that_is_started_again_is_not_lost(tmp_path):
     watched.settings.lost_seconds = 1000
     for _ in range(3):
         assert watched.look() == ["0", "1"]
-    assert watched.active[1].aux["place"].gone_since is not None
+    assert watched.active[1].aux["place"].state.missing_since is not None
     assert watched.reports == []
 
 

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,30 @@ from snakemake_executor_plugin_arrays.job_command import refuse
 from snakemake_executor_plugin_arrays.reporting import ReportingExecutor
 from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler
 from snakemake_executor_plugin_arrays.runs import runs_folder, starting
-from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
+from snakemake_executor_plugin_arrays.schedulers import REST, Status, Task
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs, may_run
+from snakemake_executor_plugin_arrays.task_states import (
+    FINISHED,
+    GIVEN_UP,
+    LOST,
+    REFUSED,
+    REPORTED,
+    REVOKED,
+    TaskState,
+)
 from snakemake_executor_plugin_arrays.tokens import STOPPED, State
 from snakemake_executor_plugin_arrays.waiting import Drop
 
 # Tokens are our own files, so looking for them every second does not load the scheduler.
 TOKEN_SECONDS = 1
-UNKNOWN = Status("", alive=False)
 
 
-def not_by_us(status: Status | None) -> Status | None:
-    """Return how a revoked task ended, unless it was cancelled, as this run has done that."""
-    return None if status is None or status.cancelled else status
+def by_array(infos: Iterable[SubmittedJobInfo]) -> dict[str, list[SubmittedJobInfo]]:
+    """Return jobs by the identifiers of their arrays."""
+    found: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
+    for info in infos:
+        found[info.aux["place"].array].append(info)
+    return found
 
 
 class Executor(ReportingExecutor):
@@ -92,46 +103,39 @@ class Executor(ReportingExecutor):
         if not active_jobs and not self.backlog:
             return
         fresh = self._ask()
-        states: dict[Path, dict[int, State]] = {}
-        stopped: list[SubmittedJobInfo] = []
-        refused: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
-        hopeless: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
+        tokens: dict[Path, dict[int, State]] = {}
+        # what is reported together, by its new state, and what has been missing for long
+        reported: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
+        missing: list[SubmittedJobInfo] = []
         living: set[str] = set()
-        gone: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
-        listed_now = {array for array, _ in self.statuses}
         unfinished: list[tuple[Task, Status]] = []
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
-            if path not in states:
-                states[path] = self._states(place.folder)
-            place.state = states[path].get(place.line, place.state)
-            status = place.state.status
-            if status == FINAL:
-                refused[place.array].append(info)
-                continue
-            if status is not None:
-                self._report_status(info, place, status)
-                continue
-            if place.state.word == STOPPED:
-                stopped.append(info)
-                continue
-            said = self.statuses.get(place.task)
-            if fresh and place.array in listed and self._will_not_run(place):
-                hopeless[place.array].append(info)
-                continue
-            if fresh and self._is_gone(place, said):
-                gone[place.array].append(info)
-                continue
-            if said is not None and said.alive:
-                unfinished.append((place.task, said))
-            living.add(place.array)
-            yield info
-        for array, infos in refused.items():
+            if path not in tokens:
+                tokens[path] = self._tokens(place.folder)
+            place.token = tokens[path].get(place.line, place.token)
+            task = place.task
+            said = self.statuses.get(task) if fresh else None
+            place.state = self._observed(place, fresh, said, place.array in listed)
+            if place.state.word == FINISHED:
+                self._report_status(info, place)
+            elif place.state.word in REPORTED:
+                reported[place.state.word].append(info)
+            elif fresh and place.state.is_missing_for(self.settings.lost_seconds, time.monotonic()):
+                missing.append(info)
+            else:
+                if said is not None and said.alive:
+                    unfinished.append((task, said))
+                living.add(place.array)
+                yield info
+        gone = by_array(missing)
+        for array, infos in by_array(reported[REFUSED]).items():
             self._report_refused(array, infos)
-        self._report_ended([(info, not_by_us(info.aux["place"].ended)) for info in stopped])
-        for array, infos in hopeless.items():
+        self._report_lost(reported[LOST])
+        for array, infos in by_array(reported[GIVEN_UP]).items():
             self._give_up(array, infos, whole=array not in living and array not in gone)
+        listed_now = {array for array, _ in self.statuses} if gone else set()
         for array, infos in gone.items():
             for info in self._judge(array, infos, array in listed_now):
                 living.add(array)
@@ -144,8 +148,24 @@ class Executor(ReportingExecutor):
             self._report_waiting(unfinished)
             self._retry_backlog()
 
-    def _states(self, folder: Folder) -> dict[int, State]:
-        """Return the states of the jobs of an array; none while the folder cannot be read."""
+    def _observed(
+        self, place: Place, fresh: bool, said: Status | None, is_known_completely: bool
+    ) -> TaskState:
+        """Return the new state of a task, from the token of its job and what a fresh answer says of it."""
+        exit_status = place.token.status
+        if exit_status is not None:
+            return place.state.refused() if exit_status == FINAL else place.state.finished()
+        if place.token.word == STOPPED:
+            return place.state.stopped()
+        if not fresh:
+            return place.state
+        if said is None or not said.alive:
+            return place.state.unlisted(said, time.monotonic())
+        state = place.state.listed(said)
+        return state.given_up() if is_known_completely and self._will_not_run(place, said) else state
+
+    def _tokens(self, folder: Folder) -> dict[int, State]:
+        """Return the tokens of the jobs of an array; none while the folder cannot be read."""
         try:
             found = folder.states()
         except OSError as error:
@@ -190,12 +210,11 @@ class Executor(ReportingExecutor):
         threading.Thread(target=work, daemon=True).start()
         return future
 
-    def _will_not_run(self, place: Place) -> bool:
+    def _will_not_run(self, place: Place, said: Status) -> bool:
         """Return whether a task will never run, or still waits although Snakemake starts nothing any more."""
-        status = self.statuses.get(place.task, UNKNOWN)
         # with several partitions, Slurm gives the reason of an arbitrary one
-        hopeless = status.hopeless and "," not in (place.request.queue or "")
-        return status.alive and (hopeless or (self._is_ending() and status.waiting))
+        hopeless = said.hopeless and "," not in (place.request.queue or "")
+        return hopeless or (self._is_ending() and said.waiting)
 
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
         """Cancel the tasks of an array that will not run, and report them as one failure."""
@@ -218,18 +237,6 @@ class Executor(ReportingExecutor):
             place = infos[0].aux["place"]
             self.drops.append(Drop("is not submitted, because it would never run", place.name, place.request))
 
-    def _is_gone(self, place: Place, said: Status | None) -> bool:
-        """Return whether a task has not been listed as alive for so long that its token must be visible."""
-        if said is not None and said.alive:
-            place.gone_since = place.ended = None
-            # a revoked task is cancelled by this run
-            place.was_cancelled = said.cancelled and place.revoked_since is None
-            return False
-        place.ended = said or place.ended
-        if place.gone_since is None:
-            place.gone_since = time.monotonic()
-        return bool(time.monotonic() - place.gone_since >= self.settings.lost_seconds)
-
     def _judge(self, array: str, infos: list[SubmittedJobInfo], listed: bool) -> list[SubmittedJobInfo]:
         """Report jobs without an exit status whose tasks have ended; return the others.
 
@@ -238,7 +245,7 @@ class Executor(ReportingExecutor):
         """
         known: dict[int, Status] | None = {}
         kept, now = list[SubmittedJobInfo](), time.monotonic()
-        if any(info.aux["place"].ended is None for info in infos):
+        if any(info.aux["place"].state.status is None for info in infos):
             try:
                 known = self.client.known(array, listed)
                 self.unanswered.pop(array, None)
@@ -247,55 +254,59 @@ class Executor(ReportingExecutor):
                 # it is as safe to give up what cannot be asked for, but it ends what may be running
                 if now - since < self.settings.patience_seconds:
                     self._say_no_answer(array, error)
-                    kept = [info for info in infos if info.aux["place"].ended is None]
-                    infos = [info for info in infos if info.aux["place"].ended is not None]
-        ended, doubtful = list[tuple[SubmittedJobInfo, Status | None]](), list[Place]()
+                    kept = [info for info in infos if info.aux["place"].state.status is None]
+                    infos = [info for info in infos if info.aux["place"].state.status is not None]
+        lost, doubtful = list[tuple[SubmittedJobInfo, TaskState]](), list[Place]()
         for info in infos:
             place: Place = info.aux["place"]
-            status = place.ended or (known or {}).get(place.task[1])
-            if status is None and not place.has_begun:
-                # that of all tasks of the array that never started, if it has ended
-                rest = self.statuses.get((array, REST)) or (known or {}).get(REST)
-                status = rest if rest is not None and not rest.alive else None
+            status = self._ending(place, known or {})
             if known is None or (status is not None and status.alive):
-                # ask again after a while
-                place.gone_since = now
+                place.state = place.state.found_alive(now)
                 self._explain(
                     f"{self.scheduler.query(self.client.user)[0]} does not list tasks of the"
                     f" {self.scheduler.name} array {array}, but {' '.join(self.scheduler.inquiry(array))}"
                     " shows them: waiting for them"
                 )
                 kept.append(info)
-            elif status is not None and place.ended is None and place.has_begun:
-                # it may have ended just now, and the new name of its token not be visible yet
-                place.ended, place.gone_since = status, now
-                kept.append(info)
-            elif status is not None and not self._may_go_on(place, status):
-                ended.append((info, status if place.revoked_since is None else not_by_us(status)))
-            elif place.revoked_since is None:
-                place.revoked_since = now
-                # nobody else removes what waits; without the folder, it is unknown whether it did
-                waited = place.folder.path not in self.unreadable and not place.has_begun
-                place.was_cancelled |= self.scheduler.leaves_if_removed and waited
+                continue
+            # nobody else removes what waits; without the folder, it is unknown whether it did
+            removable = self.scheduler.leaves_if_removed and place.folder.path not in self.unreadable
+            state = place.state.judged(status, now, self.notice_seconds, place.has_begun, removable)
+            if state.word == LOST:
+                lost.append((info, state))
+                continue
+            if state.word == REVOKED and place.state.word != REVOKED:
                 doubtful.append(place)
-                kept.append(info)
-            elif now - place.revoked_since < self.notice_seconds:
-                kept.append(info)
-            else:
-                ended.append((info, status))
+            place.state = state
+            kept.append(info)
         self._explain_doubts(array, doubtful)
         # Before they are cancelled, so that this is not taken for the end of a job. What has ended, too: the
         # scheduler may start it again.
-        unrevoked = self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
+        unrevoked = self._revoke([*doubtful, *(info.aux["place"] for info, _ in lost)])
         for place in doubtful:
             if id(place) in unrevoked:
-                place.revoked_since = None
-        kept += [info for info, _ in ended if id(info.aux["place"]) in unrevoked]
-        ended = [(info, status) for info, status in ended if id(info.aux["place"]) not in unrevoked]
+                place.state = place.state.not_revoked()
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
-        self._report_ended(ended)
+        ended = list[SubmittedJobInfo]()
+        for info, state in lost:
+            place = info.aux["place"]
+            if id(place) in unrevoked:
+                kept.append(info)
+            else:
+                place.state = state
+                ended.append(info)
+        self._report_lost(ended)
         return kept
+
+    def _ending(self, place: Place, known: Mapping[int, Status]) -> Status | None:
+        """Return how a task ended, or what another command shows of it; `None` if nothing is known."""
+        status = place.state.status or known.get(place.task[1])
+        if status is None and not place.has_begun():
+            # that of all tasks of the array that never started, if it has ended
+            rest = self.statuses.get((place.array, REST)) or known.get(REST)
+            status = rest if rest is not None and not rest.alive else None
+        return status
 
     @staticmethod
     def _revoke(places: Iterable[Place]) -> set[int]:
@@ -315,12 +326,6 @@ class Executor(ReportingExecutor):
                 pass
             left |= {id(place) for place in members if place.task[1] in tasks}
         return left
-
-    def _may_go_on(self, place: Place, status: Status) -> bool:
-        """Return whether processes of a task may be left that have not noticed that it is revoked."""
-        if status.word not in SURVIVED or not place.has_begun:
-            return False
-        return place.revoked_since is None or time.monotonic() - place.revoked_since < self.notice_seconds
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""

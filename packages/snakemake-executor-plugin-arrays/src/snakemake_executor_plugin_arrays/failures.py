@@ -12,6 +12,7 @@ from pathlib import Path
 
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.schedulers import Request, Status, Task
+from snakemake_executor_plugin_arrays.task_states import TaskState
 from snakemake_executor_plugin_arrays.tokens import WAITING, State
 
 # In the log of a job whose command was killed: by Snakemake, which started it, or by a shell in between.
@@ -24,7 +25,7 @@ FINAL = os.EX_CONFIG
 
 @dataclass
 class Place:
-    """Where a submitted job runs, its state, and since when it is no longer in the queue."""
+    """Where a submitted job runs, and its state."""
 
     folder: Folder
     line: int
@@ -33,24 +34,18 @@ class Place:
     name: str = ""
     request: Request = field(default_factory=Request)
     # what its token said when it was last seen
-    state: State = field(default_factory=lambda: State(WAITING))
-    gone_since: float | None = None
-    # when it was forbidden to go on, because the scheduler no longer knew it
-    revoked_since: float | None = None
-    # its status, when it was last listed as ended
-    ended: Status | None = None
-    # whether a person is deleting it, or has
-    was_cancelled: bool = False
+    token: State = field(default_factory=lambda: State(WAITING))
+    # what has become of its task
+    state: TaskState = field(default_factory=TaskState)
 
     @property
     def task(self) -> Task:
         """The task that runs the job."""
         return self.array, self.folder.task(self.line)
 
-    @property
     def has_begun(self) -> bool:
-        """Whether the task has ever run on a node."""
-        return os.path.exists(self.folder.task_log(self.line)) or self.state.node is not None
+        """Return whether the task has ever run on a node."""
+        return os.path.exists(self.folder.task_log(self.line)) or self.token.node is not None
 
     @property
     def logs(self) -> list[Path]:

@@ -45,15 +45,16 @@ class ReportingExecutor(SubmittingExecutor):
         if self.silence_reminders.due(array, time.monotonic()):
             self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
 
-    def _report_status(self, info: SubmittedJobInfo, place: Place, status: int) -> None:
-        if status == 0:
-            self.unreported -= 1
-            if not self.settings.keep_logs:
-                place.folder.remove_log(place.line)
-            self.causes.pop(info.job, None)
-            self.report_job_success(info)
-        else:
+    def _report_status(self, info: SubmittedJobInfo, place: Place) -> None:
+        """Report a job with an exit status."""
+        if status := place.token.status:
             self._report_failure(info, how_ended(status, place.folder.log(place.line)))
+            return
+        self.unreported -= 1
+        if not self.settings.keep_logs:
+            place.folder.remove_log(place.line)
+        self.causes.pop(info.job, None)
+        self.report_job_success(info)
 
     def _report_refused(self, array: str, infos: list[SubmittedJobInfo]) -> None:
         """Report jobs that would fail again: once for each array, although others may end later."""
@@ -64,19 +65,21 @@ class ReportingExecutor(SubmittingExecutor):
         self.refused.add(array)
         self.drops.append(Drop("is not submitted, because it would fail, too", place.name))
 
-    def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
+    def _report_lost(self, infos: list[SubmittedJobInfo]) -> None:
         """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""
         # who deletes a task of Grid Engine, which does not tell, usually deletes its array
-        deleted = {info.aux["place"].array for info, _ in ended if info.aux["place"].was_cancelled}
+        deleted = {info.aux["place"].array for info in infos if info.aux["place"].state.was_cancelled}
         removed = []
-        for info, status in ended:
+        for info in infos:
             place: Place = info.aux["place"]
+            status = place.state.status
             forgotten = status is None and place.array in self.removed | deleted
             forgotten = forgotten and self.scheduler.leaves_if_removed
             if forgotten or (status is not None and status.cancelled):
+                place.state = place.state.removed()
                 removed.append(info)
             else:
-                self._report_failure(info, how_lost(status, started=place.state.node is not None))
+                self._report_failure(info, how_lost(status, started=place.token.node is not None))
         if removed:
             place = removed[0].aux["place"]
             message = self._failure(removed[0], CANCELLED)
@@ -89,7 +92,7 @@ class ReportingExecutor(SubmittingExecutor):
         """Say why tasks are cancelled that may be running."""
         of_word = defaultdict[str, set[Task]](set)
         for place in doubtful:
-            of_word[place.ended.word if place.ended else ""].add(place.task)
+            of_word[place.state.status.word if place.state.status else ""].add(place.task)
         for word, tasks in sorted(of_word.items()):
             some = f"{len(tasks)} of the tasks of array {array}"
             known = f"lists {some} as {word}" if word else f"no longer knows {some}"
@@ -132,7 +135,7 @@ class ReportingExecutor(SubmittingExecutor):
 
     def _failure(self, info: SubmittedJobInfo, what: str) -> str:
         place: Place = info.aux["place"]
-        node = place.state.node
+        node = place.token.node
         # groups of jobs have no wildcards
         return (
             f"{job_name(info.job.name, getattr(info.job, 'wildcards_dict', {}))}: {self.scheduler.name} task"
