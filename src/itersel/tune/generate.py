@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from itersel.config.search import ListSettings
-from itersel.decode.output import text_of
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_translations
 from itersel.lists.files import FORMAT, header_attributes
@@ -88,7 +88,11 @@ def generate_lists(
             found = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)
             matches, length = found.matches(references)
-            texts = (text_of(found, row, words) for row in range(length.shape[0]))
+            # not `itersel.decode.output.text_of`: tuners would be run again after an edit of the decoder
+            texts = (
+                " ".join(words[i] for i in found.word[begin:end])
+                for begin, end in pairwise(found.word_offset)
+            )
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
             used += fresh.tolist()
