@@ -34,7 +34,7 @@ from snakemake_executor_plugin_arrays.task_states import (
     REVOKED,
     TaskState,
 )
-from snakemake_executor_plugin_arrays.tokens import STOPPED, State
+from snakemake_executor_plugin_arrays.tokens import ENDED, STOPPED, State
 from snakemake_executor_plugin_arrays.waiting import Drop
 
 # Tokens are our own files, so looking for them every second does not load the scheduler.
@@ -115,14 +115,19 @@ class Executor(ReportingExecutor):
             if path not in tokens:
                 tokens[path] = self._tokens(place.folder)
             place.token = tokens[path].get(place.line, place.token)
-            task = place.task
-            said = self.statuses.get(task) if fresh else None
-            place.state = self._observed(place, fresh, said, place.array in listed)
-            if place.state.word == FINISHED:
+            said: Status | None = None
+            if place.token.word in (ENDED, STOPPED):
+                place.state = self._without_scheduler(place)
+            elif fresh:
+                task = place.task
+                said = self.statuses.get(task)
+                place.state = self._with_answer(place, said, place.array in listed)
+            state = place.state
+            if state.word == FINISHED:
                 self._report_status(info, place)
-            elif place.state.word in REPORTED:
-                reported[place.state.word].append(info)
-            elif fresh and place.state.is_missing_for(self.settings.lost_seconds, time.monotonic()):
+            elif state.word in REPORTED:
+                reported[state.word].append(info)
+            elif fresh and state.is_missing_for(self.settings.lost_seconds, time.monotonic()):
                 missing.append(info)
             else:
                 if said is not None and said.alive:
@@ -148,17 +153,15 @@ class Executor(ReportingExecutor):
             self._report_waiting(unfinished)
             self._retry_backlog()
 
-    def _observed(
-        self, place: Place, fresh: bool, said: Status | None, is_known_completely: bool
-    ) -> TaskState:
-        """Return the new state of a task, from the token of its job and what a fresh answer says of it."""
-        exit_status = place.token.status
-        if exit_status is not None:
-            return place.state.refused() if exit_status == FINAL else place.state.finished()
+    @staticmethod
+    def _without_scheduler(place: Place) -> TaskState:
+        """Return the new state of a task whose job has ended or stopped according to its token."""
         if place.token.word == STOPPED:
             return place.state.stopped()
-        if not fresh:
-            return place.state
+        return place.state.refused() if place.token.status == FINAL else place.state.finished()
+
+    def _with_answer(self, place: Place, said: Status | None, is_known_completely: bool) -> TaskState:
+        """Return the new state of a task, from what a new answer of the scheduler says of it."""
         if said is None or not said.alive:
             return place.state.unlisted(said, time.monotonic())
         state = place.state.listed(said)

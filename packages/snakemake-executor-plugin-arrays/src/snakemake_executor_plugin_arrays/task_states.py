@@ -71,8 +71,8 @@ class TaskState:
 
     def unlisted(self, status: Status | None, now: float) -> TaskState:
         """Return the state of a task that is not listed, or with the status with which it ended."""
-        self._check(*OPEN, to=VANISHED)
-        if self.missing_since is None:
+        if self.missing_since is None or self.word in REPORTED:
+            self._check(*OPEN, to=VANISHED)
             return self._missing(status, now)
         return self if status in (None, self.status) else self._missing(status, self.missing_since)
 
