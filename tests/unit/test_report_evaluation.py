@@ -10,7 +10,6 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
-from itersel.evaluate.significance import compare
 from itersel.report.comparison import Translations, compare_systems
 from itersel.report.table import text_table, tsv_table
 from itersel.storage.files import read_lines, write_lines
@@ -61,7 +60,7 @@ def test_text():
     assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
     assert good.count("(2)") == 3
     assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
-    without = compare([Translations("test", [make_system("a")], [GOOD], [RAW])])
+    without = compare_systems([Translations("test", [make_system("a")], [GOOD], [RAW])])
     assert not any("TER" in line for line in text_table(without))
 
 
