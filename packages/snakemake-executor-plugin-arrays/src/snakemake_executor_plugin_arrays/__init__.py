@@ -37,6 +37,9 @@ join_options(sys.argv, ("--arrays-extra",))
 shorten_errors()
 # also that of a rule with `run:`, which Snakemake starts in a process of its own
 guard()
+# not if another program of a task imports this package
+if SHELL_VARIABLE in os.environ and "snakemake.dag" in sys.modules:
+    clocks.install()
 
 common_settings = CommonSettings(
     non_local_exec=True,
@@ -138,8 +141,3 @@ class ExecutorSettings(ExecutorSettingsBase):
     keep_logs: bool = _setting(
         False, "Keep the logs of successful jobs, too. Logs are in .snakemake/arrays in the working folder."
     )
-
-
-# Here, too, for rules with `run:`; last, because it imports Snakemake, which looks for the above.
-if SHELL_VARIABLE in os.environ:
-    clocks.install()

@@ -20,9 +20,7 @@ from snakemake_executor_plugin_arrays.attempt import TOKEN_VARIABLE
 
 def install() -> None:
     """Make Snakemake correct the times of outputs instead of failing."""
-    # Not at the top, because Snakemake imports this package. Its modules import each other, so first the one
-    # with which it begins itself.
-    import snakemake.cli  # noqa: F401
+    # not at the top, because Snakemake imports this package before it is complete itself
     from snakemake.dag import DAG
 
     DAG.check_output_mtime = correct_times

@@ -2,9 +2,10 @@
 
 from snakemake.cli import main
 
-from snakemake_executor_plugin_arrays import quoting
+from snakemake_executor_plugin_arrays import clocks, quoting
 
 quoting.install()
+clocks.install()
 
 if __name__ == "__main__":
     main()

@@ -24,7 +24,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
-from snakemake_executor_plugin_arrays import quoting
+from snakemake_executor_plugin_arrays import clocks, quoting
 from snakemake_executor_plugin_arrays.arrays import PAUSE
 from snakemake_executor_plugin_arrays.attempt import STATUS, Attempt, ReplacedError
 
@@ -138,6 +138,7 @@ def run(folder: Path, first: int, words: list[str]) -> None:
     Executor.attempt, Executor.lines = attempt, lines
     ExecutorPluginRegistry().register_plugin(PLUGIN, sys.modules[__name__])
     quoting.install()
+    clocks.install()
     main([*words, "--executor", PLUGIN, "--keep-going"])
 
 
