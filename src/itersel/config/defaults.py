@@ -51,16 +51,20 @@ def forms_of(
     """
     learner = _default_learner() if learner is None else learner
     is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
+
     if tune_on is None:
         tune_on = "dev" if is_tuned or is_sgd else "train"
     on_train = tune_on == "train"
+
     if mixing is None and is_tuned:
         mixing = "none"  # there is one weight vector
     elif mixing is None:
         mixing = ALGORITHMS.get(str(algorithm), "selection" if on_train else "mean-of-epochs")
+
     is_mixed = on_train and not (is_tuned or is_sgd or mixing == "none")
     tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
     tuner = "kbest-mira" if on_train and not is_tuned else "none"
+
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
     return FormNames(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
 
@@ -83,15 +87,19 @@ def _filled(settings: Any) -> Any:
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
         return settings
+
     algorithm, tune_on = (_text(settings.get(name)) for name in ("algorithm", "tune_on"))
     learner, mixing = (_text(_form(settings, name)) for name in SECTIONS)
     forms = forms_of(algorithm, tune_on, learner, mixing)
+
     sections = (*SECTIONS, "tasks")
     named = {**settings, **{name: _named(settings, name, getattr(forms, name)) for name in sections}}
     named.setdefault("tune_on", forms.tune_on)
+
     held_out = settings.get("held_out", {})
     if isinstance(held_out, Mapping):
         named["held_out"] = {**held_out, "tuner": _named(held_out, "tuner", forms.tuner)}
+
     return _with_values(Experiment, named, forms.conditions)
 
 
@@ -201,15 +209,19 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
     )
+
     if tasks.language_model_folds is None:
         has_model = config.language_model.arpa is not None or has_lists(config)
         is_own = experiment.tune_on == "train" and not has_model
         tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
+
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
+
     k_best = None
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
+
     return replace(
         experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, held_out=held_out
     )

@@ -61,6 +61,7 @@ def check_files_exist(config: Config) -> list[str]:
     named += [("data.monolingual", path) for path in data.monolingual]
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
+
     text: list[tuple[str, str]] = []
     for split in given_splits(config):
         texts = texts_of(config, split)
@@ -70,11 +71,13 @@ def check_files_exist(config: Config) -> list[str]:
                 named += [(key, path) for path in corpus.files]
                 sides = (corpus.source, corpus.target, corpus.further, corpus.file)
                 text += [(key, path) for side in sides for path in side]
+
         for one in texts.values():
             key = f"data.{split}"
             text += [(key, path) for path in one.lists]
             named += [(key + LISTS, path) for path in one.lists]
             named.append((key, one.quality))
+
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
     return _used_twice(text)
 
@@ -86,6 +89,7 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     for key, path in text:
         other = keys.get(os.path.realpath(path))
         keys[os.path.realpath(path)] = key
+
         if other == key:
             raise InputError(f"is named twice in {key}; name each text once", path)
         if other is not None:
@@ -93,6 +97,7 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
             if any(name.startswith("data.train") for name in (other, key)):
                 raise InputError(f"{what}; use each text once", path)
             warnings.append(f"{path} {what}: scores on the two are not independent")
+
     return warnings
 
 
@@ -176,6 +181,7 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
     languages = data.source_language, data.target_language
     dropped: Counter[str] | None = Counter() if data.drop_invalid_pairs else None
     reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE, dropped)
+
     for block in corpus_blocks(corpora(config, split, ""), reading):
         suspicions.add(split, block)
         plain = block._replace(
@@ -183,10 +189,12 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
             target=_plain(block.target),
             further=[tuple(_plain(lines)) for lines in block.further] if block.further else None,
         )
+
         if split != "train":
             shared.add(split, plain)
             yield from block.source
             continue
+
         found = shared.find(plain)
         is_kept = (not (other and data.drop_overlap) for other in found)
         yield from compress(block.source, is_kept)

@@ -164,6 +164,7 @@ def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
         raise plugin.error(f"must be a dataclass derived from {base.__module__}.{base.__name__}")
     if getattr(kind, method) is getattr(base, method):
         raise plugin.error(f"lacks the method {method}")
+
     types = get_type_hints(kind)
     for item in fields(kind):
         needed = NEEDED_BOUNDS.get(types[item.name])
@@ -172,6 +173,7 @@ def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
                 f"has a key that no config can have, '{item.name}': declare it with option() as float, int "
                 "(with a minimum), str (with choices) or bool, and do not call it 'name'"
             )
+
     return kind
 
 

@@ -86,6 +86,7 @@ def option(
         "any_case": any_case or None,
         "place": place or None,
     }
+
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})
 
@@ -162,6 +163,7 @@ def check_section(values: Any) -> None:
         kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "forms" in bounds and not is_dataclass(value):
             raise InputError(f"{item.name} is {value!r}; it must be an object such as itersel.AdaGrad()")
+
         if "choices" in bounds:
             is_several = typing.get_origin(kind) is tuple
             if is_several and not isinstance(value, tuple):

@@ -93,12 +93,15 @@ def _reject_key(
     if name in vars(kind)["__dataclass_fields__"]:
         # a key of the class that this one is derived from
         raise wrong(full, f"does not apply: {vars(kind)['no_key_because']}; remove it")
+
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")
+
     if siblings is not None and (having := _having(name, siblings)):
         of = next(one for one, form in siblings.items() if form is kind)
         raise wrong(full, f"does not apply to {key.rpartition('.')[2]} {of}, only to {', '.join(having)}")
+
     listed = ", ".join(known) or "none"
     raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
 
@@ -123,15 +126,18 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
 def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
     if "forms" in item.metadata:
         return _read_form(item, value, key)
+
     kind, optional = split_optional(kind)
     if value is None and optional:
         return None
+
     if is_dataclass(kind):
         return read_section(kind, value, key)
     if typing.get_origin(kind) is dict:
         return _read_named(item, typing.get_args(kind)[1], value, key)
     if typing.get_origin(kind) is tuple:
         return _read_list(item, typing.get_args(kind)[0], value, key)
+
     if isinstance(value, list | tuple) and "no_list" in item.metadata:
         raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
@@ -164,9 +170,11 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
     if not isinstance(value, list | tuple):
         wanted = "text or a list of text" if is_alone else "a list"
         raise wrong(key, f"must be {wanted}, not {show(value)}")
+
     if is_dataclass(kind):
         read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
         return tuple(attempt_all(read))
+
     entries = tuple(_read_scalar(item, str, entry, key) for entry in value)
     if "choices" in item.metadata:
         check_unique(key, entries)
@@ -192,12 +200,14 @@ def _clean_path(path: str) -> str:
 def _check_type(kind: type, value: Any, key: str) -> Any:
     if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
         reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
+
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
         if isinstance(value, str) and NO_TEXT.search(value):
             raise wrong(key, f"is {show(value)}, must be text without control characters")
         return value
+
     advice = quotes(value) if kind is str else ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
@@ -222,6 +232,7 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         plain = value.lower().replace("_", "-")
         form = f"text of the form {bounds['pattern']}"
         reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
+
     for bound, (word, is_out) in BOUNDS.items():
         if bound in bounds and is_out(value, bounds[bound]):
             reject(key, value, f"{word} {bounds[bound]}")

@@ -98,6 +98,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
             found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
             continue
+
         # the parts of a side, or references
         parts = len(text.target) if isinstance(text, TrainingText) else 1
         corpus = Corpus(
@@ -112,6 +113,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             alignment=text.alignment if isinstance(text, TrainingText) else (),
         )
         found.append(corpus)
+
     return found
 
 

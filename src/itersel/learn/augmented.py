@@ -52,6 +52,7 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
     bleu = target.score(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MOST_EDGES)
+
     results = []
     for direction in directions:
         objective = AugmentedObjective(
@@ -66,6 +67,7 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
         )
         kept = keep_edges(found, through, max(floor, _threshold(direction, target, forest.best, bleu)))
         results.append(_search(forest, kept, ngrams, objective))
+
     return results
 
 
@@ -120,9 +122,11 @@ def _search(
         objective,
         BEAM,
     )
+
     items = kept.edge_offset.shape[0] - 1
     partials = make_partials(items, BEAM, ngrams.available.shape[0])
     search_augmented(problem, partials)
+
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
     return unfold(found, rules, table, trees, best)

@@ -100,13 +100,16 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
         return
+
     weights, memory, steps = state
     if memory is None:
         memory = Memory(*np.zeros((2, weights.key.shape[0])))
+
     own = weight_arrays(weights).items()
     state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
     arrays = {**weight_arrays(training.weights), **state_arrays}
     arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
+
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
     write_arrays(path, both, arrays, {**attributes, "steps": steps})
 
@@ -118,9 +121,11 @@ def read_start(path: FilePath, epoch: int) -> Start:
     """
     if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))
+
     arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
+
     steps, before = attributes.get("steps"), attributes.get("epoch")
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
@@ -132,4 +137,5 @@ def read_start(path: FilePath, epoch: int) -> Start:
             f"{before + 1}, or start from mixed weights or from text ('itersel weights')",
             path,
         )
+
     return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -112,6 +112,7 @@ def write_table(
     has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
     is_grouped = table.reference_length.shape[0] > 0 and not has_one_each
     none = np.zeros(0, np.int64)
+
     arrays: dict[str, NDArray[Any]] = {
         "sentence_offset": table.offset,
         "reference_length": table.reference_length.astype(np.int32),
@@ -130,6 +131,7 @@ def write_table(
         "feature_name": sparse.name.data,
         "feature_name_offset": sparse.name.offset,
     }
+
     attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -157,6 +159,7 @@ def read_table(path: FilePath, features: str = "all", has_text: bool = False) ->
         names += SPARSE_ARRAYS
     if has_text:
         names += TEXT_ARRAYS
+
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
     if features == "all":
@@ -165,6 +168,7 @@ def read_table(path: FilePath, features: str = "all", has_text: bool = False) ->
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be translated with", path)
         table = table._replace(text=StringTable(arrays["text"], arrays["text_offset"]))
+
     return table
 
 
@@ -201,6 +205,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     """Return lists without sparse features and text, and check what the format does not declare."""
     dense_names = _header(path, attributes).dense_names
     offset, length = arrays["sentence_offset"], arrays["length"]
+
     if (np.diff(offset) == 0).any():
         raise damaged_file(path, "a sentence has no translations")
     if len(set(dense_names)) != arrays["dense"].shape[1] or len(dense_names) != arrays["dense"].shape[1]:
@@ -208,11 +213,13 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
     if (arrays["matches"] > ngrams).any():
         raise damaged_file(path, "more matches than n-grams")
+
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
     sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
         reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
         closest = count_closest(reference_length, reference_offset, length, offset)
+
     return ListTable(
         offset,
         arrays["dense"],

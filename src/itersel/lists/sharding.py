@@ -65,8 +65,10 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
     parser, sentence, paths = LineParser(), array("i"), find_lists(lists)
     if not paths:
         raise InputError("is a folder without files; n-best lists were expected", lists[0])
+
     for path, number, line in _translations(paths, "read"):
         sentence.append(parser.parse(line, path, number).sentence)
+
     names = list(parser.numbers)
     if dense and set(names).isdisjoint(dense):
         raise InputError(f"has none of the dense features, such as '{dense[0]}'", paths[0])
@@ -77,6 +79,7 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
             f"{MAX_DENSE} with the key 'dense' (in a config: data.dense)",
             paths[0],
         )
+
     of_translations = np.array(sentence, np.int32)
     return Summary(check_present(np.unique(of_translations), sentences, paths[0]), of_translations, found)
 
@@ -100,10 +103,13 @@ def shard_lists(
     texts = [read_lines(path) for path in references]
     if references:
         check_line_counts(*zip(references, texts, strict=True))
+
     found = summarise(lists, len(texts[0]) if texts else None, dense)
     numbers = None if quality is None else checked_quality(quality, found.sentence.shape[0])
+
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
+
     with declared_folder(output) as folder:
         folder.write(DENSE_NAMES, found.dense)
         for shard, sentences in enumerate(parts):
@@ -112,6 +118,7 @@ def shard_lists(
             folder.write(f"{shard}.ids", map(str, ids))
             for column, text in zip(reference_columns(len(texts)), texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
+
         _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
 
 
@@ -131,9 +138,11 @@ def _distribute(
         if numbers is not None:
             waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
         size += len(line)
+
         if size > WAITING:
             _append(folder, waiting)
             size = 0
+
     _append(folder, waiting)
 
 

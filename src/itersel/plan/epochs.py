@@ -49,6 +49,7 @@ class Epochs:
         assert isinstance(learner, Online)
         k_best = filled_in(experiment.k_best)
         seed, measure_loss = filled_in(experiment.seed), experiment.mixing.needs_loss
+
         if has_lists(self.config):
             return as_json(
                 ListTrainSettings(
@@ -59,6 +60,7 @@ class Epochs:
                     measure_loss=measure_loss,
                 )
             )
+
         return as_json(
             TrainSettings(
                 features=experiment.features,
@@ -158,12 +160,14 @@ class Epoch:
         self.weights = f"{self.folder}/weights.h5"
         # whether training stops after this epoch
         self.decision = f"{self.folder}/patience.json"
+
         learner = self.experiment.learner
         self.is_batch = isinstance(learner, Batch)
         # what tunes its weights on lists, if anything, and in which iteration for the last time
         self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
         self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
+
         # what `itersel step mix` makes, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 

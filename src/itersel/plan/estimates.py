@@ -46,19 +46,23 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     translated = [*held_out, "dev"] if any(map(held_out_tuner, experiments)) else held_out
     if not {"train", *translated, *tuned} <= sizes.keys():
         return None
+
     seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
     per_word = rules_per_word(sizes["train"].total())
     rules = {split: per_word * size.words for split, size in sizes.items()}
+
     # grammars: for each way to split a tuning corpus, once, and for each text that is translated
     cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
     shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
     shards += [(split, config.decoder.jobs, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
+
     total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
         jobs, total = jobs + count, total + time
+
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / files for split, files, share in shards)
     text = TextSizes(words, words, grammars)

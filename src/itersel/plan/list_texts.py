@@ -108,13 +108,16 @@ def describe_lists(config: Config) -> Iterator[str]:
         if references:
             check_line_counts(*references.items())
         sentences = next((len(lines) for lines in references.values()), None)
+
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
             checked_quality(text.quality, translations)
+
         sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)

@@ -70,6 +70,7 @@ class Lists:
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
         pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
+
         if not self._epochs.epoch(name, 1).reads_forests:
             return as_json(
                 ListSettings(
@@ -80,6 +81,7 @@ class Lists:
                     k_best=filled_in(experiment.k_best),
                 )
             )
+
         return as_json(
             ForestSettings(
                 # the sum of sparse features: forests include it with features: all, lists with a setting of
@@ -125,6 +127,7 @@ class Lists:
         epoch = self._epochs.of(wildcards)
         # there are no such jobs without a tuner
         assert epoch.tuner is not None
+
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,

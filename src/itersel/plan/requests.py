@@ -112,18 +112,22 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of the texts from those of their files; downloads to come count as large corpora."""
     if has_lists(config):
         return _list_sizes(config)
+
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
         train = min(train, config.data.max_train * WORDS_PER_PAIR)
+
     model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
     if config.language_model.arpa is not None:
         model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+
     most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
         split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
         for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
     }
+
     pieces = [words / config.decoder.jobs for words in held_out.values()]
     for one in with_independent_tasks(config).experiments.values():
         if one.tune_on != "train":
@@ -132,6 +136,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
             pieces.append(DOWNLOAD_SHARD_WORDS)
         else:
             pieces.append(train / files_of(one.tasks))
+
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
         train,
@@ -184,11 +189,14 @@ def _list_sizes(config: Config) -> TextSizes:
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
         for split in ["train", "dev", "devtest", *tested]
     }
+
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
+
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
     compared = sum(translations[split] for split in test_sets(config).values()) / _guessed_list_size(config)
+
     return TextSizes(
         0.0,
         0.0,

@@ -37,6 +37,7 @@ class Tables:
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
         self._epochs = epochs
+
         # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set
@@ -44,6 +45,7 @@ class Tables:
             name: dict(zip(texts.test_sets, files, strict=True))
             for name, files in (config.evaluation.outputs or {}).items()
         }
+
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
         for name, one in config.experiments.items():
@@ -52,12 +54,14 @@ class Tables:
                 self.independent.setdefault(whole, {})[one.tasks.label] = name
             else:
                 self.compared.append(name)
+
         tasks = [one.tasks for one in config.experiments.values()]
         independent = [one for one in tasks if isinstance(one, IndependentTask)]
         labels = (label for one in independent or tasks for label in labels_of(one))
         # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
+
         # splits with grammars, and the folders of shards in which their rules are counted
         self.counted = self._counted_folders()
 
@@ -73,11 +77,13 @@ class Tables:
         """Return `counted`: the fewest shards of a split, as its grammars do not depend on how it is cut."""
         if splits.has_lists(self._config):
             return {}
+
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
             key=lambda one: (one.tune_on, -files_of(one.tasks), -filled_in(one.seed)),
         )
+
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: jobs for split in self._texts.held_out if split != "dev"}
         if any(held_out_tuner(one) for one in self._config.experiments.values()):
@@ -136,6 +142,7 @@ class Tables:
         name, repeat = split_repeat(wildcards.experiment)
         # how its jobs are cut changes no result
         tasks = replace(as_config_has(experiment.tasks), shards_per_job=1)
+
         return as_json(
             ChooseSettings(
                 tokenize=self._config.evaluation.tokenize,
@@ -154,6 +161,7 @@ class Tables:
         experiment = self._config.experiments[wildcards.experiment]
         # there are no such jobs without it
         assert experiment.patience is not None
+
         return as_json(
             PatienceSettings(
                 tokenize=self._config.evaluation.tokenize,

@@ -38,11 +38,13 @@ class Texts:
         # all but train; those with files in the config (others come from the Help, or are cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
+
         self._is_help = splits.is_help(config)
         # what train and the splits that are not given are prepared from: train, or the Help, split by hash
         self.first = HASH if self._is_help else "train"
         # prepared text for the language model alone, if the config names some
         self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
+
         # downloaded corpora, by the names of their folders
         self.downloads = {
             text_name(split, name): text
@@ -160,6 +162,7 @@ class Texts:
         data, split = self._config.data, getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
         output = shell_options(output=f"{self._files.results}/corpus")
+
         if split != self.first:
             prepare = shell_options(
                 split=split,
@@ -169,6 +172,7 @@ class Texts:
                 drop_invalid=data.drop_invalid_pairs,
             )
             return f"{prepare} {corpora} {output}"
+
         cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
         prepare = shell_options(
             split=split,
@@ -190,6 +194,7 @@ class Texts:
             protect=list(data.protected),
             split_compounds=data.compound_splitting,
         )
+
         monolingual = shell_options(monolingual=list(data.monolingual))
         # last, because what follows describes these sets
         sets = [f"{shell_options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
@@ -215,6 +220,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
         has_tables = any(format_of(path) in TABLES for path in corpus.file)
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
         fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
+
         words.append(
             shell_options(
                 corpus=corpus.name or None,
@@ -227,6 +233,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
                 alignment=list(corpus.alignment),
             )
         )
+
     return " ".join(words)
 
 

@@ -78,9 +78,11 @@ def generate_lists(
     """
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
+
     # the shard's sparse features in order of first occurrence, and the position of each
     used: list[int] = []
     place = np.full(shard.feature_key.shape[0], -1, np.int32)
+
     with write_shard_rows(
         path, FORMAT, "k-best-lists", shard, decoder.dense_names, settings, iteration, number
     ) as writer:
@@ -93,9 +95,11 @@ def generate_lists(
                 " ".join(words[i] for i in found.word[begin:end])
                 for begin, end in pairwise(found.word_offset)
             )
+
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
             used += fresh.tolist()
+
             writer.append(
                 {
                     "sentence_offset": np.array([found.score.shape[0]]),
@@ -116,6 +120,7 @@ def generate_lists(
                     "feature_offset": found.feature_offset[1:],
                 }
             )
+
         rows = np.array(used, np.int64)
         names = shard.feature_name.take(rows)
         writer.append(

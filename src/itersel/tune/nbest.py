@@ -105,14 +105,17 @@ def tune_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
         raise InputError(f"n-best lists are tuned with one of {known}")
+
     metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     table = read.table
+
     begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
     found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
+
     # quality is the opposite of TER
     sign = sign_of(metric) if metric else 1
     return TunedLists(
@@ -144,19 +147,23 @@ def metric_quality(table: ListTable, references: Sequence[References], name: str
     In the reference translations of the text, None stands where a sentence has fewer.
     """
     [metric] = make_metrics(references, names=[name])
+
     # translations that differ only in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
     pairs = zip(table.sentence.tolist(), table.text.to_list(), strict=True)
     number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+
     texts = [text for _, text in numbers]
     sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
     offset, quality = offsets_of(sizes), np.empty(len(texts))
+
     for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
         quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
+
     return quality[number]
 
 

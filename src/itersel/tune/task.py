@@ -117,6 +117,7 @@ class Task(NamedTuple):
                 raise InputError(
                     f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
                 )
+
         return [direction for direction in directions if direction.any()]
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
