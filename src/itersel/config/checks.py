@@ -89,7 +89,7 @@ def _check_experiment(config: Config, name: str) -> None:
 
 
 def _check_mixing(experiment: Experiment, key: str) -> None:
-    """Reject mixings that the learner does not need, or the algorithm does not have."""
+    """Reject a mixing that does not fit the learner or the algorithm."""
     mixing, algorithm = name_in(MIXINGS, experiment.mixing), experiment.algorithm
 
     if isinstance(experiment.learner, Batch):
@@ -202,7 +202,7 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     for template in config.grammar.templates:
         if plugin := TEMPLATES.plugin(template):
-            _ = plugin.value  # can be imported
+            _ = plugin.value  # fails if it cannot be imported
     if experiment.features == "all" and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates and experiment.features == "dense":
@@ -271,7 +271,7 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
 
 
 def _check_directions(config: Config, directions: Sequence[str], key: str, epochs: int) -> None:
-    """Reject directions that are no dense features, and those that add nothing."""
+    """Reject directions that are not dense features, or that add nothing."""
     allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
     if not directions:
         raise wrong(key, "is empty; name at least one")

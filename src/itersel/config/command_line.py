@@ -48,7 +48,7 @@ def shell_options(**values: object) -> str:
 
 
 def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
-    """Return a section with the values of the options that were stated; others are those of `base`."""
+    """Return a section with the values of the options that were stated, and the other values of `base`."""
     names = (item.name for item in fields(kind))  # type: ignore[arg-type]
     stated = {name: getattr(options, name) for name in names if hasattr(options, name)}
     return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]

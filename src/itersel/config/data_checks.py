@@ -15,12 +15,12 @@ from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
 from itersel.storage.files import suffixes
 
-# The forms of a text: parallel files, or just one of the others.
+# The forms of a text: parallel files, or exactly one of the others.
 PARALLEL = ("source", "target")
 FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
-# With `kind: lists`, keys that have an effect: of sections, of which all others have none, and of texts.
+# With `kind: lists`, the only keys of these sections that have an effect, and the keys of texts.
 USED = {
     "data": (
         *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
@@ -252,7 +252,7 @@ def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
 
 
 def _check_unused(config: Config) -> None:
-    """Reject settings of what lists replace."""
+    """Reject settings of steps that lists replace."""
     for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
         for name in changed(getattr(config, section)):
             if name not in USED.get(section, ()):

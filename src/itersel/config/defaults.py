@@ -5,7 +5,8 @@ whose default depends on the tuning corpus. The reader then finds them as if the
 one changes nothing, and a section that is written in part keeps the other defaults. After reading, `resolved`
 fills in what is still null.
 
-Devtest chose the defaults of each tuning corpus, in experiments with earlier versions (docs/experiments.md).
+The defaults for each tuning corpus were chosen on devtest, in experiments with earlier versions
+(docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ MOST_FOLDS = 10
 
 
 class FormNames(NamedTuple):
-    """The forms of the sections of an experiment, by name; the tuner is that of held_out."""
+    """The forms of the sections of an experiment, by name; `tuner` is the form of held_out.tuner."""
 
     tune_on: str
     learner: str
     mixing: str
     tasks: str
     tuner: str
-    conditions: frozenset[str]  # those that hold for defaults, see `option`
+    conditions: frozenset[str]  # the conditions that hold; see `option`
 
 
 def forms_of(
@@ -71,12 +72,12 @@ def forms_of(
 
 @functools.cache
 def _default_learner() -> str:
-    """Return the learner of a section that names none, here as for other readers of such a section."""
+    """Return the learner of a section that names none, as other readers of the section do."""
     return default_form(Experiment.__dataclass_fields__["learner"])
 
 
 def with_forms(content: Any) -> Any:
-    """Return an unread config, without grids, whose experiments state forms and what these imply."""
+    """Return an unread config, without grids, whose experiments state forms and the values they imply."""
     given = content.get("experiments") if isinstance(content, Mapping) else None
     if not isinstance(given, Mapping):
         return content
@@ -115,13 +116,13 @@ def _text(value: object) -> str | None:
 
 
 def _named(settings: Mapping[Any, Any], section: str, name: str) -> Any:
-    """Return a section with this name, unless it states one."""
+    """Return a section with this name, unless it states its own."""
     given = settings.get(section, {})
     return {"name": name, **given} if isinstance(given, Mapping) else given
 
 
 def _with_values(kind: Any, settings: Mapping[Any, Any], conditions: Collection[str]) -> dict[Any, Any]:
-    """Return a section that states the values whose default is another one under these conditions."""
+    """Return a section that states the values whose defaults differ under these conditions."""
     filled = dict(settings)
     for item in fields(kind):
         given = settings.get(item.name)
@@ -176,12 +177,12 @@ def default_forms(experiment: Experiment) -> FormNames:
 
 
 def tokenizer_for_text(config: Config) -> str:
-    """Return the tokenizer of BLEU of text: as stated, or that of the target language."""
+    """Return the tokenizer for BLEU of detokenised text: the stated one, or the target language's."""
     return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
 
 
 def first_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the first run of an experiment: as stated, or that of all experiments."""
+    """Return the seed of the first run of an experiment: the stated one, or the seed of all experiments."""
     return config.seed if experiment.seed is None else experiment.seed
 
 
@@ -192,9 +193,9 @@ def filled_in(value: T | None) -> T:
 
 
 def resolved(config: Config) -> Config:
-    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in.
+    """Return a config in which null always means "none": values taken from elsewhere are filled in.
 
-    Readers of such a config take what it says; `filled_in` tells type checkers what cannot be null.
+    Readers of such a config use its values as they are; `filled_in` tells type checkers what cannot be null.
     """
     return replace(
         config,
@@ -205,7 +206,7 @@ def resolved(config: Config) -> Config:
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, held_out = experiment.tasks, experiment.held_out
-    # not forests, nor whole lists of another decoder
+    # forests, and another decoder's whole lists, are not limited to k translations
     uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
     )

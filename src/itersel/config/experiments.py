@@ -1,4 +1,4 @@
-"""What stands for several experiments: repeats with different seeds, and independent tasks."""
+"""Experiments that expand into several: repeats with different seeds, and independent tasks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from itersel.storage.numbers import MAX_INTEGER
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions
 
-# The key that names a folder, and the end of those that may name one.
+# The key that names a folder, and the suffix of keys that may name one.
 FOLDER, LISTS = "data.folder", ".lists"
 LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
@@ -54,7 +54,7 @@ def help_files(config: Config) -> list[str]:
 def check_files_exist(config: Config) -> list[str]:
     """Reject files and folders that cannot be read, and text that is used twice.
 
-    Return a warning for each held-out text that is also that of another set, such as devtest as test.
+    Returns a warning for each text that two held-out sets share, such as devtest used as test.
     """
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
@@ -83,7 +83,7 @@ def check_files_exist(config: Config) -> list[str]:
 
 
 def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a warning for each text that two held-out sets share; whatever else is shared is an error."""
+    """Return a warning for each text that two held-out sets share; any other shared text is an error."""
     warnings = []
     keys: dict[str, str] = {}
     for key, path in text:
@@ -104,8 +104,8 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
 def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
-    Raises the first error of each split and of each monolingual text, or that of experiments with more shards
-    than sentences.
+    Raises the first error in each split and in each monolingual text, or else an error for experiments with
+    more shards than sentences.
     """
     splits = [
         split
@@ -163,7 +163,7 @@ def _check_monolingual(config: Config, path: str) -> None:
 def _measure(
     config: Config, split: str, sizes: dict[str, Size], shared: HeldOutPairs, suspicions: Suspicions
 ) -> None:
-    """Add the size of a split, and of those that are cut from it, as if these were its first sentences."""
+    """Add the size of a split, and of the splits cut from it, as if they were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
@@ -172,7 +172,7 @@ def _measure(
     if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
-    # the rest, too, is read
+    # reading the rest checks it
     deque(lengths, maxlen=0)
 
 
@@ -201,12 +201,12 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
 
 
 def _plain(lines: Iterable[str]) -> list[str]:
-    """Return text without what preparation makes equal at little cost; it is not tokenised."""
+    """Return text after the fast steps of preparation: lowercased, with single spaces, but not tokenised."""
     return [" ".join(line.lower().split()) for line in lines]
 
 
 def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
-    """Reject outputs of other systems that are not of a test set, if the size of that is known."""
+    """Reject outputs of other systems that do not have the size of their test set, if that is known."""
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
             lines, size = sum(map(len, line_blocks(path))), sizes.get(split)

@@ -1,4 +1,4 @@
-"""Grids: an experiment with lists in place of single values stands for one per combination."""
+"""Grids: an experiment with lists of values expands to one experiment per combination."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_COMBINATIONS = 1000
 def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     """Turn each grid of an unread config into one experiment for each combination of its values.
 
-    A grid is an experiment with lists in place of single values. Also returns the name of its grid for each
+    A grid is an experiment with lists instead of single values. Also returns the name of its grid for each
     experiment that comes from one.
     """
     given = content.get("experiments") if isinstance(content, Mapping) else None
@@ -56,7 +56,7 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
 def _lists(
     kinds: Sequence[Any], content: object, unnamed: Callable[[str], list[str]]
 ) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
-    """Yield the path of keys and the values of each list that is in place of a single value.
+    """Yield the path of keys and the values of each list that is used instead of a single value.
 
     `content` is a section of one of these kinds; `unnamed` returns the forms of one without a name.
     """

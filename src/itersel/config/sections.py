@@ -1,7 +1,7 @@
 """Sections, which are dataclasses, from mappings and as mappings.
 
-A config and the settings of a step are read and written here, whether they stand in YAML or JSON: same names,
-same bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
+A config and the settings of a step are read and written here, from YAML and JSON alike: same names, same
+bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
 `itersel.config.command_line`; `itersel.config.rendering` writes a config with comments.
 """
 
@@ -35,7 +35,7 @@ from itersel.errors import InputError, attempt_all, suggest
 from itersel.storage.numbers import MAX_INTEGER
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
+# File names and command arguments cannot contain NUL or half a surrogate pair, and should not contain others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 # The forms of a section that has several, by name.
@@ -43,7 +43,7 @@ Forms = Mapping[str, type]
 
 
 def plain(value: Any, forms: Forms | None = None) -> Any:
-    """Return a value as YAML and JSON have it; `forms` are those that a section can have."""
+    """Return a value as YAML and JSON represent it; `forms` are the forms that a section can have."""
     if is_dataclass(value):
         name = {} if forms is None else {"name": name_in(forms, value)}
         keys = {
@@ -65,7 +65,7 @@ def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[A
 
 
 def read_section(kind: Any, content: object, key: str = "", siblings: Forms | None = None) -> Any:
-    """Return a section of this kind from a mapping, such as a YAML or JSON file has.
+    """Return a section of this kind from a mapping, such as the content of a YAML or JSON file.
 
     Keys that the mapping lacks have their defaults. An InputError names the full key, which begins with
     `key`. `siblings` are the forms of a section that has several, such as the learner.
@@ -144,7 +144,7 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
 
 
 def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
-    """Read values by name; a corpus or test set alone may lack one, and has the empty name."""
+    """Read values by name. A single corpus or test set may lack one; its name is then empty."""
     names: Names = item.metadata["names"]
     values = _mapping(value, key, names.content, names.least)
     if names.keys_of_single:

@@ -55,7 +55,7 @@ def cut_sizes(config: Config) -> dict[str, int]:
 
 
 def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:
-    """Return the texts of a split by name of the corpus; only those of train have names."""
+    """Return the texts of a split by name of the corpus; only corpora of train have names."""
     kind, _, name = split.partition(".")
     if kind == "train":
         return dict(config.data.train)
@@ -72,7 +72,7 @@ def is_fetched(text: TrainingText | ReferencedText) -> bool:
 
 
 def texts_by_key(data: Data) -> dict[str, TrainingText | ReferencedText]:
-    """Return all texts by their keys in the config, with those that it lacks."""
+    """Return all texts by their keys in the config, including texts that it lacks."""
     texts: dict[str, TrainingText | ReferencedText] = {
         f"data.{text_name('train', name)}": corpus for name, corpus in data.train.items()
     }

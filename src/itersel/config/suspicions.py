@@ -1,4 +1,4 @@
-"""What is probably wrong with the text of a config, although it can be read."""
+"""Find text of a config that can be read, but is probably wrong."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES
 from itersel.lm.arpa import read_unigrams
 from itersel.lm.ngrams import UNKNOWN
 
-# Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
+# Number of lines of a side that are examined, and of each block of train whose words are collected.
 SAMPLE = 500
-# Words that only the header of a table consists of.
+# Words of which only the header of a table consists.
 _HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
 # Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
 _SCRIPTS = {
@@ -41,7 +41,7 @@ _STRIPPED = ".,;:!?\"'()[]“”„«»"
 
 @dataclass
 class _Found:
-    """What is known of the pairs of a split."""
+    """What is known about the pairs of a split."""
 
     scripts: list[str]  # alphabets of the two sides
     is_tokenized: bool

@@ -91,7 +91,7 @@ def largest_bleu(target: Target) -> float:
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
     texts, length = target.references, target.references.longest
-    # those of all references in a row are the most that there can be
+    # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
     hypotheses, references = target.context[[ORDER, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())

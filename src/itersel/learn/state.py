@@ -113,7 +113,7 @@ class ShardWeights:
 
 
 class WeightTable:
-    """All weights: those of the start, and those of features that the shards so far have updated.
+    """All weights: the start weights, and the weights of features that the shards so far have updated.
 
     Shards are trained one after another. A weight's history carries over from one to the next, so the result
     is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.

@@ -26,7 +26,7 @@ from itersel.learn.training import Start, Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
-# That of the pairs of losses.
+# The epoch in the seed of pairs whose losses are measured.
 LOSS_EPOCH = 0
 
 

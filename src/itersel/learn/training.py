@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from itersel.config.steps import TrainSettings
 
 _LARGEST = sys.float_info.max
-# S features; they can differ from those of the weights to mix.
+# S features, which can differ from the features of the weights to mix.
 STATE = replace(
     FORMAT,
     arrays={
@@ -80,7 +80,7 @@ class Training(NamedTuple):
 
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
+    """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
     values = plain(settings)
     epoch, shard, _ = (values.pop(name) for name in ("epoch", "shard", "measure_loss"))
     return {
@@ -117,7 +117,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
 def read_start(path: FilePath, epoch: int) -> Start:
     """Read the start of an epoch: the state of a shard if the file contains one, else its weights.
 
-    Raises an `InputError` if the state is not that of the epoch before.
+    Raises an `InputError` if the state is not from the previous epoch.
     """
     if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))

@@ -29,9 +29,9 @@ def find_files(
 ) -> list[ListFile]:
     """Read the headers of files in any order, and return them by shard and iteration.
 
-    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Lists
-    of another decoder are the same in all iterations; there is one file for each of as many shards of a text,
-    which may have more, such as those of other tasks.
+    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Another
+    decoder's lists are the same in all iterations: there must be as many files as `shards`, from different
+    shards of a text, which may have more shards, for instance of other tasks.
     """
     place = attrgetter("shard", "iteration")
     files = sorted((read_header(path, format) for path in paths), key=place)
@@ -161,7 +161,7 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
 
     for file in files:
         table, hashed = read_dense(file.path)
-        # those of a sentence, which must be the same in all files
+        # the references of a sentence must be the same in all files
         for name in ("reference_length", "reference_offset"):
             if tables and not np.array_equal(getattr(table, name), getattr(tables[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)

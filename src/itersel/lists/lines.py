@@ -117,7 +117,7 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
     return total
 
 
-# What a line says: the sentence, the text, and each feature with its value, or the values after ``name=``.
+# Content of a line: sentence, text, and each feature with its value, or with the values after ``name=``.
 _Values = list[tuple[str, float | list[float]]]
 _Parsed = tuple[int, str, _Values]
 

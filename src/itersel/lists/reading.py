@@ -58,10 +58,10 @@ def read_lists(
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
-    are further features: a number for each translation, in the order of the lists, in a file or an array.
-    Features that `dense` does not choose are sparse. `words` changes each text, for instance by tokenising
-    it. With `has_lines`, the lines are kept, too.
+    By default, the lists determine the number of `sentences`, and the numbers (`ids`) are 0, 1, 2, ...
+    `scores` are further features: a number for each translation, in the order of the lists, in a file or an
+    array. Features that `dense` does not choose are sparse. `words` changes each text, for instance by
+    tokenising it. With `has_lines`, the lines are kept, too.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
@@ -75,7 +75,7 @@ def read_lists(
     columns = _read_scores(parser, scores or {}, translations)
     names = list(parser.numbers)
 
-    # the entries of lines, and those of the further features
+    # the entries of the lines, then of the further features
     row = np.repeat(np.arange(translations), found.size)
     row = np.append(row, np.tile(np.arange(translations), len(columns)))
     added = np.arange(len(names) - len(columns), len(names))
@@ -92,7 +92,7 @@ def read_lists(
 
 
 class _Collected(NamedTuple):
-    """Translations in the order of the files, as `itersel.lists.lines.Translation` has each."""
+    """Translations in the order of the files; see `itersel.lists.lines.Translation`."""
 
     line: list[str]
     sentence: Int64s
@@ -178,7 +178,7 @@ def _split_features(
     # sparse features are numbered without the dense ones
     is_sparse = column_of < 0
     place = np.cumsum(is_sparse) - 1
-    # 0 is as good as no value, and must not tell equal translations apart
+    # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
     row, feature, value = row[is_kept], place[feature[is_kept]], value[is_kept]
     order = np.argsort(row, kind="stable")

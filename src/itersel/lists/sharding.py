@@ -1,6 +1,6 @@
 """Cut the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
 
-The lists are read twice, and never held in memory. The first time, every line is parsed, so that errors name
+The lists are read twice, and never kept in memory. The first time, every line is parsed, so that errors name
 the user's files; the second time, lines are only distributed.
 """
 
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
 
 
 def find_lists(paths: Sequence[FilePath]) -> list[str]:
-    """Return files of lists: those given, and by name all files of folders that are not hidden."""
+    """Return files of lists: the given files, and all files in given folders by name, except hidden files."""
     found = []
     for path in paths:
         inside = [os.fspath(path)]
@@ -50,9 +50,10 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
 
 
 def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells.
+    """Return the dense features: the features whose values follow ``Name=`` (the names in `sizes`).
 
-    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    In lists without such names, itersel's own features are dense, and words that may end in a number, such as
+    TM_1.
     """
     blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
     if blocks:
@@ -97,7 +98,7 @@ def shard_lists(
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
     `checked_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
-    shard, given the number of all. The folder appears only when it is complete, with a
+    shard, given the number of sentences. The folder appears only when it is complete, with a
     declaration of its files.
     """
     texts = [read_lines(path) for path in references]

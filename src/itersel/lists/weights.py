@@ -1,4 +1,4 @@
-"""Weights in the formats of other decoders: Moses's ``[weight]`` block and JSON, besides those of itersel."""
+"""Weights in the formats of other decoders (Moses's ``[weight]`` block and JSON), and in itersel's own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_weights(path: FilePath) -> Weights:
 
 
 def as_weights(values: Weights | Mapping[str, float]) -> Weights:
-    """Make weights of a mapping by name; weights are returned as they are."""
+    """Make weights from a mapping by name; `Weights` are returned as they are."""
     return values if isinstance(values, Weights) else make_weights(values)
 
 

@@ -38,7 +38,7 @@ class Tables:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
         self._epochs = epochs
 
-        # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
+        # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set
         self.outputs = {
@@ -105,7 +105,7 @@ class Tables:
         features = self._config.experiments[wildcards.experiment].features
         if splits.has_lists(self._config):
             return as_json(FeatureSettings(features=features))
-        # of all templates: the weights of those that an experiment does not use are 0
+        # with all templates: the weights of templates that an experiment does not use are 0
         pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
         return as_json(Search(features=features, pop_limit=pop_limit, max_span=max_span))
 
@@ -115,7 +115,7 @@ class Tables:
         return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
 
     def devtest(self, wildcards: Any) -> str:
-        """Return the split on which an epoch is chosen: devtest, or that of a test set."""
+        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
         return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
 
     def devtest_references(self, wildcards: Any) -> list[str]:
@@ -206,7 +206,7 @@ class Tables:
         return self.translation(name, test_set)
 
     def restoring(self, wildcards: Any) -> str:
-        """Return the options of `itersel detokenize` to restore text; none for that of another system."""
+        """Return the options of `itersel detokenize` to restore text; none for the text of another system."""
         if wildcards.scored in self.outputs:
             return ""
         return shell_options(preparation=self._files.preparation, recaser=self._files.recaser)
@@ -262,13 +262,13 @@ class Tables:
         )
 
     def of_test_sets(self, files: Any) -> list[str]:
-        """Return the files of all test sets, given a method for those of one."""
+        """Return the files of all test sets, given a method that returns the files of one."""
         return [path for name in self._texts.test_sets for path in files(name)]
 
     def task_systems(self, split: str) -> list[tuple[str, str]]:
         """Return pairs of a file of translations and the name of its experiment, which repeats share."""
         test_set = next(name for name, one in self._texts.test_sets.items() if one == split)
-        # in the order of the other tables, followed by the independent tasks, which those leave out
+        # in the order of the other tables, followed by the independent tasks, which these tables leave out
         files = {name: self.translation(name, test_set) for name in self.compared}
         files |= {name: self._files.experiment(name, f"tasks/{split}.txt") for name in self.independent}
         return [(file, split_repeat(name)[0]) for name, file in files.items()]

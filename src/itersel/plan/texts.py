@@ -33,16 +33,16 @@ class Texts:
 
     def __init__(self, config: Config, files: Files) -> None:
         self._config, self._files = config, files
-        # splits of the test sets by name, and of the devtests of those that have their own
+        # the splits of the test sets by name, and the devtests of test sets that have their own
         self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
-        # all but train; those with files in the config (others come from the Help, or are cut from train)
+        # all splits but train; splits with files in the config (others are from the Help, or cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
 
         self._is_help = splits.is_help(config)
-        # what train and the splits that are not given are prepared from: train, or the Help, split by hash
+        # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = HASH if self._is_help else "train"
-        # prepared text for the language model alone, if the config names some
+        # prepared text only for the language model, if the config names any
         self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
@@ -129,7 +129,7 @@ class Texts:
 
     @property
     def statistics(self) -> list[str]:
-        """The statistics of the preparation of all splits, train first; of lists, those with references."""
+        """The statistics of preparing all splits, train first; with lists, of splits with references."""
         if splits.has_lists(self._config):
             listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
             return [f"{self._files.results}/corpus/{split}.statistics.json" for split in listed]
@@ -185,7 +185,7 @@ class Texts:
             cut=cut,
             keep_overlap=not data.drop_overlap,
             max_train=data.max_train,
-            # a change of what is not made here does not prepare train again
+            # stated only if this job makes held-out sets: otherwise, a change must not prepare train again
             max_held_out=data.max_held_out if self._is_help or cut else None,
             max_line_bytes=data.max_line_bytes,
             modules=",".join(data.modules) or None,
@@ -196,7 +196,7 @@ class Texts:
         )
 
         monolingual = shell_options(monolingual=list(data.monolingual))
-        # last, because what follows describes these sets
+        # last, because the options after --held-out describe that set
         sets = [f"{shell_options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
         return " ".join(filter(None, [prepare, corpora, monolingual, output, *sets]))
 
@@ -264,7 +264,7 @@ class Shards:
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
-        """Return the number of language models that leave out text; 1 is that of all text."""
+        """Return the number of held-out language models; with 1, only the model of all text is used."""
         return filled_in(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
@@ -323,7 +323,7 @@ class Shards:
         return Shuffled(int(shards), seed) if is_shuffled else InOrder(int(shards))
 
     def extracted_text(self, wildcards: Any) -> str:
-        """Return the options of `itersel grammar extract` for its text: a sentence of train is left out."""
+        """Return the options of `itersel grammar extract` for its text, with leave-one-out for train."""
         shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
         columns = ["target", *self._texts.learned_references(wildcards.split)]
         return shell_options(

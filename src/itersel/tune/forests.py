@@ -197,8 +197,8 @@ class ForestSearch(ExactSearch):
         self._model_column = model_column
         self.sentence_count = int(base[-1])
 
-        # of the edges of a sentence: derivations would be more precise, but there are too many, and only the
-        # relative scale matters
+        # deviations over the edges of a sentence: over derivations, they would be more precise, but there are
+        # too many, and only the relative scale matters
         total, edges = np.zeros(self._columns[0].shape[0]), 0
         for one in self._forests:
             offset = one.edge_offset[one.item_offset]

@@ -1,8 +1,9 @@
-"""k-best list files: the BLEU statistics and the features of each translation, without the words.
+"""Decode the sentences of a shard, and write a file of k-best lists for tuners (`itersel.lists.files`).
 
-A file contains the lists of one shard, decoded with the weights of one iteration. It is written sentence by
-sentence, so memory does not depend on the size of the shard. Sparse features are rows in a table in the file,
-in order of first occurrence; a table sorted by key would have to be complete before the first sentence.
+A file contains the lists of one shard, decoded with the weights of one iteration: the BLEU statistics and the
+features of each translation, without its text. It is written sentence by sentence, so memory does not depend
+on the size of the shard. Sparse features are rows in a table in the file, in order of first occurrence; a
+table sorted by key would have to be complete before the first sentence.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def write_shard_rows(
 ) -> AbstractContextManager[RowWriter]:
     """Return the context of a writer for a file of lists or forests; see `write_rows`.
 
-    Its attributes are those by which `itersel.lists.joining` sees which files belong together.
+    Its attributes tell `itersel.lists.joining` which files belong together.
     """
     attributes = header_attributes(
         kind, number, iteration, asdict(settings), shard.digest(), tuple(dense_names)

@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
     `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence;
-    `quality` is that of `ListTable`.
+    `quality` is as in `ListTable`.
     """
 
     intercept: Float64s
@@ -62,7 +62,7 @@ class ExactSearch(ABC):
     def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
         """Return the score at all points weights + x * direction, both float64 (C).
 
-        These are the begin of each interval and its BLEU, as those of `bleu_along_line`, or mean quality.
+        Returns the beginning of each interval and its BLEU, as `bleu_along_line` does, or its mean quality.
         """
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
@@ -176,7 +176,7 @@ def climb(
 ) -> tuple[Float64s, float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
-    `directions` returns those of a round. Returns weights, float64 (C), and their quality.
+    `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
     weights, bleu = start.copy(), search.quality(start)
     for _ in range(MAX_ROUNDS):

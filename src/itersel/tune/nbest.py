@@ -82,8 +82,8 @@ def tune_nbest(
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
         ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a
-        number for each line of the lists, in a file or an array, higher is better. BLEU is that of the
-        corpus, other metrics are means over sentences.
+        number for each line of the lists, in a file or an array, higher is better. BLEU is computed
+        over the corpus; other metrics are means over sentences.
     words
         Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
@@ -130,13 +130,13 @@ def tune_nbest(
 
 
 def metric_of(quality: object) -> str | None:
-    """Return the name of the metric that a quality is, in either case; None if it is given by numbers."""
+    """Return the name of a metric, which may have capitals; None if the quality is given by numbers."""
     name = quality.lower() if isinstance(quality, str) else ""
     return name if name in OF_TEXT else None
 
 
 def is_bleu(quality: object) -> bool:
-    """Return whether a quality is BLEU, that of a corpus."""
+    """Return whether a quality is corpus BLEU."""
     name = metric_of(quality)
     return name is not None and METRICS[name].kind == "bleu"
 
@@ -144,7 +144,7 @@ def is_bleu(quality: object) -> bool:
 def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
     """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
-    In the reference translations of the text, None stands where a sentence has fewer.
+    Where a sentence has fewer references than others, the rest are None.
     """
     [metric] = make_metrics(references, names=[name])
 
@@ -184,14 +184,14 @@ def _read_lists(
     is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
     def dense(names: Sequence[str]) -> Sequence[str]:
-        """Choose all features for a tuner that searches along axes; for others, there is no difference."""
+        """Choose all features for a tuner that searches along axes; other tuners need none."""
         if tuner.searches and len(names) > MAX_SEARCHED:
             why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names if tuner.searches else ()
 
     def prepared(line: str) -> str:
-        """Return a line as BLEU sees it; other metrics see it as it is."""
+        """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if is_lowercased else line) if uses_bleu else line
 
     read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)

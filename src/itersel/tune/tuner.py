@@ -1,7 +1,7 @@
-"""Tuning with a batch tuner: input checked, weights written.
+"""Run a batch tuner: check its input, and write its weights.
 
-A tuner reads lists or forests. The next iteration decodes with its weights and adds its lists to the existing
-ones.
+A tuner reads lists or forests. The next iteration decodes with its weights and adds new lists to the existing
+ones, unless the lists are another decoder's.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def tune(
     another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
     because they contain the sums for the weights that they were decoded with.
 
-    `before` are the weights that the newest lists were decoded with (default: those of the first iteration),
-    `last` those of the previous epoch; see `Task`.
+    `before` are the weights that the newest lists were decoded with (default: the start weights
+    of the first iteration), `last` the weights of the previous epoch; see `Task`.
     """
     name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
     if before is None and iteration > 1:
