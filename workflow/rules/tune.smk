@@ -5,7 +5,8 @@
 #        for all iterations except the last
 #
 # A batch tuner reads the lists of all levels so far. The mixed weights of an online learner are tuned on lists of dev;
-# the first of these lists are decoded with the mixed weights themselves.
+# the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is decoded:
+# tuners read the lists in shards/{train,dev}/{shards}/, which are the same in all levels.
 
 
 rule write_lists:

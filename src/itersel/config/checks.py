@@ -54,28 +54,34 @@ def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
     key, mixing = f"experiments.{name}", experiment.mixing
     _check_mixing(experiment, key)
+
     if split_repeat(name) != (name, 1):
         raise wrong(key, ": names like this are reserved for repeats; choose another")
     if first_seed(config, experiment) + experiment.repeats - 1 > MAX_SEED:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
+
     if experiment.k_best is not None and experiment.learner.reads_forests:
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
         why = f"has no effect with epochs: {experiment.epochs}; raise epochs, or remove this"
         raise wrong(f"{key}.patience", f"is {experiment.patience}, {why}")
+
     if MARK in name:
         raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")
     _check_alone(experiment, f"{key}.tasks")
+
     if conflict := mixing.conflict():
         raise wrong(f"{key}.mixing.{conflict[0]}", conflict[1])
     if mixing.needs_loss:
         _check_losses(experiment, key)
     if mixing.selects:
         _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
+
     if not isinstance(experiment.learner, Batch) and (conflict := experiment.learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
+
     _check_templates(config, experiment, name)
     _check_start(config, name)
     _check_folds(config, experiment, key)
@@ -83,8 +89,9 @@ def _check_experiment(config: Config, name: str) -> None:
 
 
 def _check_mixing(experiment: Experiment, key: str) -> None:
-    """Reject mixings that the learner does not need, or the algorithm does not have."""
+    """Reject a mixing that does not fit the learner or the algorithm."""
     mixing, algorithm = name_in(MIXINGS, experiment.mixing), experiment.algorithm
+
     if isinstance(experiment.learner, Batch):
         name = name_in(TUNERS, experiment.learner)
         if algorithm is not None:
@@ -108,6 +115,7 @@ def _check_compared(config: Config) -> None:
         for name, one in config.experiments.items()
         if isinstance(one.tasks, IndependentTasks)
     }
+
     for name, labels in independent.items():
         key, first = f"experiments.{name}.tasks", next(iter(independent))
         if len(independent) == len(config.experiments):
@@ -133,6 +141,7 @@ def _check_alone(experiment: Experiment, key: str) -> None:
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
     if not (is_sgd or is_alone):
         return
+
     why = "algorithm: sgd" if is_sgd else "mixing: {name: none}"
     if isinstance(tasks, IndependentTasks):
         for label, shards in (tasks.labels or {}).items():
@@ -152,11 +161,13 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
         raise wrong(f"{key}.name", f"is {name_in(TASKS, tasks)}, which needs an online learner; {why}")
     if isinstance(tasks, RandomTasks | Resharding):
         return
+
     labels, key = labels_of(tasks), f"{key}.labels"
     if not labels:
         each = "" if isinstance(tasks, PooledTasks) else ", each with a number of shards"
         raise wrong(key, f"is missing; name the tasks{each}")
     check_unique(key, labels)
+
     needed = [experiment.tune_on]
     if isinstance(tasks, IndependentTasks):
         for label in labels:
@@ -165,6 +176,7 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
                 raise wrong(f"{key}.{label}", f": labels of independent tasks may have {allowed}")
         _check_scored_by_task(config, key)
         needed.append("devtest")
+
     for name in [] if is_help(config) else needed:
         if not has_labels(config, name):
             raise wrong(key, f"needs data.{name}.task, a file with the label of each line")
@@ -190,7 +202,7 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     for template in config.grammar.templates:
         if plugin := TEMPLATES.plugin(template):
-            _ = plugin.value  # can be imported
+            _ = plugin.value  # fails if it cannot be imported
     if experiment.features == "all" and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates and experiment.features == "dense":
@@ -204,10 +216,12 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         why = "path following needs another learner, or start_from"
         name = name_in(LEARNERS, learner)
         raise wrong(f"{key}.learner.name", f"is {name}, whose loss is 0 if all weights are 0: {why}")
+
     if isinstance(experiment.tasks, Resharding) and getattr(learner, "pairs", "") == "pro":
         samples = "samples other pairs when a sentence moves to another shard"
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
+
     if experiment.held_out.start == "tuned":
         why = "path following compares the losses of mixed weights"
         raise wrong(f"{key}.held_out.start", f"is tuned, but {why}")
@@ -219,8 +233,10 @@ def _check_kept(config: Config, experiment: Experiment, names: Collection[str], 
         if ALL_DENSE in names:
             raise wrong(key, "must name features of the lists one by one, not 'dense'")
         return
+
     templates = (experiment.templates or config.grammar.templates) if experiment.features == "all" else ()
     prefixes = tuple(TEMPLATES[template] for template in templates)
+
     for name in names:
         is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
         if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
@@ -237,28 +253,33 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
         for name in changed(held_out):
             raise wrong(f"{key}.{name}", f"has no effect without '{key}.tuner'; remove it")
         return
+
     if experiment.tune_on != "train":
         raise wrong(f"{key}.tuner", "needs tune_on: train; dev is not held out otherwise")
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
+
     if held_out.start == "tuned" and experiment.mixing.shards_continue:
         shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
         raise wrong(f"{key}.start", f"is tuned, but {shards}")
     if held_out.start == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
+
     directions = held_out.tuner.named_directions
     if directions is not None:
         _check_directions(config, directions, f"{key}.tuner.directions", experiment.epochs)
 
 
 def _check_directions(config: Config, directions: Sequence[str], key: str, epochs: int) -> None:
-    """Reject directions that are no dense features, and those that add nothing."""
+    """Reject directions that are not dense features, or that add nothing."""
     allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
     if not directions:
         raise wrong(key, "is empty; name at least one")
+
     for name in directions:
         if name not in allowed and not has_lists(config):
             reject(key, name, f"one of {', '.join(allowed)}")
+
     check_unique(key, directions)
     for name in directions:
         if name not in (ALL_DENSE, STEP) and ALL_DENSE in directions:
@@ -280,9 +301,11 @@ def _check_start(config: Config, name: str) -> None:
         of_start, of_own = (isinstance(experiments[one].tasks, IndependentTasks) for one in (start, path[-2]))
         if of_start and not of_own:
             reject(key, start, "an experiment with one weight vector; it has independent tasks")
+
     first, own = experiments[name].start_from, experiments[name]
     if first is None or experiments[first].features == "dense":
         return
+
     if own.features == "dense":
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
     others, used = (set(one.templates or config.grammar.templates) for one in (experiments[first], own))

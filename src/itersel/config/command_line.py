@@ -33,6 +33,7 @@ def shell_options(**values: object) -> str:
         for value in given if isinstance(given, list) else [given]:
             if value is None or value is False:
                 continue
+
             text = ",".join(value) if isinstance(value, tuple) else str(value)
             if value is True:
                 words.append(option)
@@ -42,11 +43,12 @@ def shell_options(**values: object) -> str:
                 words.append(f"{option}={text}")
             else:
                 words += [option, text]
+
     return shlex.join(words)
 
 
 def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
-    """Return a section with the values of the options that were stated; others are those of `base`."""
+    """Return a section with the values of the options that were stated, and the other values of `base`."""
     names = (item.name for item in fields(kind))  # type: ignore[arg-type]
     stated = {name: getattr(options, name) for name in names if hasattr(options, name)}
     return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]
@@ -59,10 +61,12 @@ def add_section_arguments(
     for item in fields(section):
         if names and item.name not in names:
             continue
+
         (kind, is_optional), bounds = split_optional(types_of(section)[item.name]), item.metadata
         chosen: Any = item.default
         choices, shown = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
         settings: dict[str, Any] = {"default": chosen}
+
         if kind is bool:
             settings = {"action": "store_true"}
         elif typing.get_origin(kind) is tuple:
@@ -77,6 +81,7 @@ def add_section_arguments(
                 settings["choices"] = choices
             else:
                 settings |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
+
         action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
         # what packages add to the choices is looked up only when help is shown
         action.known, action.help = choices, shown  # type: ignore[attr-defined]

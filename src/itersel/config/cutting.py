@@ -1,4 +1,4 @@
-"""How a text, or n-best lists, are cut into shards, and how these lists are read."""
+"""How texts and n-best lists are cut into shards, and how the lists are read."""
 
 from __future__ import annotations
 

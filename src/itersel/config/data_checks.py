@@ -15,12 +15,12 @@ from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
 from itersel.storage.files import suffixes
 
-# The forms of a text: parallel files, or just one of the others.
+# The forms of a text: parallel files, or exactly one of the others.
 PARALLEL = ("source", "target")
 FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
-# With `kind: lists`, keys that have an effect: of sections, of which all others have none, and of texts.
+# With `kind: lists`, the only keys of these sections that have an effect, and the keys of texts.
 USED = {
     "data": (
         *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
@@ -45,6 +45,7 @@ def check_data(config: Config) -> None:
         _check_alignment(data)
         _check_kind(data)
         _check_held_out_modules(data)
+
     _check_protected(data)
 
 
@@ -64,6 +65,7 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
     """Reject files if the text comes from elsewhere, missing files, and keys without effect."""
     split, is_test_set = key.removeprefix("data."), key.startswith("data.test.")
     given = changed(text)
+
     if split in cut_sizes(config):
         if given:
             raise wrong(key, f"names files, but data.split.{split} cuts it from train; remove one")
@@ -81,6 +83,7 @@ def _check_forms(text: TrainingText | ReferencedText, key: str) -> None:
     """Reject missing files, and keys that conflict or have no effect."""
     forms = [name for name in FORMS if getattr(text, name, None)]
     form = next((name for name in forms if name not in PARALLEL), "source")
+
     if form != "source":
         for name in forms:
             if name != form:
@@ -91,6 +94,7 @@ def _check_forms(text: TrainingText | ReferencedText, key: str) -> None:
                 why = f"it has no effect with {form}{advice}"
                 raise wrong(f"{key}.{name}", f"needs source and target, {why}")
         return
+
     for name in PARALLEL:
         if not getattr(text, name):
             kind = "devtest" if key.endswith(".devtest") else "test set"
@@ -100,6 +104,7 @@ def _check_forms(text: TrainingText | ReferencedText, key: str) -> None:
         for path in as_files(getattr(text, name)):
             if format_of(path) is not None:
                 raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
+
     if isinstance(text, TrainingText):
         for name in ("target", "task", "alignment"):
             count, sources = len(getattr(text, name)), len(text.source)
@@ -118,6 +123,7 @@ def _check_tables(text: TrainingText | ReferencedText, key: str) -> None:
         if format_of(path) is None:
             expected = f"a file whose name ends in {', '.join(FORMATS)}, optionally with {suffixes()}"
             reject(f"{key}.file", path, expected)
+
     for name, kinds in (("columns", TABLES), ("fields", RECORDS)):
         given = getattr(text, name)
         if changed(given) and not any(format_of(path) in kinds for path in text.file):
@@ -136,6 +142,7 @@ def _check_fields(text: TrainingText | ReferencedText, key: str) -> None:
     given = text.fields
     if not changed(given):
         return
+
     if changed(text.columns) and not any(format_of(path) == TSV for path in text.file):
         raise wrong(f"{key}.columns", f"has no effect with '{key}.fields'; remove one of them")
     if bool(given.source) != bool(given.target):
@@ -143,6 +150,7 @@ def _check_fields(text: TrainingText | ReferencedText, key: str) -> None:
     for name in (given.source, given.target, given.task):
         if name is not None and "," in name:
             raise wrong(f"{key}.fields", f": '{name}' has a comma; rename the field")
+
     kinds = {format_of(path) for path in text.file}
     if kinds & {PO, MO} and (given.task not in (None, CONTEXT) or (given.source and kinds <= {PO, MO})):
         raise wrong(f"{key}.fields", f": catalogues have only the field {CONTEXT}, for task")
@@ -193,6 +201,7 @@ def _check_held_out_modules(data: Data) -> None:
         if "test" in others and (data.kind != "files" or data.split.test):
             origin = "the help" if data.kind != "files" else "train (data.split)"
             raise wrong(f"{place}", f": 'test' is the test set taken from {origin}; rename this one")
+
     for number, name in enumerate(names):
         if not is_test_set_name(name):
             reserved = ", ".join(NO_TEST_SETS)
@@ -225,14 +234,17 @@ def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
     for name in changed(text):
         if name not in allowed:
             raise wrong(f"{key}.{name}", NO_EFFECT)
+
     if not text.lists:
         raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
+
     is_learned_from = key in ("data.train", "data.dev")
     if not text.target and not (is_learned_from and text.quality):
         why = ", or 'quality'; give one of them" if is_learned_from else "; its translations are scored by it"
         raise wrong(f"{key}.target", f"is missing{why}")
     if text.quality and not is_learned_from:
         raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
+
     if isinstance(text, TrainingText) and key != "data.train":
         raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
     if isinstance(text, TrainingText) and len(text.task) > 1:
@@ -240,7 +252,7 @@ def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
 
 
 def _check_unused(config: Config) -> None:
-    """Reject settings of what lists replace."""
+    """Reject settings of steps that lists replace."""
     for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
         for name in changed(getattr(config, section)):
             if name not in USED.get(section, ()):
@@ -250,12 +262,14 @@ def _check_unused(config: Config) -> None:
 def _check_experiment_of_lists(config: Config, name: str) -> None:
     experiment, key = config.experiments[name], f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
+
     if experiment.templates:
         raise wrong(f"{key}.templates", NO_EFFECT)
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
+
     if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
         value = getattr(learner, forest_key)
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
@@ -263,6 +277,7 @@ def _check_experiment_of_lists(config: Config, name: str) -> None:
         if isinstance(one, Batch) and one.reads_forests:
             given = name_in(HELD_OUT_TUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
+
     is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
     if is_named and "directions" not in changed(tuner):
         message = "is missing; name dense features of the lists, or 'dense' for all of them"

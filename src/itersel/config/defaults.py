@@ -5,7 +5,8 @@ whose default depends on the tuning corpus. The reader then finds them as if the
 one changes nothing, and a section that is written in part keeps the other defaults. After reading, `resolved`
 fills in what is still null.
 
-Devtest chose the defaults of each tuning corpus, in experiments with earlier versions (docs/experiments.md).
+The defaults for each tuning corpus were chosen on devtest, in experiments with earlier versions
+(docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ MOST_FOLDS = 10
 
 
 class FormNames(NamedTuple):
-    """The forms of the sections of an experiment, by name; the tuner is that of held_out."""
+    """The forms of the sections of an experiment, by name; `tuner` is the form of held_out.tuner."""
 
     tune_on: str
     learner: str
     mixing: str
     tasks: str
     tuner: str
-    conditions: frozenset[str]  # those that hold for defaults, see `option`
+    conditions: frozenset[str]  # the conditions that hold; see `option`
 
 
 def forms_of(
@@ -51,28 +52,32 @@ def forms_of(
     """
     learner = _default_learner() if learner is None else learner
     is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
+
     if tune_on is None:
         tune_on = "dev" if is_tuned or is_sgd else "train"
     on_train = tune_on == "train"
+
     if mixing is None and is_tuned:
         mixing = "none"  # there is one weight vector
     elif mixing is None:
         mixing = ALGORITHMS.get(str(algorithm), "selection" if on_train else "mean-of-epochs")
+
     is_mixed = on_train and not (is_tuned or is_sgd or mixing == "none")
     tasks = "resharding" if is_mixed and mixing != "path-following" else "random"
     tuner = "kbest-mira" if on_train and not is_tuned else "none"
+
     conditions = frozenset([str(tune_on), *(["mixed"] if is_mixed else [])])
     return FormNames(str(tune_on), str(learner), str(mixing), tasks, tuner, conditions)
 
 
 @functools.cache
 def _default_learner() -> str:
-    """Return the learner of a section that names none, here as for other readers of such a section."""
+    """Return the learner of a section that names none, as other readers of the section do."""
     return default_form(Experiment.__dataclass_fields__["learner"])
 
 
 def with_forms(content: Any) -> Any:
-    """Return an unread config, without grids, whose experiments state forms and what these imply."""
+    """Return an unread config, without grids, whose experiments state forms and the values they imply."""
     given = content.get("experiments") if isinstance(content, Mapping) else None
     if not isinstance(given, Mapping):
         return content
@@ -83,15 +88,19 @@ def _filled(settings: Any) -> Any:
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
         return settings
+
     algorithm, tune_on = (_text(settings.get(name)) for name in ("algorithm", "tune_on"))
     learner, mixing = (_text(_form(settings, name)) for name in SECTIONS)
     forms = forms_of(algorithm, tune_on, learner, mixing)
+
     sections = (*SECTIONS, "tasks")
     named = {**settings, **{name: _named(settings, name, getattr(forms, name)) for name in sections}}
     named.setdefault("tune_on", forms.tune_on)
+
     held_out = settings.get("held_out", {})
     if isinstance(held_out, Mapping):
         named["held_out"] = {**held_out, "tuner": _named(held_out, "tuner", forms.tuner)}
+
     return _with_values(Experiment, named, forms.conditions)
 
 
@@ -107,13 +116,13 @@ def _text(value: object) -> str | None:
 
 
 def _named(settings: Mapping[Any, Any], section: str, name: str) -> Any:
-    """Return a section with this name, unless it states one."""
+    """Return a section with this name, unless it states its own."""
     given = settings.get(section, {})
     return {"name": name, **given} if isinstance(given, Mapping) else given
 
 
 def _with_values(kind: Any, settings: Mapping[Any, Any], conditions: Collection[str]) -> dict[Any, Any]:
-    """Return a section that states the values whose default is another one under these conditions."""
+    """Return a section that states the values whose defaults differ under these conditions."""
     filled = dict(settings)
     for item in fields(kind):
         given = settings.get(item.name)
@@ -168,12 +177,12 @@ def default_forms(experiment: Experiment) -> FormNames:
 
 
 def tokenizer_for_text(config: Config) -> str:
-    """Return the tokenizer of BLEU of text: as stated, or that of the target language."""
+    """Return the tokenizer for BLEU of detokenised text: the stated one, or the target language's."""
     return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
 
 
 def first_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the first run of an experiment: as stated, or that of all experiments."""
+    """Return the seed of the first run of an experiment: the stated one, or the seed of all experiments."""
     return config.seed if experiment.seed is None else experiment.seed
 
 
@@ -184,9 +193,9 @@ def filled_in(value: T | None) -> T:
 
 
 def resolved(config: Config) -> Config:
-    """Return a config in which null means nothing but "none": values taken from elsewhere are filled in.
+    """Return a config in which null always means "none": values taken from elsewhere are filled in.
 
-    Readers of such a config take what it says; `filled_in` tells type checkers what cannot be null.
+    Readers of such a config use its values as they are; `filled_in` tells type checkers what cannot be null.
     """
     return replace(
         config,
@@ -197,19 +206,23 @@ def resolved(config: Config) -> Config:
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, held_out = experiment.tasks, experiment.held_out
-    # not forests, nor whole lists of another decoder
+    # forests, and another decoder's whole lists, are not limited to k translations
     uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
     )
+
     if tasks.language_model_folds is None:
         has_model = config.language_model.arpa is not None or has_lists(config)
         is_own = experiment.tune_on == "train" and not has_model
         tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
+
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
+
     k_best = None
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
+
     return replace(
         experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, held_out=held_out
     )

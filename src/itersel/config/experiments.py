@@ -1,4 +1,4 @@
-"""What stands for several experiments: repeats with different seeds, and independent tasks."""
+"""Experiments that expand into several: repeats with different seeds, and independent tasks."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def with_independent_tasks(config: Config) -> Config:
         if not isinstance(experiment.tasks, IndependentTasks):
             experiments[name] = experiment
             continue
+
         given, first = experiment.tasks, 0
         natural = NaturalTasks(given.labels, minimum=given.minimum)
         for label, count in (given.labels or {}).items():
@@ -39,6 +40,7 @@ def with_independent_tasks(config: Config) -> Config:
             if start and isinstance(config.experiments[start].tasks, IndependentTasks):
                 start = f"{start}{MARK}{label}"
             experiments[f"{name}{MARK}{label}"] = replace(experiment, tasks=task, start_from=start)
+
     return replace(config, experiments=experiments)
 
 

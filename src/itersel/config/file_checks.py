@@ -25,7 +25,7 @@ from itersel.storage.numbers import MAX_INTEGER
 if TYPE_CHECKING:
     from itersel.config.suspicions import Suspicions
 
-# The key that names a folder, and the end of those that may name one.
+# The key that names a folder, and the suffix of keys that may name one.
 FOLDER, LISTS = "data.folder", ".lists"
 LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
@@ -54,13 +54,14 @@ def help_files(config: Config) -> list[str]:
 def check_files_exist(config: Config) -> list[str]:
     """Reject files and folders that cannot be read, and text that is used twice.
 
-    Return a warning for each held-out text that is also that of another set, such as devtest as test.
+    Returns a warning for each text that two held-out sets share, such as devtest used as test.
     """
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
+
     text: list[tuple[str, str]] = []
     for split in given_splits(config):
         texts = texts_of(config, split)
@@ -70,22 +71,25 @@ def check_files_exist(config: Config) -> list[str]:
                 named += [(key, path) for path in corpus.files]
                 sides = (corpus.source, corpus.target, corpus.further, corpus.file)
                 text += [(key, path) for side in sides for path in side]
+
         for one in texts.values():
             key = f"data.{split}"
             text += [(key, path) for path in one.lists]
             named += [(key + LISTS, path) for path in one.lists]
             named.append((key, one.quality))
+
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
     return _used_twice(text)
 
 
 def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a warning for each text that two held-out sets share; whatever else is shared is an error."""
+    """Return a warning for each text that two held-out sets share; any other shared text is an error."""
     warnings = []
     keys: dict[str, str] = {}
     for key, path in text:
         other = keys.get(os.path.realpath(path))
         keys[os.path.realpath(path)] = key
+
         if other == key:
             raise InputError(f"is named twice in {key}; name each text once", path)
         if other is not None:
@@ -93,14 +97,15 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
             if any(name.startswith("data.train") for name in (other, key)):
                 raise InputError(f"{what}; use each text once", path)
             warnings.append(f"{path} {what}: scores on the two are not independent")
+
     return warnings
 
 
 def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
-    Raises the first error of each split and of each monolingual text, or that of experiments with more shards
-    than sentences.
+    Raises the first error in each split and in each monolingual text, or else an error for experiments with
+    more shards than sentences.
     """
     splits = [
         split
@@ -158,7 +163,7 @@ def _check_monolingual(config: Config, path: str) -> None:
 def _measure(
     config: Config, split: str, sizes: dict[str, Size], shared: HeldOutPairs, suspicions: Suspicions
 ) -> None:
-    """Add the size of a split, and of those that are cut from it, as if these were its first sentences."""
+    """Add the size of a split, and of the splits cut from it, as if they were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
@@ -167,7 +172,7 @@ def _measure(
     if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
-    # the rest, too, is read
+    # reading the rest checks it
     deque(lengths, maxlen=0)
 
 
@@ -176,6 +181,7 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
     languages = data.source_language, data.target_language
     dropped: Counter[str] | None = Counter() if data.drop_invalid_pairs else None
     reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE, dropped)
+
     for block in corpus_blocks(corpora(config, split, ""), reading):
         suspicions.add(split, block)
         plain = block._replace(
@@ -183,22 +189,24 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
             target=_plain(block.target),
             further=[tuple(_plain(lines)) for lines in block.further] if block.further else None,
         )
+
         if split != "train":
             shared.add(split, plain)
             yield from block.source
             continue
+
         found = shared.find(plain)
         is_kept = (not (other and data.drop_overlap) for other in found)
         yield from compress(block.source, is_kept)
 
 
 def _plain(lines: Iterable[str]) -> list[str]:
-    """Return text without what preparation makes equal at little cost; it is not tokenised."""
+    """Return text after the fast steps of preparation: lowercased, with single spaces, but not tokenised."""
     return [" ".join(line.lower().split()) for line in lines]
 
 
 def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
-    """Reject outputs of other systems that are not of a test set, if the size of that is known."""
+    """Reject outputs of other systems that do not have the size of their test set, if that is known."""
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
             lines, size = sum(map(len, line_blocks(path))), sizes.get(split)

@@ -1,7 +1,7 @@
 """Writes the project's config.yaml with an explanation of every key: ``python -m itersel.config.generate``.
 
-Values stay; keys that it lacks get their defaults. Values that follow others, such as seeds, stay null, so
-that they follow the edited ones; `itersel config show` prints what they are.
+Values are kept; missing keys get their defaults. Values that depend on others, such as seeds, stay null, so
+that they follow edits; `itersel config show` prints them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Grids: an experiment with lists in place of single values stands for one per combination."""
+"""Grids: an experiment with lists of values expands to one experiment per combination."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ MOST_COMBINATIONS = 1000
 def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     """Turn each grid of an unread config into one experiment for each combination of its values.
 
-    A grid is an experiment with lists in place of single values. Also returns the name of its grid for each
+    A grid is an experiment with lists instead of single values. Also returns the name of its grid for each
     experiment that comes from one.
     """
     given = content.get("experiments") if isinstance(content, Mapping) else None
     if not isinstance(given, Mapping):
         return content, {}
+
     experiments: dict[Any, Any] = {}
     grids: dict[str, str] = {}
     for name, settings in given.items():
@@ -37,29 +38,34 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
         if not found:
             experiments[name] = settings
             continue
+
         for combination, one in _combinations(name, settings, found):
             if combination in given or combination in grids:
                 raise wrong(join("experiments", name), f": there is another '{combination}'; rename one")
             experiments[combination], grids[combination] = one, name
+
     for name, settings in given.items():
         start = settings.get("start_from") if isinstance(settings, Mapping) else None
         if isinstance(start, str) and start in grids.values():
             names = ", ".join(one for one, grid in grids.items() if grid == start)
             raise wrong(join("experiments", f"{name}.start_from"), f"is a grid; choose one of {names}")
+
     return {**content, "experiments": experiments}, grids
 
 
 def _lists(
     kinds: Sequence[Any], content: object, unnamed: Callable[[str], list[str]]
 ) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
-    """Yield the path of keys and the values of each list that is in place of a single value.
+    """Yield the path of keys and the values of each list that is used instead of a single value.
 
     `content` is a section of one of these kinds; `unnamed` returns the forms of one without a name.
     """
     if not isinstance(content, Mapping):
         return
+
     known = {item.name: types_of(kind)[item.name] for kind in reversed(kinds) for item in fields(kind)}
     with_forms = {item.name: item.metadata.get("forms") for kind in kinds for item in fields(kind)}
+
     for key, value in content.items():
         if (choices := with_forms.get(key)) is not None and isinstance(value, Mapping):
             names = value["name"] if "name" in value else unnamed(key)
@@ -74,6 +80,7 @@ def _lists(
             if _is_list(value) and key in known and split_optional(known[key])[0] in (int, float, str, bool):
                 yield (key,), value
             continue
+
         yield from (((key, *path), values) for path, values in inner)
 
 
@@ -92,8 +99,10 @@ def _combinations(
         raise wrong(join("experiments", grid), f"stands for {count} experiments; {most}")
     for path, values in lists.items():
         check_unique(join("experiments", ".".join((grid, *path))), list(map(_label, values)))
+
     last = [path[-1] for path in lists]
     keys = ["-".join(path[-2:] if last.count(path[-1]) > 1 else path[-1:]) for path in lists]
+
     for values in itertools.product(*lists.values()):
         name, one = grid, settings
         for key, path, value in zip(keys, lists, values, strict=True):

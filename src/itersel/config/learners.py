@@ -5,7 +5,7 @@ of `itersel.learn.learners`. A batch tuner tunes on the lists of all shards and 
 derived from `Batch` in a module of `itersel.tune.tuners`. The tables below name them; installed packages add
 others (docs/plugins.md).
 
-The config, its documentation, the settings of the steps and the options of ``itersel tune`` follow.
+The config, its documentation, the settings of the steps and the options of ``itersel tune`` follow from them.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Online:
     adaptive: ClassVar[bool] = False
     # Whether there is a loss even if all weights are 0, so that its decrease can be followed.
     has_loss_at_zero: ClassVar[bool] = True
-    # Of learners without such keys, as MIRA, whose step size is the solution of an optimisation problem.
+    # For learners without such keys, like MIRA, whose step size is the solution of an optimisation problem.
     learning_rate = 1.0
     schedule = "constant"
 
@@ -164,6 +164,7 @@ def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
         raise plugin.error(f"must be a dataclass derived from {base.__module__}.{base.__name__}")
     if getattr(kind, method) is getattr(base, method):
         raise plugin.error(f"lacks the method {method}")
+
     types = get_type_hints(kind)
     for item in fields(kind):
         needed = NEEDED_BOUNDS.get(types[item.name])
@@ -172,6 +173,7 @@ def _from_plugin(base: Any, method: str, plugin: Plugin) -> Any:
                 f"has a key that no config can have, '{item.name}': declare it with option() as float, int "
                 "(with a minimum), str (with choices) or bool, and do not call it 'name'"
             )
+
     return kind
 
 
@@ -213,7 +215,7 @@ class HeldOut:
 
 
 def default_learner() -> Online:
-    """Return the learner where none is named: in a config, a command and Python."""
+    """Return the default learner of configs, commands and Python."""
     return LEARNERS["adagrad"]()
 
 

@@ -12,11 +12,11 @@ DEFAULT_SELECT = 100_000
 
 
 class Mixing:
-    """What all mixings have, with the values of those that do not select features."""
+    """Base class of all mixings, with the values for mixings that do not select features."""
 
     # each shard continues from its own weights, not from the result
     shards_continue: ClassVar[bool] = False
-    # the result depends on that of the epoch before
+    # the result depends on the previous epoch's result
     needs_previous: ClassVar[bool] = False
     # the shards measure the loss of the weights that they start from
     needs_loss: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class Selection(Mixing):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.limits:
-            # wherever the section stands: in a config, the settings of a step, Python
+            # wherever the section is: in a config, the settings of a step, Python
             object.__setattr__(self, "select", DEFAULT_SELECT)
 
     @property

@@ -12,24 +12,24 @@ from itersel.corpus.text_names import TEST_SET_PATTERN
 
 
 class Names(NamedTuple):
-    """What a section with values by name must contain (how messages say it, and how many), and its names."""
+    """A section of values by name: what messages call its content, a check of names, and the least number."""
 
     content: str
     check: Callable[[object, str], None]  # raises an InputError for a wrong name; the second is the full key
     least: int = 0
-    # keys of a value that may stand without a name, if it is the only one; they cannot be names
+    # keys of a value that may lack a name if it is the only one; they cannot be names
     keys_of_single: tuple[str, ...] = ()
 
 
 def check_name(of: str, name: object, key: str) -> None:
-    """Reject a name that cannot be that of a file of translations."""
+    """Reject a name that cannot name a translation file."""
     if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
         allowed = "letters, digits, '.', '_' and '-', and must not be like reference.0"
         raise wrong(key, f": the name of {of} may contain {allowed}{quotes(name)}")
 
 
 def check_text_name(of: str, excluded: Collection[str], name: object, key: str) -> None:
-    """Reject a name of a corpus or test set that cannot be part of that of a file, or is a key."""
+    """Reject a name of a corpus or test set that cannot be part of a file name, or is a key."""
     if not isinstance(name, str):
         raise wrong(key, f": the name of a {of} must be text, not {show(name)}{quotes(name)}")
     if name and (name in excluded or not re.fullmatch(TEST_SET_PATTERN, name)):

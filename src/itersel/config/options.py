@@ -28,15 +28,15 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
-# When an experiment has another default, and how the documentation says so.
+# Conditions under which an experiment has other defaults, and how the documentation states them.
 CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train with mixed weights"}
 
 T = TypeVar("T")
 
-# In the place of a default: the key must be given.
+# Instead of a default: the key must be given.
 REQUIRED: Any = MISSING
 
-# Bounds of numbers: what a value must be, and which values are out of them.
+# Bounds of numbers: what a value must be, and when it is out of bounds.
 BOUNDS = {
     "minimum": ("at least", operator.lt),
     "above": ("above", operator.le),
@@ -66,11 +66,11 @@ def option(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value must
     exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
-    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` has another
-    default for experiments under one of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also
-    be written with capitals. `names` are the `itersel.config.names.Names` of values by name. A key
-    with the default `REQUIRED` has none. `place` is the option of commands that states a key of the place in
-    a run, such as the epoch, which is not part of the value that the workflow passes.
+    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives other
+    defaults under some of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also be written
+    with capitals. `names` are the `itersel.config.names.Names` of values by name. A key with the default
+    `REQUIRED` must be given. `place` is the command-line option of a key for the place in a run, such as the
+    epoch, which is not part of the settings that the workflow passes.
     """
     bounds = {
         "choices": choices,
@@ -86,6 +86,7 @@ def option(
         "any_case": any_case or None,
         "place": place or None,
     }
+
     given = {name: value for name, value in bounds.items() if value is not None}
     return field(default=default, metadata={"explanation": explanation, **given})
 
@@ -162,6 +163,7 @@ def check_section(values: Any) -> None:
         kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
         if "forms" in bounds and not is_dataclass(value):
             raise InputError(f"{item.name} is {value!r}; it must be an object such as itersel.AdaGrad()")
+
         if "choices" in bounds:
             is_several = typing.get_origin(kind) is tuple
             if is_several and not isinstance(value, tuple):

@@ -68,9 +68,11 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
             forms.append({"type": "object", "properties": name, "required": ["name"]})
         # without a name, several may match
         return schema | {"anyOf": forms}
+
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind, in_grid)
+
     optional_names = {"type": ["object", "null"], "minProperties": 1}
     if kind == dict[str, int]:
         number = {"type": "integer", **_bounds(item.metadata)}
@@ -82,10 +84,12 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     if kind == dict[str, Experiment]:
         experiment = _section_schema(Experiment, in_grid=True)
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
+
     if typing.get_origin(kind) is dict:
         keys, text = item.metadata["names"].keys_of_single, typing.get_args(kind)[-1]
         pattern, files = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}", _section_schema(text)
         return schema | {"anyOf": [files, _names_schema(pattern, files)]}
+
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
         if "choices" in item.metadata:
@@ -94,6 +98,7 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         if "alone" in item.metadata:
             allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
         return schema | allowed | {"default": list(typing.cast(tuple[str, ...], item.default))}
+
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:
         single["enum"] = [*_spellings(item.metadata), *([None] if optional else [])]
@@ -132,6 +137,7 @@ def documentation() -> str:
         "the value of every key. A section may leave out its `name`: [learning.md](learning.md) says which",
         "form it then has.",
     ]
+
     titles: dict[Any, str] = {}
     for title, explanation, kind in _sections(Config, ""):
         lines += ["", f"## {title}", "", explanation, ""]
@@ -143,6 +149,7 @@ def documentation() -> str:
             lines.append("No further keys.")
             continue
         lines += key_table(kind)
+
     return "\n".join(lines) + "\n"
 
 
@@ -173,6 +180,7 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     """Yield title, explanation and class of a section and of all sections in it."""
     if not key:
         yield "Top level", "The run as a whole.", kind
+
     for item in fields(kind):
         inner = types_of(kind)[item.name]
         if typing.get_origin(inner) is dict and not _is_option(item):
@@ -194,9 +202,11 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     if "choices" in bounds:
         listed = "list of " if typing.get_origin(kind) is tuple else ""
         return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
+
     limits = [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
+
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES.get(kind, "")
     if "path" in bounds:
         name = "path or list of paths" if "alone" in bounds else "path"
@@ -206,6 +216,7 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
         name = "text or list of text"
     elif "pattern" in bounds:
         name += f" of the form `{bounds['pattern']}`"
+
     return ", ".join([name, *limits])
 
 
@@ -234,6 +245,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
     """Yield the lines of a section; if an earlier one had the same keys, only those not at their defaults."""
     indent, repeated = "  " * depth, type(section) in explained
     explained.add(type(section))
+
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
         depends = "on" in item.metadata or item.name == "tune_on"
@@ -242,6 +254,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         # few corpora are tables or records
         if any(kind in explained and value == kind() for kind in (Columns, Fields)):
             continue
+
         if depth == 0:
             yield ""
         if not repeated:
@@ -250,6 +263,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                 text += f" One of: {', '.join(choices)}."
             lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)
             yield from (f"{indent}# {line}" for line in lines)
+
         inline = f" {_yaml(value)}" if _is_option(item) or value == {} else ""
         yield f"{indent}{item.name}:{inline}"
         if isinstance(value, dict) and not _is_option(item):

@@ -1,7 +1,7 @@
 """Sections, which are dataclasses, from mappings and as mappings.
 
-A config and the settings of a step are read and written here, whether they stand in YAML or JSON: same names,
-same bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
+A config and the settings of a step are read and written here, from YAML and JSON alike: same names, same
+bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
 `itersel.config.command_line`; `itersel.config.rendering` writes a config with comments.
 """
 
@@ -35,7 +35,7 @@ from itersel.errors import InputError, attempt_all, suggest
 from itersel.storage.numbers import MAX_INTEGER
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
+# File names and command arguments cannot contain NUL or half a surrogate pair, and should not contain others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 # The forms of a section that has several, by name.
@@ -43,7 +43,7 @@ Forms = Mapping[str, type]
 
 
 def plain(value: Any, forms: Forms | None = None) -> Any:
-    """Return a value as YAML and JSON have it; `forms` are those that a section can have."""
+    """Return a value as YAML and JSON represent it; `forms` are the forms that a section can have."""
     if is_dataclass(value):
         name = {} if forms is None else {"name": name_in(forms, value)}
         keys = {
@@ -65,7 +65,7 @@ def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[A
 
 
 def read_section(kind: Any, content: object, key: str = "", siblings: Forms | None = None) -> Any:
-    """Return a section of this kind from a mapping, such as a YAML or JSON file has.
+    """Return a section of this kind from a mapping, such as the content of a YAML or JSON file.
 
     Keys that the mapping lacks have their defaults. An InputError names the full key, which begins with
     `key`. `siblings` are the forms of a section that has several, such as the learner.
@@ -93,12 +93,15 @@ def _reject_key(
     if name in vars(kind)["__dataclass_fields__"]:
         # a key of the class that this one is derived from
         raise wrong(full, f"does not apply: {vars(kind)['no_key_because']}; remove it")
+
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")
+
     if siblings is not None and (having := _having(name, siblings)):
         of = next(one for one, form in siblings.items() if form is kind)
         raise wrong(full, f"does not apply to {key.rpartition('.')[2]} {of}, only to {', '.join(having)}")
+
     listed = ", ".join(known) or "none"
     raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
 
@@ -123,22 +126,25 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
 def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
     if "forms" in item.metadata:
         return _read_form(item, value, key)
+
     kind, optional = split_optional(kind)
     if value is None and optional:
         return None
+
     if is_dataclass(kind):
         return read_section(kind, value, key)
     if typing.get_origin(kind) is dict:
         return _read_named(item, typing.get_args(kind)[1], value, key)
     if typing.get_origin(kind) is tuple:
         return _read_list(item, typing.get_args(kind)[0], value, key)
+
     if isinstance(value, list | tuple) and "no_list" in item.metadata:
         raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
 
 
 def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
-    """Read values by name; a corpus or test set alone may lack one, and has the empty name."""
+    """Read values by name. A single corpus or test set may lack one; its name is then empty."""
     names: Names = item.metadata["names"]
     values = _mapping(value, key, names.content, names.least)
     if names.keys_of_single:
@@ -164,9 +170,11 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
     if not isinstance(value, list | tuple):
         wanted = "text or a list of text" if is_alone else "a list"
         raise wrong(key, f"must be {wanted}, not {show(value)}")
+
     if is_dataclass(kind):
         read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
         return tuple(attempt_all(read))
+
     entries = tuple(_read_scalar(item, str, entry, key) for entry in value)
     if "choices" in item.metadata:
         check_unique(key, entries)
@@ -192,12 +200,14 @@ def _clean_path(path: str) -> str:
 def _check_type(kind: type, value: Any, key: str) -> Any:
     if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
         reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
+
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
         if isinstance(value, str) and NO_TEXT.search(value):
             raise wrong(key, f"is {show(value)}, must be text without control characters")
         return value
+
     advice = quotes(value) if kind is str else ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
@@ -222,6 +232,7 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         plain = value.lower().replace("_", "-")
         form = f"text of the form {bounds['pattern']}"
         reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
+
     for bound, (word, is_out) in BOUNDS.items():
         if bound in bounds and is_out(value, bounds[bound]):
             reject(key, value, f"{word} {bounds[bound]}")

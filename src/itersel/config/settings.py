@@ -1,4 +1,4 @@
-"""The settings of a step as one value: JSON, which the workflow passes, or a file, for people."""
+"""The settings of a step as one value: JSON from the workflow, or a file written by a user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
-# How messages call settings that are not in a file.
+# What messages call settings that are not in a file.
 ARGUMENT = "--settings"
 
 
@@ -51,7 +51,7 @@ def read_settings(kind: type[T], given: str | None) -> T:
     if given is None:
         return _read(kind, {})
     if given == STANDARD_STREAM:
-        # those of hundreds of systems are longer than an argument may be
+        # settings for hundreds of systems exceed the argument length limit
         with located(given):
             # Python has none if it is closed
             return _read(kind, _parse("" if sys.stdin is None else sys.stdin.read()))

@@ -55,7 +55,7 @@ def cut_sizes(config: Config) -> dict[str, int]:
 
 
 def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:
-    """Return the texts of a split by name of the corpus; only those of train have names."""
+    """Return the texts of a split by name of the corpus; only corpora of train have names."""
     kind, _, name = split.partition(".")
     if kind == "train":
         return dict(config.data.train)
@@ -72,7 +72,7 @@ def is_fetched(text: TrainingText | ReferencedText) -> bool:
 
 
 def texts_by_key(data: Data) -> dict[str, TrainingText | ReferencedText]:
-    """Return all texts by their keys in the config, with those that it lacks."""
+    """Return all texts by their keys in the config, including texts that it lacks."""
     texts: dict[str, TrainingText | ReferencedText] = {
         f"data.{text_name('train', name)}": corpus for name, corpus in data.train.items()
     }
@@ -98,6 +98,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
             found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
             continue
+
         # the parts of a side, or references
         parts = len(text.target) if isinstance(text, TrainingText) else 1
         corpus = Corpus(
@@ -112,6 +113,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             alignment=text.alignment if isinstance(text, TrainingText) else (),
         )
         found.append(corpus)
+
     return found
 
 

@@ -1,7 +1,7 @@
 """The settings of the steps that learn: what their results depend on, besides files and the place in a run.
 
-`itersel.plan` makes them of a config; a step reads them with `itersel.config.settings`. Those of k-best lists
-and forests are in `itersel.config.search`.
+`itersel.plan` makes them from a config; a step reads them with `itersel.config.settings`. The settings of
+k-best lists and forests are in `itersel.config.search`.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class TrainSettings(Search):
 
 @dataclass(frozen=True)
 class ListTrainSettings(TrainSettings):
-    """The same for a shard with lists of another decoder: keys of a search are no keys here.
+    """The same for a shard with another decoder's lists, without the keys of a search.
 
-    Objects have the defaults of `Search`, which nothing uses, as constants.
+    As constants, they have the defaults of `Search`, which nothing uses.
     """
 
     no_key_because: ClassVar[str] = "lists of another decoder are not searched for (there is no model)"

@@ -1,4 +1,4 @@
-"""What is probably wrong with the text of a config, although it can be read."""
+"""Find text of a config that can be read, but is probably wrong."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES
 from itersel.lm.arpa import read_unigrams
 from itersel.lm.ngrams import UNKNOWN
 
-# Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
+# Number of lines of a side that are examined, and of each block of train whose words are collected.
 SAMPLE = 500
-# Words that only the header of a table consists of.
+# Words of which only the header of a table consists.
 _HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
 # Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
 _SCRIPTS = {
@@ -41,7 +41,7 @@ _STRIPPED = ".,;:!?\"'()[]“”„«»"
 
 @dataclass
 class _Found:
-    """What is known of the pairs of a split."""
+    """What is known about the pairs of a split."""
 
     scripts: list[str]  # alphabets of the two sides
     is_tokenized: bool
@@ -68,16 +68,20 @@ class Suspicions:
         if split not in self._splits:
             self._splits[split] = self._look_at_first(block)
         found = self._splits[split]
+
         found.pairs += block.size
         found.empty += sum(not line.strip() for line in block.target)
         references = chain(block.target, *(block.further or ()))
         found.longest = max(found.longest, *(len(line.split()) for line in references), 0)
+
         if split != "train":
             found.sources.update(block.source)
             return
+
         if self._words.total() < 20 * SAMPLE:
             words = chain.from_iterable(map(str.split, block.target[:SAMPLE]))
             self._words.update(filter(None, (word.strip(_STRIPPED) for word in words)))
+
         for other in self._splits.values():
             other.same += len(other.sources.intersection(block.source))
             other.swapped += len(other.sources.intersection(block.target))
@@ -97,6 +101,7 @@ class Suspicions:
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each suspicion."""
         yield from self._languages()
+
         for split, found in self._splits.items():
             if found.has_header:
                 yield f"the first pair of {split} looks like the header of a table; remove it"
@@ -109,9 +114,11 @@ class Suspicions:
                     f"the text of {split} seems to be tokenised: spaces precede points and commas; use the "
                     "original, or set data.tokenized: true"
                 )
+
         yield from self._sides()
         if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
             return  # words cannot be counted without tokenising
+
         yield from self._short_references()
         if self._config.language_model.arpa is not None:
             yield from self._unknown_words(self._config.language_model.arpa)
@@ -120,6 +127,7 @@ class Suspicions:
         data = self._config.data
         if data.tokenized:
             return
+
         known = import_sacremoses().corpus.NonbreakingPrefixes().available_langs
         for language in dict.fromkeys((data.source_language, data.target_language)):
             primary = language.partition("-")[0]
@@ -161,11 +169,13 @@ class Suspicions:
         """Yield a warning if an ARPA file has hardly any word of train, which is lowercased."""
         if not self._words:
             return
+
         (known, order), wanted = read_unigrams(arpa), self._config.language_model.order
         if order != wanted:
             yield f"{arpa} is of order {order}, but language_model.order is {wanted}"
         if UNKNOWN not in known:
             yield f"{arpa} does not list {UNKNOWN}: unknown words will have a log10 probability of -100"
+
         lowercased: Counter[str] = Counter()
         for word, count in self._words.items():
             lowercased[word.lower()] += count

@@ -99,7 +99,7 @@ class IndependentTasks:
 class IndependentTask:
     """One task of `IndependentTasks`, with their settings."""
 
-    experiment: str  # to which it belongs
+    experiment: str  # to which the task belongs
     label: str
     natural: NaturalTasks  # all tasks; a single task reads some of their files
     first: int  # number of its first file

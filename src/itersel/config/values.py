@@ -1,8 +1,8 @@
 """The keys of a config: types, defaults, bounds and explanations.
 
 `reading` checks a config against these classes, and `rendering` generates the JSON schema, the documentation
-and config.yaml from them. `itersel.plan` makes the settings of the steps of a config, and workflow/rules has
-their command lines.
+and config.yaml from them. From a config, `itersel.plan` makes the settings of the steps and the names of
+their files; the command lines are in workflow/rules.
 """
 
 from __future__ import annotations

@@ -39,16 +39,19 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         mark = self.peek_event().start_mark
         is_alias = self.check_event(yaml.AliasEvent)
         before = self.values
+
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise yaml.composer.ComposerError(None, None, f"nested more than {MAX_DEPTH} deep", mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
+
         if is_alias and id(node) not in self.sizes:
             raise yaml.composer.ComposerError(None, None, "an alias inside its own anchor", mark)
         self.values += self.sizes[id(node)] if is_alias else 1
         if self.values > MAX_VALUES:
             raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", mark)
+
         self.sizes.setdefault(id(node), self.values - before)
         return node
 
@@ -106,9 +109,11 @@ def read_yaml(path: FilePath) -> Mapping[Any, Any]:
         raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
     except UnicodeDecodeError:
         raise InputError("not valid UTF-8; convert the file with iconv", path) from None
+
     # Snakemake, too, tries JSON first, in which 1e-4 is a number; in YAML, it is text
     with contextlib.suppress(ValueError):
         loaded = json.loads(content)
+
     if not isinstance(loaded, Mapping):
         raise InputError(f"config file must contain 'key: value' lines, not {show(loaded)}", path)
     return loaded

@@ -108,10 +108,12 @@ class Decoder:
         if search.features == "all" and search.templates and {*search.templates} != {*shard.templates}:
             read, wanted = (", ".join(names) or "none" for names in (shard.templates, search.templates))
             raise InputError(f"the shard was read with the templates {read}, the search needs {wanted}")
+
         self.shard, self.model = shard, model
         self.pop_limit, self.max_span = search.pop_limit, search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = search.features == "all"
+
         model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
         self._table = ShardRules(
             shard.rule_source,
@@ -124,9 +126,11 @@ class Decoder:
             model_word,
             shard.rule_category,
         )
+
         ranks = shard.category_ranks()
         self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
         self._rule_dense = _rule_dense(shard, model_word)
+
         # Tables of language model states by number of compositions: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
         self._queue: Queue | None = None
@@ -147,14 +151,17 @@ class Decoder:
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
+
         offset = self.shard.source_offset
         if offset[sentence] == offset[sentence + 1]:
             return self._empty()
+
         rules, found = self.search(sentence, weights)
         best = self._find_best(found, rules, k)
         if finder is not None:
             model_weight = float(weights.dense[self.model_column])
             best = extend(best, finder(SentenceForest(found, rules, self._table, model_weight, best)))
+
         dense = dense_vectors(best, rules, self.model_column)
         sparse = sparse_vectors(best, rules, self._table)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
@@ -169,22 +176,26 @@ class Decoder:
         rules, model_weight = self._sentence_rules(sentence), float(weights.dense[self.model_column])
         score_rules(self._table, rules, *weights)
         model = self.model
+
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
                 f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
                 f"{MAX_CATEGORY_SENTENCE}"
             )
+
         trie = build_trie(self._table, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
+
         begin, end = model.ids["<s>"], model.ids["</s>"]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(
             forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit
         )
+
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
@@ -194,6 +205,7 @@ class Decoder:
                 # larger ones, of few sentences, are not kept
                 if pairs <= MAX_FIRST_PAIRS:
                     self._states[pairs] = states
+
             reset_states(states)
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
@@ -230,9 +242,9 @@ class Decoder:
             pool, rows = 2 * pool, min(2 * rows, items)
 
     def _search_tables(self, forest: Forest) -> tuple[Queue, Hypotheses]:
-        """Return tables large enough for a forest, reusing those of the previous sentence if possible.
+        """Return tables large enough for a forest, reusing the previous sentence's tables if possible.
 
-        Allocating new memory takes a tenth of the time of a sentence.
+        Allocating new memory takes a tenth of a sentence's decoding time.
         """
         bundles = int(np.diff(forest.bundle_offset).max())
         if self._queue is None or bundles > self._queue_bundles:
@@ -263,8 +275,10 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
         if one.word.tobytes() not in texts:
             texts.add(one.word.tobytes())
             parts.append(one)
+
     if len(parts) == 1:
         return best
+
     score, model, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
     return Best(
         np.concatenate(score),
@@ -281,12 +295,14 @@ def _rule_dense(shard: Shard, model_word: Int32s) -> Float64s:
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)
     unknown[terminal] = model_word[shard.rule_target[terminal]] == 0
+
     values = {
         "Glue": shard.rule_kind == GLUE,
         "PassThrough": shard.rule_kind == PASS_THROUGH,
         "WordPenalty": WORD_PENALTY * np.diff(offsets_of(terminal)[shard.rule_target_offset]),
         "LanguageModel_OOV": np.diff(offsets_of(unknown)[shard.rule_target_offset]),
     }
+
     dense = np.zeros((shard.rule_kind.shape[0], len(DECODER_FEATURES)))
     for name, column in values.items():
         dense[:, DECODER_FEATURES.index(name)] = column

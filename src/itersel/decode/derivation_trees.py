@@ -70,6 +70,7 @@ def _derivation(
     nodes: list[Node] = []
     links: list[tuple[int, int]] = []
     root = _tree(forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
+
     # parts with their depth and the positions where their source and target begin
     waiting = [(root, 0, 0, 0)]
     while waiting:
@@ -79,17 +80,21 @@ def _derivation(
         for gap, child in reversed([*enumerate(part.children, 1)]):
             places = source[part.source.index(-gap)], target[part.target.index(-gap)]
             waiting.append((child, depth + 1, *places))
+
         rule = forest.rules.rule[part.number]
         points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])]
         links += [(source[i], target[j]) for i, j in points.tolist()]
+
         source_side, target_side = (
             tuple(words[symbol] if symbol >= 0 else symbol for symbol in side)
             for side in (part.source, part.target)
         )
+
         score = float(forest.rules.score[part.number])
         features = _largest(decoder, forest, part.number, weights)
         end = begin + part.source_length
         nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
+
     text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
     model = forest.model_weight * float(best.model[rank])
     return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
@@ -106,6 +111,7 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
         rule = int(forest.rules.rule[number])
         source = table.source[slice(*table.source_offset[rule : rule + 2])].tolist()
         target = table.target[slice(*table.target_offset[rule : rule + 2])].tolist()
+
         parts = {-symbol: waiting.pop() for symbol in target if symbol < 0}
         children = tuple(parts[gap] for gap in sorted(parts))
         lengths = (
@@ -113,6 +119,7 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
             len(target) - len(parts) + sum(one.target_length for one in children),
         )
         waiting.append(_Part(number, source, target, children, *lengths))
+
     (root,) = waiting
     return root
 

@@ -26,7 +26,7 @@ _load_model = lru_cache(maxsize=1)(load_model)
 def open_sentences(
     path: FilePath, model: str | None, search: Search, threads: int = 1
 ) -> tuple[Sentences, list[SentenceDecoder]]:
-    """Read a shard, and make a decoder for each thread; without a language model, it has lists."""
+    """Read a shard, and make a decoder for each thread; without a language model, the file contains lists."""
     if model is None:
         table = lists.read_table(path, search.features)
         return table, [ListDecoder(table)]

@@ -1,4 +1,4 @@
-"""What the decoder finds, in words: translations and k-best lists as text."""
+"""Decoder output as text: translations and k-best lists."""
 
 from __future__ import annotations
 

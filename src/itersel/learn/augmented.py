@@ -52,6 +52,7 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
     bleu = target.score(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MOST_EDGES)
+
     results = []
     for direction in directions:
         objective = AugmentedObjective(
@@ -66,6 +67,7 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
         )
         kept = keep_edges(found, through, max(floor, _threshold(direction, target, forest.best, bleu)))
         results.append(_search(forest, kept, ngrams, objective))
+
     return results
 
 
@@ -89,7 +91,7 @@ def largest_bleu(target: Target) -> float:
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
     texts, length = target.references, target.references.longest
-    # those of all references in a row are the most that there can be
+    # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
     hypotheses, references = target.context[[ORDER, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
@@ -120,9 +122,11 @@ def _search(
         objective,
         BEAM,
     )
+
     items = kept.edge_offset.shape[0] - 1
     partials = make_partials(items, BEAM, ngrams.available.shape[0])
     search_augmented(problem, partials)
+
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
     return unfold(found, rules, table, trees, best)

@@ -29,14 +29,17 @@ class Example:
         """The features of the translations, computed on first use."""
         kbest = self.kbest
         count = kbest.score.shape[0]
+
         # by feature, then by translation; no two keys are equal, so the faster unstable sort will do
         key = kbest.feature.astype(np.int64) << 32 | np.arange(kbest.feature.shape[0])
         key.sort()
         begin = np.flatnonzero(np.diff(key >> 32, prepend=-1))
         entry = key & 0xFFFFFFFF
+
         # columns are in order of first occurrence
         order = np.argsort(entry[begin])
         entry, offset = take_rows(entry, np.append(begin, entry.shape[0]), order)
+
         row = np.repeat(np.arange(count, dtype=np.int32), np.diff(kbest.feature_offset))
         shifted = shift_columns(count, offset, row[entry], kbest.feature_value[entry])
         return ShiftedFeatures(kbest.dense - kbest.dense[0], kbest.feature[entry[offset[:-1]]], *shifted)

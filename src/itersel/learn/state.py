@@ -99,6 +99,7 @@ class ShardWeights:
         steps.now += 1
         if coefficient is None:
             return None
+
         dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
             (self.dense, np.arange(dense.shape[0]), dense),
@@ -107,11 +108,12 @@ class ShardWeights:
             bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))
             if bad >= 0:
                 return features.name_of(bad)
+
         return None
 
 
 class WeightTable:
-    """All weights: those of the start, and those of features that the shards so far have updated.
+    """All weights: the start weights, and the weights of features that the shards so far have updated.
 
     Shards are trained one after another. A weight's history carries over from one to the next, so the result
     is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
@@ -147,18 +149,22 @@ class WeightTable:
     def close(self, shard: ShardWeights) -> None:
         """Copy the weights of a shard back to the table, including new features if they have been updated."""
         keys, names, tables = [self._key], [self._name], [self._weights]
+
         for one in (shard.dense, shard.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
                 own[one.row] = theirs[one.order[one.known]]
+
             moved, weights = one.weights.anchor != 0, one.weights
             for array in (weights.total, weights.paid, weights.squares, weights.area):
                 moved |= array != 0
             is_new = moved[one.order]
             is_new[one.known] = False
+
             rows = np.flatnonzero(is_new)
             keys.append(one.key[rows])
             names.append(one.name.take(rows))
             tables.append(_take(one.weights, one.order[rows]))
+
         key = np.concatenate(keys)
         arrays: Any = map(np.concatenate, zip(*tables, strict=True))
         self._weights = _take(Coordinates(*arrays), np.argsort(key))
@@ -168,10 +174,12 @@ class WeightTable:
         """Return the weights to mix, and the state to continue from; None if they are the same."""
         steps, found = self._steps, self._weights
         settle_all(steps.rule, found, steps.now)
+
         last = Weights(self._key, found.value, self._name)
         mixed = last
         if average and steps.now > steps.first:
             mixed = last._replace(value=found.area / (steps.now - steps.first))
+
         weights = nonzero(mixed)
         if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
             # nothing besides the weights is kept

@@ -26,7 +26,7 @@ from itersel.learn.training import Start, Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
-# That of the pairs of losses.
+# The epoch in the seed of pairs whose losses are measured.
 LOSS_EPOCH = 0
 
 
@@ -147,6 +147,7 @@ class _Pass:
         shard, decoders = part.open()
         if not shard.has_references:
             raise InputError("has no references to train on; extract it with --reference", part.path)
+
         weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             references = shard.references(sentence)
@@ -157,6 +158,7 @@ class _Pass:
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
             example = Example(kbest, scores, words, weights.rate, seed)
             yield _Listed(sentence, example, weights, part.name)
+
         self.table.close(weights)
 
     def _decode_all(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from itersel.config.steps import TrainSettings
 
 _LARGEST = sys.float_info.max
-# S features; they can differ from those of the weights to mix.
+# S features, which can differ from the features of the weights to mix.
 STATE = replace(
     FORMAT,
     arrays={
@@ -80,7 +80,7 @@ class Training(NamedTuple):
 
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
+    """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
     values = plain(settings)
     epoch, shard, _ = (values.pop(name) for name in ("epoch", "shard", "measure_loss"))
     return {
@@ -100,13 +100,16 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
         return
+
     weights, memory, steps = state
     if memory is None:
         memory = Memory(*np.zeros((2, weights.key.shape[0])))
+
     own = weight_arrays(weights).items()
     state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
     arrays = {**weight_arrays(training.weights), **state_arrays}
     arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
+
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
     write_arrays(path, both, arrays, {**attributes, "steps": steps})
 
@@ -114,13 +117,15 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
 def read_start(path: FilePath, epoch: int) -> Start:
     """Read the start of an epoch: the state of a shard if the file contains one, else its weights.
 
-    Raises an `InputError` if the state is not that of the epoch before.
+    Raises an `InputError` if the state is not from the previous epoch.
     """
     if not os.fspath(path).endswith(".h5") or "state/key" not in header_of(path, FORMAT).digests:
         return Start(read_weights(path))
+
     arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
+
     steps, before = attributes.get("steps"), attributes.get("epoch")
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
@@ -132,4 +137,5 @@ def read_start(path: FilePath, epoch: int) -> Start:
             f"{before + 1}, or start from mixed weights or from text ('itersel weights')",
             path,
         )
+
     return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -1,7 +1,7 @@
-"""Files of lists (HDF5): those that a decoder has made for tuners, and those of another decoder.
+"""Files of lists (HDF5): our decoder's lists for tuners, and another decoder's lists.
 
-`itersel step kbest` writes a file for each shard and iteration, without text; `itersel step lists` one for
-each shard.
+`itersel step kbest` writes a file for each shard and iteration, without text; `itersel step lists` writes one
+for each shard, with text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.strings import StringTable
 
 MAX_COUNT = (1 << 31) - 1
-# The iteration of lists that no weights of ours have made.
+# The iteration of lists that were not decoded with our weights.
 GIVEN = 0
 
 # Sizes: N sentences, M references, H translations, C dense features, F sparse features.
@@ -51,7 +51,7 @@ FORMAT = FileFormat(
     },
     packed=True,
 )
-# Arrays that define sizes must be read together with those that use them.
+# Arrays that define sizes must be read together with the arrays that use them.
 REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
 SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))
 TEXT_ARRAYS = ("text", "text_offset")
@@ -89,7 +89,7 @@ def header_attributes(
     sentences: str,
     dense_names: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the attributes that `read_header` reads, by which one sees which files belong together."""
+    """Return the attributes that `read_header` reads, which tell which files belong together."""
     return {
         "kind": kind,
         "version": itersel.__version__,
@@ -104,14 +104,15 @@ def header_attributes(
 def write_table(
     path: FilePath, table: ListTable, shard: int = 0, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write the lists of a shard that another decoder has made, whole or not at all.
+    """Write another decoder's lists of a shard, whole or not at all.
 
-    `settings` have made the table; only lists with the same settings are tuned on together.
+    The table was made with `settings`; only lists with the same settings are tuned on together.
     """
     sparse = table.sparse_rows
     has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
     is_grouped = table.reference_length.shape[0] > 0 and not has_one_each
     none = np.zeros(0, np.int64)
+
     arrays: dict[str, NDArray[Any]] = {
         "sentence_offset": table.offset,
         "reference_length": table.reference_length.astype(np.int32),
@@ -130,6 +131,7 @@ def write_table(
         "feature_name": sparse.name.data,
         "feature_name_offset": sparse.name.offset,
     }
+
     attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -157,14 +159,16 @@ def read_table(path: FilePath, features: str = "all", has_text: bool = False) ->
         names += SPARSE_ARRAYS
     if has_text:
         names += TEXT_ARRAYS
+
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
     if features == "all":
         table = table._replace(sparse=_checked_sparse(path, arrays))
     if has_text:
         if not arrays["text_offset"].shape[0]:
-            raise InputError("has no text; lists for tuners cannot be translated with", path)
+            raise InputError("has no text; lists for tuners cannot be used to translate", path)
         table = table._replace(text=StringTable(arrays["text"], arrays["text_offset"]))
+
     return table
 
 
@@ -201,6 +205,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     """Return lists without sparse features and text, and check what the format does not declare."""
     dense_names = _header(path, attributes).dense_names
     offset, length = arrays["sentence_offset"], arrays["length"]
+
     if (np.diff(offset) == 0).any():
         raise damaged_file(path, "a sentence has no translations")
     if len(set(dense_names)) != arrays["dense"].shape[1] or len(dense_names) != arrays["dense"].shape[1]:
@@ -208,11 +213,13 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
     if (arrays["matches"] > ngrams).any():
         raise damaged_file(path, "more matches than n-grams")
+
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
     sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
         reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
         closest = count_closest(reference_length, reference_offset, length, offset)
+
     return ListTable(
         offset,
         arrays["dense"],

@@ -29,14 +29,17 @@ def import_lists(
     ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
     dense = read_lines(cut.checked(DENSE_NAMES))
     read = read_lists([cut.checked(f"{number}.lists.gz")], ids=ids, dense=lambda names: dense)
+
     texts: list[list[str]] = []
     while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
         texts.append(read_lines(cut.checked(reference)))
         if len(texts[-1]) != read.table.sentence_count:
             why = f"has {len(texts[-1])} lines for {read.table.sentence_count} sentences"
             raise InputError(why, cut.path / reference)
+
     lists = without_duplicates(read)
     table = with_statistics(lists.table, words, texts)
+
     quality = f"{number}.quality.gz"
     if cut.has(quality):
         numbers = read_numbers(cut.checked(quality), read.row.shape[0])

@@ -29,22 +29,25 @@ def find_files(
 ) -> list[ListFile]:
     """Read the headers of files in any order, and return them by shard and iteration.
 
-    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Lists
-    of another decoder are the same in all iterations; there is one file for each of as many shards of a text,
-    which may have more, such as those of other tasks.
+    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Another
+    decoder's lists are the same in all iterations: there must be as many files as `shards`, from different
+    shards of a text, which may have more shards, for instance of other tasks.
     """
     place = attrgetter("shard", "iteration")
     files = sorted((read_header(path, format) for path in paths), key=place)
+
     numbers: Sequence[int] = range(shards)
     if files and all(file.iteration == GIVEN for file in files):
         iterations = range(GIVEN, GIVEN + 1)
         numbers = [file.shard for file in files] if len(files) == shards else numbers
+
     wanted, found = set(product(numbers, iterations)), list(map(place, files))
     for missing in sorted(wanted.difference(found)):
         raise InputError(
             f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
             f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
         )
+
     for number, file in enumerate(files):
         if found[number] not in wanted:
             raise InputError(
@@ -55,6 +58,7 @@ def find_files(
         if number and found[number] == found[number - 1]:
             other = os.fspath(files[number - 1].path)
             raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
+
     first_of: dict[int, ListFile] = {}
     for file in files:
         first = first_of.setdefault(file.shard, file)
@@ -62,6 +66,7 @@ def find_files(
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
                 raise InputError(f"differs from {what}; recreate one of them", file.path)
+
     return files
 
 
@@ -81,6 +86,7 @@ class SparseFiles(NamedTuple):
         key, name = np.zeros(0, np.uint64), string_table([])
         counts = np.zeros(rows.shape[0], np.int64)
         parts = []
+
         for sparse, wanted, found in self._parts(self.origin[rows]):
             place, offset = places_of(sparse.offset, found)
             used, number = np.unique(sparse.feature[place], return_inverse=True)
@@ -90,6 +96,7 @@ class SparseFiles(NamedTuple):
             )
             counts[wanted] = np.diff(offset)
             parts.append((wanted, keys[number], sparse.value[place]))
+
         # in the order of the rows; features are positions in `key`
         offset = offsets_of(counts)
         feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
@@ -97,6 +104,7 @@ class SparseFiles(NamedTuple):
             place, _ = places_of(offset, wanted)
             feature[place] = np.searchsorted(key, keys)
             value[place] = values
+
         return SparseRows(feature, value, offset, key, name)
 
     def scores(self, weights: Weights) -> Float64s:
@@ -126,18 +134,21 @@ def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
     parts: list[ListTable] = []
     origins: list[Int64s] = []
     base = 0
+
     shards = sorted({file.shard for file in files})
     for shard in shards:
         part, origin, rows = _join_shard([file for file in files if file.shard == shard])
         parts.append(part)
         origins.append(origin + base)
         base += rows
+
     _check_alike(parts, [next(file.path for file in files if file.shard == shard) for shard in shards])
     table = _concatenate(parts)
     if table.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
     if not table.quality.shape[0]:
         check_matches(table, files[0].path)
+
     if features == "dense":
         return table
     return table._replace(sparse=SparseFiles(files, np.concatenate(origins)))
@@ -147,14 +158,16 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
     """Return the lists of a shard, the row of each translation in its files, and the number of these rows."""
     tables: list[ListTable] = []
     hashes: list[UInt64s] = []
+
     for file in files:
         table, hashed = read_dense(file.path)
-        # those of a sentence, which must be the same in all files
+        # the references of a sentence must be the same in all files
         for name in ("reference_length", "reference_offset"):
             if tables and not np.array_equal(getattr(table, name), getattr(tables[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
         tables.append(table)
         hashes.append(hashed)
+
     first = tables[0]
     sentence = np.concatenate([table.sentence for table in tables])
     kept = first_of_equal(sentence, np.concatenate(hashes))
@@ -165,6 +178,7 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
             *((*table.statistics, table.dense, table.quality) for table in tables), strict=True
         )
     )
+
     joined = first._replace(
         offset=offset,
         dense=rounded(dense),
@@ -192,6 +206,7 @@ def _concatenate(tables: Sequence[ListTable]) -> ListTable:
         np.concatenate(columns) for columns in zip(*(table.statistics for table in tables), strict=True)
     )
     dense = np.concatenate([table.dense for table in tables])
+
     return ListTable(
         offsets_of(np.concatenate([np.diff(table.offset) for table in tables])),
         dense,

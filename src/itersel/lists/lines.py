@@ -68,6 +68,7 @@ class LineParser:
             raise ValueError(found)
         if not 0 <= sentence < MAX_SENTENCES:
             raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
+
         features: dict[str, float] = {}
         for name, value in values:
             for one, number in self._named(name, value):
@@ -79,6 +80,7 @@ class LineParser:
                 if one in features:
                     raise ValueError(f"the feature '{one}' is given twice")
                 features[one] = number
+
         for name in features:
             self.numbers[name]  # numbers a new name
         return Translation(sentence, text, features)
@@ -99,6 +101,7 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
     """
     if not present.shape[0]:
         raise InputError("contains no translations", path)
+
     count = int(present[-1]) + 1
     if sentences is not None and count > sentences:
         raise InputError(
@@ -106,6 +109,7 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
             "and sentences are numbered from 0",
             path,
         )
+
     total = sentences or count
     if present.shape[0] < total:
         missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
@@ -113,7 +117,7 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
     return total
 
 
-# What a line says: the sentence, the text, and each feature with its value, or the values after ``name=``.
+# Content of a line: sentence, text, and each feature with its value, or with the values after ``name=``.
 _Values = list[tuple[str, float | list[float]]]
 _Parsed = tuple[int, str, _Values]
 
@@ -147,9 +151,11 @@ def _parse_features(words: Sequence[str]) -> _Values:
             found.append((name, values := []))
         if not name and equals:
             raise ValueError(f"'{word}' is not a feature, 'name=value' or 'name= value'")
+
     for name, value in found:
         if value == []:
             raise ValueError(f"the feature '{name}' has no value")
+
     return found
 
 

@@ -1,4 +1,4 @@
-"""Numbers of translations that come apart from the lists: further features, and a quality to learn from."""
+"""Numbers of translations given separately from the lists: further features, and a quality to learn from."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def read_numbers(path: FilePath, count: int) -> Float64s:
     lines = read_lines(path)
     if len(lines) != count:
         raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)
+
     values = np.empty(count)
     for row, line in enumerate(lines):
         try:
@@ -29,6 +30,7 @@ def read_numbers(path: FilePath, count: int) -> Float64s:
         if not abs(value) <= MAX_MAGNITUDE:
             raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, row + 1)
         values[row] = value
+
     return values
 
 
@@ -36,10 +38,12 @@ def checked_numbers(values: FilePath | ArrayLike, count: int, what: str) -> Floa
     """Return one number for each translation, from a file or an array: float64 (count)."""
     if isinstance(values, str | os.PathLike):
         return read_numbers(values, count)
+
     try:
         numbers = np.array(values, np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{what} is neither a file nor an array of numbers") from None
+
     if numbers.shape != (count,):
         shape = "x".join(map(str, numbers.shape))
         raise InputError(f"{what} has the shape {shape} for {count} translations; give a number for each")

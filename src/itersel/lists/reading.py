@@ -58,36 +58,41 @@ def read_lists(
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    By default, the lists say how many `sentences` there are, with the numbers (`ids`) 0, 1, 2, ... `scores`
-    are further features: a number for each translation, in the order of the lists, in a file or an array.
-    Features that `dense` does not choose are sparse. `words` changes each text, for instance by tokenising
-    it. With `has_lines`, the lines are kept, too.
+    By default, the lists determine the number of `sentences`, and the numbers (`ids`) are 0, 1, 2, ...
+    `scores` are further features: a number for each translation, in the order of the lists, in a file or an
+    array. Features that `dense` does not choose are sparse. `words` changes each text, for instance by
+    tokenising it. With `has_lines`, the lines are kept, too.
     """
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
+
     parser = LineParser()
     found = _collect(paths, parser, words, has_lines)
     translations = found.text.count
+
     place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
     order = np.argsort(place, kind="stable")
     columns = _read_scores(parser, scores or {}, translations)
     names = list(parser.numbers)
-    # the entries of lines, and those of the further features
+
+    # the entries of the lines, then of the further features
     row = np.repeat(np.arange(translations), found.size)
     row = np.append(row, np.tile(np.arange(translations), len(columns)))
     added = np.arange(len(names) - len(columns), len(names))
     feature = np.append(found.feature.astype(np.int64), np.repeat(added, translations))
     value = np.append(found.value, np.ravel(columns))
+
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
     table = _split_features(rank[row], feature, value, translations, names, dense(names))
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
+
     lines = [found.line[i] for i in order.tolist()] if has_lines else []
     return ReadLists(table, order, lines, names, parser.sizes)
 
 
 class _Collected(NamedTuple):
-    """Translations in the order of the files, as `itersel.lists.lines.Translation` has each."""
+    """Translations in the order of the files; see `itersel.lists.lines.Translation`."""
 
     line: list[str]
     sentence: Int64s
@@ -104,6 +109,7 @@ def _collect(
     # strings would need a multiple of the memory
     text, end = bytearray(), array("q", [0])
     count, feature, value = array("q"), array("i"), array("d")
+
     for path in paths:
         for number, line in translation_lines(path):
             found = parser.parse(line, path, number)
@@ -115,6 +121,7 @@ def _collect(
             count.append(len(found.features))
             feature.extend(parser.numbers[name] for name in found.features)
             value.extend(found.features.values())
+
     return _Collected(
         lines,
         np.frombuffer(sentence, np.int64),
@@ -167,13 +174,15 @@ def _split_features(
     is_dense = column_of[feature] >= 0
     dense = np.zeros((translations, len(dense_names)))
     dense[row[is_dense], column_of[feature[is_dense]]] = value[is_dense]
+
     # sparse features are numbered without the dense ones
     is_sparse = column_of < 0
     place = np.cumsum(is_sparse) - 1
-    # 0 is as good as no value, and must not tell equal translations apart
+    # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
     row, feature, value = row[is_kept], place[feature[is_kept]], value[is_kept]
     order = np.argsort(row, kind="stable")
+
     table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)
     offset = offsets_of(np.bincount(row, minlength=translations))
     sparse = sparse_rows(feature[order], value[order], offset, feature_keys(table), table)

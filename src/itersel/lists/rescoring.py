@@ -28,7 +28,7 @@ def rescore(
     lists, scores
         See `tune_nbest`.
     weights
-        Feature weights; other features weigh 0.
+        Feature weights; all other weights are 0.
 
     Raises
     ------

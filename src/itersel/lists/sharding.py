@@ -1,6 +1,6 @@
 """Cut the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
 
-The lists are read twice, and never held in memory. The first time, every line is parsed, so that errors name
+The lists are read twice, and never kept in memory. The first time, every line is parsed, so that errors name
 the user's files; the second time, lines are only distributed.
 """
 
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
 
 
 def find_lists(paths: Sequence[FilePath]) -> list[str]:
-    """Return files of lists: those given, and by name all files of folders that are not hidden."""
+    """Return files of lists: the given files, and all files in given folders by name, except hidden files."""
     found = []
     for path in paths:
         inside = [os.fspath(path)]
@@ -50,9 +50,10 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
 
 
 def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """Return the dense features: those whose values follow ``Name=``, as `sizes` tells.
+    """Return the dense features: the features whose values follow ``Name=`` (the names in `sizes`).
 
-    In lists without any, dense are itersel's own, and words that may end in a number, such as TM_1.
+    In lists without such names, itersel's own features are dense, and words that may end in a number, such as
+    TM_1.
     """
     blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
     if blocks:
@@ -65,8 +66,10 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
     parser, sentence, paths = LineParser(), array("i"), find_lists(lists)
     if not paths:
         raise InputError("is a folder without files; n-best lists were expected", lists[0])
+
     for path, number, line in _translations(paths, "read"):
         sentence.append(parser.parse(line, path, number).sentence)
+
     names = list(parser.numbers)
     if dense and set(names).isdisjoint(dense):
         raise InputError(f"has none of the dense features, such as '{dense[0]}'", paths[0])
@@ -77,6 +80,7 @@ def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Se
             f"{MAX_DENSE} with the key 'dense' (in a config: data.dense)",
             paths[0],
         )
+
     of_translations = np.array(sentence, np.int32)
     return Summary(check_present(np.unique(of_translations), sentences, paths[0]), of_translations, found)
 
@@ -94,16 +98,19 @@ def shard_lists(
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
     `checked_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
-    shard, given the number of all. The folder appears only when it is complete, with a
+    shard, given the number of sentences. The folder appears only when it is complete, with a
     declaration of its files.
     """
     texts = [read_lines(path) for path in references]
     if references:
         check_line_counts(*zip(references, texts, strict=True))
+
     found = summarise(lists, len(texts[0]) if texts else None, dense)
     numbers = None if quality is None else checked_quality(quality, found.sentence.shape[0])
+
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
+
     with declared_folder(output) as folder:
         folder.write(DENSE_NAMES, found.dense)
         for shard, sentences in enumerate(parts):
@@ -112,6 +119,7 @@ def shard_lists(
             folder.write(f"{shard}.ids", map(str, ids))
             for column, text in zip(reference_columns(len(texts)), texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
+
         _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
 
 
@@ -131,9 +139,11 @@ def _distribute(
         if numbers is not None:
             waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
         size += len(line)
+
         if size > WAITING:
             _append(folder, waiting)
             size = 0
+
     _append(folder, waiting)
 
 

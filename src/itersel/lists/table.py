@@ -98,7 +98,7 @@ class SparseFeatures(Protocol):
 
 
 class ListTable(NamedTuple):
-    """Translations by sentence. What is not known has no rows.
+    """Translations by sentence. What is unknown has no rows, except that `reference_offset` may be [0].
 
     Shapes: N sentences, M references, H translations, C dense features.
     """

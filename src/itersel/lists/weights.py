@@ -1,4 +1,4 @@
-"""Weights in the formats of other decoders: Moses's ``[weight]`` block and JSON, besides those of itersel."""
+"""Weights in the formats of other decoders (Moses's ``[weight]`` block and JSON), and in itersel's own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_weights(path: FilePath) -> Weights:
 
 
 def as_weights(values: Weights | Mapping[str, float]) -> Weights:
-    """Make weights of a mapping by name; weights are returned as they are."""
+    """Make weights from a mapping by name; `Weights` are returned as they are."""
     return values if isinstance(values, Weights) else make_weights(values)
 
 
@@ -55,6 +55,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
     """Read the ``[weight]`` block of a Moses configuration; other blocks are ignored."""
     values: dict[str, float] = {}
     section = None
+
     for number, line in enumerate(read_lines(path), 1):
         line = _COMMENT.sub("", line).strip()
         if found := _SECTION.fullmatch(line):
@@ -71,6 +72,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
                 if one in values:
                     raise InputError(f"the weight of '{one}' is given twice", path, number)
                 values[one] = value
+
     if section is None or not values:
         raise InputError("has no block [weight] with weights", path)
     return values
@@ -108,6 +110,7 @@ def write_weights(
     if kind not in (".ini", ".json"):
         own.write_weights(path, weights, attributes)
         return
+
     values = weights.to_dict()
     sizes = _sizes(values) if sizes is None else sizes
     with open_output(path) as stream:
@@ -115,6 +118,7 @@ def write_weights(
             json.dump(dict(sorted(values.items())), stream, ensure_ascii=False, indent=2)
             stream.write("\n")
             return
+
         stream.write("[weight]\n")
         for name, count in sizes.items():
             numbers = [values.pop(one, 0.0) for one in value_names(name, count)]

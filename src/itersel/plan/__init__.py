@@ -1,8 +1,8 @@
-"""What is made from what: the files, settings and options of every job of a run.
+"""The plan of a run: the files, settings and options of every job.
 
-Sizes of texts and folders of lists are looked up; only `itersel.plan.list_texts.describe_lists`, for
-``itersel config check``, reads files. `Plan` is the whole; the rules in workflow/rules name its methods that
-take wildcards.
+Only the sizes of texts and the contents of folders of lists are looked up; files are read only by
+`itersel.plan.list_texts.describe_lists`, for ``itersel config check``. `Plan` combines all parts; the
+rules in workflow/rules use its methods that take wildcards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Plan:
         self.tables = Tables(config, self.files, self.texts, self.shards, self.epochs)
 
     def sizes(self) -> TextSizes:
-        """Estimate the sizes of the texts, from those of their files."""
+        """Estimate text sizes from file sizes."""
         return text_sizes(self.config, self.files.fetched)
 
     @property

@@ -1,4 +1,4 @@
-"""What several parts of the plan share: names of files, and how an experiment tunes on dev."""
+"""Used by several parts of the plan: names of files, and how an experiment tunes on dev."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ class Files:
         return f"{self.results}/experiments/{name}/{path}"
 
     def experiments(self, names: list[str], path: str) -> list[str]:
-        """Return the file of this name of several experiments."""
+        """Return the file with this name for each of several experiments."""
         return [self.experiment(name, path) for name in names]

@@ -26,7 +26,7 @@ class Epochs:
     def __init__(self, config: Config, files: Files, shards: Shards) -> None:
         self.config, self.files, self.shards = config, files, shards
         experiments = config.experiments
-        # by how the weights of an epoch are made: by `tune`, by `tune` after `mix`, or by `mix`
+        # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
         self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
@@ -45,10 +45,11 @@ class Epochs:
     def _train_settings(self, name: str) -> str:
         experiment = self.config.experiments[name]
         learner = experiment.learner
-        # those of a batch tuner are not trained
+        # the shards of a batch tuner are not trained
         assert isinstance(learner, Online)
         k_best = filled_in(experiment.k_best)
         seed, measure_loss = filled_in(experiment.seed), experiment.mixing.needs_loss
+
         if has_lists(self.config):
             return as_json(
                 ListTrainSettings(
@@ -59,6 +60,7 @@ class Epochs:
                     measure_loss=measure_loss,
                 )
             )
+
         return as_json(
             TrainSettings(
                 features=experiment.features,
@@ -77,7 +79,7 @@ class Epochs:
         return self._train_settings(wildcards.experiment)
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what `Epoch.passed_on` does for a translation; no files for one with the best epoch."""
+        """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
         name, _, number = wildcards.stage.partition("epoch-")
         if name:
             return {"patience": [], "passed_on": []}
@@ -100,7 +102,7 @@ class Epochs:
         return [f"{epoch.grammars}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
 
     def training_models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each of these files: that of all text, or one without its text."""
+        """Return the language model for each file: the full model, or one that has not seen its text."""
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:
@@ -109,7 +111,7 @@ class Epochs:
         return [f"{folder}/{file % folds}.bin" for file in epoch.files(int(wildcards.shard))]
 
     def start_weights(self, wildcards: Any) -> list[str]:
-        """Return the weights that a shard starts with: its own of the epoch before, or `Epoch.start`."""
+        """Return the weights that a shard starts with: its own from the previous epoch, or `Epoch.start`."""
         epoch = self.of(wildcards)
         return [epoch.before.shard(wildcards.shard)] if epoch.goes_on_alone else epoch.start
 
@@ -158,18 +160,20 @@ class Epoch:
         self.weights = f"{self.folder}/weights.h5"
         # whether training stops after this epoch
         self.decision = f"{self.folder}/patience.json"
+
         learner = self.experiment.learner
         self.is_batch = isinstance(learner, Batch)
-        # what tunes its weights on lists, if anything, and in which iteration for the last time
+        # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
         self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
         self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
-        # what `itersel step mix` makes, which may be tuned afterwards
+
+        # the output of `itersel step mix`, which may be tuned afterwards
         self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
     @property
     def before(self) -> Epoch:
-        """The epoch before."""
+        """The previous epoch."""
         return self.epochs.epoch(self.name, self.number - 1)
 
     @property
@@ -183,28 +187,28 @@ class Epoch:
 
     @property
     def goes_on_alone(self) -> bool:
-        """Whether each shard starts with its own weights of the epoch before."""
+        """Whether each shard starts with its own weights from the previous epoch."""
         return self.number > 1 and self.experiment.mixing.shards_continue and not self.is_batch
 
     @property
     def mixed_before(self) -> list[str]:
-        """The mixed weights of the epoch before, if those of this one depend on them."""
+        """The mixed weights of the previous epoch, if mixing depends on them."""
         needs_it = self.number > 1 and self.experiment.mixing.needs_previous
         return [self.before.mixed] if needs_it else []
 
     @property
     def patience(self) -> list[str]:
-        """The decision on which it depends whether this epoch trains; none if it trains anyway."""
+        """The decision whether this epoch trains; none if it always trains."""
         patience = self.experiment.patience
         return self.decision_before if patience is not None and self.number > patience + 1 else []
 
     @property
     def decision_before(self) -> list[str]:
-        """The decision of the epoch before, with the scores so far."""
+        """The decision after the previous epoch, with the scores so far."""
         return [self.before.decision] if self.number > 1 else []
 
     def passed_on(self, path: str) -> dict[str, list[str]]:
-        """Return the decision, and the file of the epoch before that is passed on if training has stopped."""
+        """Return the decision, and the previous epoch's file to pass on if training has stopped."""
         return {"patience": self.patience, "passed_on": [path] if self.patience else []}
 
     @property

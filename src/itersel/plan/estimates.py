@@ -16,7 +16,7 @@ from itersel.plan.requests import TextSizes, rules_per_word
 if TYPE_CHECKING:
     from itersel.config.file_checks import Size
 
-# The rates are those of benchmarks/README.md.
+# The rates are from benchmarks/README.md.
 # Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
 WORD_SECONDS, LONG = 0.00005, 20
 # Decoding time is linear in the pop limit; WORD_SECONDS is for POP_LIMIT.
@@ -31,7 +31,7 @@ TUNE_SECONDS = 20  # for a batch tuner
 class Estimate(NamedTuple):
     """The cost of a run."""
 
-    jobs: int  # without short ones
+    jobs: int  # without short jobs
     hours: float  # of processor time
     disk: float  # bytes of all grammars
     memory: float  # bytes: the most that indexing, extraction or training requests
@@ -46,19 +46,23 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     translated = [*held_out, "dev"] if any(map(held_out_tuner, experiments)) else held_out
     if not {"train", *translated, *tuned} <= sizes.keys():
         return None
+
     seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
     per_word = rules_per_word(sizes["train"].total())
     rules = {split: per_word * size.words for split, size in sizes.items()}
-    # grammars: for each way to split a tuning corpus, once, and for each text that is translated
+
+    # grammars: once for each way to split a tuning corpus, and for each text that is translated
     cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
     shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
     shards += [(split, config.decoder.jobs, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
+
     total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
         jobs, total = jobs + count, total + time
+
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / files for split, files, share in shards)
     text = TextSizes(words, words, grammars)

@@ -1,4 +1,4 @@
-"""With n-best lists in the place of a decoder: their texts, and the shards that are made of them."""
+"""Texts and shards of runs that use n-best lists instead of a decoder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ListTexts:
         return texts_of(self._config, split)[""]
 
     def _columns(self, split: str) -> dict[str, str]:
-        """Return the user's files by the column of the text that is made of them."""
+        """Return the user's files by the column of the text that each becomes."""
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
         task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
@@ -44,7 +44,7 @@ class ListTexts:
         return list(self._columns(split).values())
 
     def texts(self, split: str) -> list[str]:
-        """Return what is made of them."""
+        """Return the corpus files written from the user's files."""
         found = [self._files.text(split, column) for column in self._columns(split)]
         if self._texts.has_references(split):
             found.append(f"{self._files.results}/corpus/{split}.statistics.json")
@@ -77,11 +77,11 @@ class ListTexts:
         return list(map(no_option, self._given(wildcards.split).lists))
 
     def references(self, wildcards: Any) -> list[str]:
-        """Return the references of a text; none if it has numbers instead."""
+        """Return the references of a text; none if it has a quality instead."""
         return self._references(wildcards.split)
 
     def quality(self, wildcards: Any) -> list[str]:
-        """Return the file of these numbers, if there is one."""
+        """Return the file with the quality of its translations, if there is one."""
         quality = self._given(wildcards.split).quality
         return [no_option(quality)] if quality else []
 
@@ -99,7 +99,8 @@ class ListTexts:
 def describe_lists(config: Config) -> Iterator[str]:
     """Check all lists and references of a config, and yield a line about each split.
 
-    Raises the first error, or that of an experiment with more shards than sentences, or of another system.
+    Raises the first error in them, or an error for an experiment with more shards than sentences, or for an
+    output of another system that does not fit its test set.
     """
     sizes: dict[str, Size] = {}
     for split in given_splits(config):
@@ -108,13 +109,16 @@ def describe_lists(config: Config) -> Iterator[str]:
         if references:
             check_line_counts(*references.items())
         sentences = next((len(lines) for lines in references.values()), None)
+
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
             checked_quality(text.quality, translations)
+
         sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)

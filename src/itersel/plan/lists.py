@@ -1,4 +1,4 @@
-"""The lists that tuners read: written by decoding, or those of another decoder."""
+"""Lists for tuners: decoder output, or lists from another decoder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from itersel.plan.epochs import Epochs
 
 
 class Lists:
-    """The lists of all experiments that tune.
+    """The lists of all experiments that tune, written by decoding; `GivenLists` differ.
 
-    A batch tuner has lists of all shards in every epoch, which is an iteration. The tuner of mixed weights
-    has lists of dev, and several iterations in an epoch; those of the last one are in the epoch's folder.
+    For a batch tuner, each epoch is one iteration, in which all shards are decoded. A tuner of mixed weights
+    has one or more iterations per epoch, in which dev is decoded; the lists of the last iteration are in the
+    epoch's folder.
     """
 
     def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
@@ -50,7 +51,7 @@ class Lists:
         return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
 
     def weights(self, wildcards: Any) -> list[str]:
-        """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
+        """Return the weights to decode with: the previous iteration's; at first, initial or mixed weights."""
         epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
         if iteration > 1:
             return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
@@ -70,6 +71,7 @@ class Lists:
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
         pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
+
         if not self._epochs.epoch(name, 1).reads_forests:
             return as_json(
                 ListSettings(
@@ -80,10 +82,11 @@ class Lists:
                     k_best=filled_in(experiment.k_best),
                 )
             )
+
         return as_json(
             ForestSettings(
-                # the sum of sparse features: forests include it with features: all, lists with a setting of
-                # the tuner
+                # with features: all, forests include the sum of sparse features; for lists, a setting of the
+                # tuner adds it
                 features="all" if held_out_tuner(experiment) else experiment.features,
                 pop_limit=pop_limit,
                 max_span=max_span,
@@ -105,7 +108,7 @@ class Lists:
         return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
 
     def to_tune_on(self, wildcards: Any) -> list[str]:
-        """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
+        """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
         last = self.iteration(wildcards)
         is_newest = not self._is_batch(wildcards) and self.step(wildcards) == "forest"
         return [
@@ -125,6 +128,7 @@ class Lists:
         epoch = self._epochs.of(wildcards)
         # there are no such jobs without a tuner
         assert epoch.tuner is not None
+
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,

@@ -1,7 +1,7 @@
 """Memory and time that jobs request, from the sizes of the texts.
 
-The figures were measured with 16,600, 166,000 and 1.66 million pairs of 29 words (docs/scale.md), and have a
-quarter or more to spare. With the profiles `slurm` and `sge`, a killed job is retried with twice as much.
+The figures were measured with 16,600, 166,000 and 1.66 million pairs of 29 words (docs/scale.md), and leave a
+margin of at least a quarter. With the profiles `slurm` and `sge`, a killed job is retried with twice as much.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from itersel.lists.sharding import find_lists
 from itersel.plan.commands import held_out_iterations, held_out_tuner
 from itersel.storage.files import compression_of
 
-# Of tokenised text, with a space; and how much smaller a compressed file is.
+# Of tokenised text, including a space; and how many times smaller a compressed file is.
 BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
 # The translations of a sentence differ little.
 LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
-# Of a line of n-best lists.
+# Of a line in n-best lists.
 BYTES_PER_TRANSLATION = 300
 # Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
 DENSE_SHARE = 0.1
@@ -41,14 +41,14 @@ HELD_OUT_WORDS = 75e3
 WORDS_PER_ARPA_BYTE = 0.05
 # Rules per source word with RULES_PAIRS training pairs; their number grows as a power of the pairs.
 RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
-# Text preparation uses more processes if there is more text: one for each so many source words.
+# Text preparation uses one more process for every PREPARED_WORDS source words, up to a maximum.
 PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
 
 
 class TextSizes(NamedTuple):
-    """What the needs of jobs depend on: words, unless stated otherwise."""
+    """The sizes that determine what jobs request, in words unless stated otherwise."""
 
     train: float  # its source side
     model: float  # the text of the language model
@@ -76,11 +76,12 @@ class TextSizes(NamedTuple):
     ) -> dict[str, int]:
         """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
 
-        They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
-        `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are MB and minutes more
-        for each million source words of train, or words of the language model's text; `rules` and `lists`
-        are MB more for each million rules in the grammars of a shard, or bytes of its n-best lists; `tuned`
-        and `compared` for each million translations that a batch tuner or a comparison reads.
+        They are numbers because functions of the attempt would add ten seconds to the planning of 25,000
+        jobs. `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are additional MB
+        and minutes per million source words of train, and words of the language model's text; `rules` and
+        `lists` are additional MB per million rules in the grammars of a shard, and bytes of its n-best lists;
+        `tuned` and `compared` are additional MB per million translations that a batch tuner and a comparison
+        read.
         """
         memory += (train[0] * self.train + model[0] * self.model + lists * self.lists) / 1e6
         memory += (tuned * self.tuned + compared * self.compared) / 1e6
@@ -104,26 +105,30 @@ class TextSizes(NamedTuple):
 
 
 def rules_per_word(pairs: float) -> float:
-    """Return the number of rules in a grammar for each word of the sentence, with so many training pairs."""
+    """Return the number of rules per source word in grammars from this many training pairs."""
     return float(RULES * (pairs / RULES_PAIRS) ** RULES_GROWTH)
 
 
 def text_sizes(config: Config, fetched: str) -> TextSizes:
-    """Estimate the sizes of the texts from those of their files; downloads to come count as large corpora."""
+    """Estimate text sizes from file sizes; pending downloads count as large corpora."""
     if has_lists(config):
         return _list_sizes(config)
+
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
         train = min(train, config.data.max_train * WORDS_PER_PAIR)
+
     model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
     if config.language_model.arpa is not None:
         model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+
     most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
         split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
         for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
     }
+
     pieces = [words / config.decoder.jobs for words in held_out.values()]
     for one in with_independent_tasks(config).experiments.values():
         if one.tune_on != "train":
@@ -132,6 +137,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
             pieces.append(DOWNLOAD_SHARD_WORDS)
         else:
             pieces.append(train / files_of(one.tasks))
+
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
         train,
@@ -143,12 +149,12 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
 
 
 def _translations(experiment: Experiment) -> int:
-    """Return the translations of a sentence that count for the memory of a tuner in one iteration."""
+    """Return the number of translations per sentence that a tuner keeps from one iteration."""
     return FOREST_TRANSLATIONS if experiment.k_best is None else experiment.k_best
 
 
 def _guessed_list_size(config: Config) -> int:
-    """Return how many translations of a sentence the user's lists have, as far as the config shows it."""
+    """Return how many translations per sentence the user's lists have, as far as the config tells."""
     # whole lists may be longer
     known = (one.k_best for one in config.experiments.values())
     return max(config.decoder.k_best if size is None else size for size in known)
@@ -159,10 +165,10 @@ def _systems(config: Config) -> int:
 
 
 def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> float:
-    """Return the number of translations of the tuner that has most, at most `MOST_TUNED`.
+    """Return the number of translations of the tuner that reads most, at most `MOST_TUNED`.
 
-    `translations` returns those of a split in one iteration. Lists of another decoder are the same in each.
-    Without sparse features, which tuners of mixed weights sum up, translations count less.
+    `translations` returns the number for a split in one iteration. Another decoder's lists are the same in
+    all iterations. Translations without sparse features, which tuners of mixed weights sum up, count less.
     """
     found = [0.0]
     is_fixed = has_lists(config)
@@ -184,11 +190,14 @@ def _list_sizes(config: Config) -> TextSizes:
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
         for split in ["train", "dev", "devtest", *tested]
     }
+
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
+
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
     compared = sum(translations[split] for split in test_sets(config).values()) / _guessed_list_size(config)
+
     return TextSizes(
         0.0,
         0.0,
@@ -214,7 +223,7 @@ def _split_words(config: Config, split: str, fetched: str) -> float | None:
 
 
 def _bytes(path: str, compression: float = COMPRESSION) -> float:
-    """Return the size of a file without compression; 0 if it is missing, which others report."""
+    """Return the size of a file without compression; 0 if it is missing, which is reported elsewhere."""
     try:
         return os.path.getsize(path) * (compression if compression_of(path) else 1)
     except OSError:

@@ -37,13 +37,15 @@ class Tables:
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
         self._config, self._files, self._texts, self._shards = config, files, texts, shards
         self._epochs = epochs
-        # experiments with a row in the table of the systems; for those of single tasks, see `task_systems`
+
+        # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set
         self.outputs = {
             name: dict(zip(texts.test_sets, files, strict=True))
             for name, files in (config.evaluation.outputs or {}).items()
         }
+
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
         for name, one in config.experiments.items():
@@ -52,12 +54,14 @@ class Tables:
                 self.independent.setdefault(whole, {})[one.tasks.label] = name
             else:
                 self.compared.append(name)
+
         tasks = [one.tasks for one in config.experiments.values()]
         independent = [one for one in tasks if isinstance(one, IndependentTask)]
         labels = (label for one in independent or tasks for label in labels_of(one))
         # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
+
         # splits with grammars, and the folders of shards in which their rules are counted
         self.counted = self._counted_folders()
 
@@ -73,11 +77,13 @@ class Tables:
         """Return `counted`: the fewest shards of a split, as its grammars do not depend on how it is cut."""
         if splits.has_lists(self._config):
             return {}
+
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
             key=lambda one: (one.tune_on, -files_of(one.tasks), -filled_in(one.seed)),
         )
+
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: jobs for split in self._texts.held_out if split != "dev"}
         if any(held_out_tuner(one) for one in self._config.experiments.values()):
@@ -99,7 +105,7 @@ class Tables:
         features = self._config.experiments[wildcards.experiment].features
         if splits.has_lists(self._config):
             return as_json(FeatureSettings(features=features))
-        # of all templates: the weights of those that an experiment does not use are 0
+        # with all templates: the weights of templates that an experiment does not use are 0
         pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
         return as_json(Search(features=features, pop_limit=pop_limit, max_span=max_span))
 
@@ -109,7 +115,7 @@ class Tables:
         return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
 
     def devtest(self, wildcards: Any) -> str:
-        """Return the split on which an epoch is chosen: devtest, or that of a test set."""
+        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
         return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
 
     def devtest_references(self, wildcards: Any) -> list[str]:
@@ -136,6 +142,7 @@ class Tables:
         name, repeat = split_repeat(wildcards.experiment)
         # how its jobs are cut changes no result
         tasks = replace(as_config_has(experiment.tasks), shards_per_job=1)
+
         return as_json(
             ChooseSettings(
                 tokenize=self._config.evaluation.tokenize,
@@ -154,6 +161,7 @@ class Tables:
         experiment = self._config.experiments[wildcards.experiment]
         # there are no such jobs without it
         assert experiment.patience is not None
+
         return as_json(
             PatienceSettings(
                 tokenize=self._config.evaluation.tokenize,
@@ -198,7 +206,7 @@ class Tables:
         return self.translation(name, test_set)
 
     def restoring(self, wildcards: Any) -> str:
-        """Return the options of `itersel detokenize` to restore text; none for that of another system."""
+        """Return the options of `itersel detokenize` to restore text; none for the text of another system."""
         if wildcards.scored in self.outputs:
             return ""
         return shell_options(preparation=self._files.preparation, recaser=self._files.recaser)
@@ -254,13 +262,13 @@ class Tables:
         )
 
     def of_test_sets(self, files: Any) -> list[str]:
-        """Return the files of all test sets, given a method for those of one."""
+        """Return the files of all test sets, given a method that returns the files of one."""
         return [path for name in self._texts.test_sets for path in files(name)]
 
     def task_systems(self, split: str) -> list[tuple[str, str]]:
         """Return pairs of a file of translations and the name of its experiment, which repeats share."""
         test_set = next(name for name, one in self._texts.test_sets.items() if one == split)
-        # in the order of the other tables, followed by the independent tasks, which those leave out
+        # in the order of the other tables, followed by the independent tasks, which these tables leave out
         files = {name: self.translation(name, test_set) for name in self.compared}
         files |= {name: self._files.experiment(name, f"tasks/{split}.txt") for name in self.independent}
         return [(file, split_repeat(name)[0]) for name, file in files.items()]

@@ -33,16 +33,18 @@ class Texts:
 
     def __init__(self, config: Config, files: Files) -> None:
         self._config, self._files = config, files
-        # splits of the test sets by name, and of the devtests of those that have their own
+        # the splits of the test sets by name, and the devtests of test sets that have their own
         self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
-        # all but train; those with files in the config (others come from the Help, or are cut from train)
+        # all splits but train; splits with files in the config (others are from the Help, or cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
+
         self._is_help = splits.is_help(config)
-        # what train and the splits that are not given are prepared from: train, or the Help, split by hash
+        # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = HASH if self._is_help else "train"
-        # prepared text for the language model alone, if the config names some
+        # prepared text only for the language model, if the config names any
         self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
+
         # downloaded corpora, by the names of their folders
         self.downloads = {
             text_name(split, name): text
@@ -127,7 +129,7 @@ class Texts:
 
     @property
     def statistics(self) -> list[str]:
-        """The statistics of the preparation of all splits, train first; of lists, those with references."""
+        """The statistics of preparing all splits, train first; with lists, of splits with references."""
         if splits.has_lists(self._config):
             listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
             return [f"{self._files.results}/corpus/{split}.statistics.json" for split in listed]
@@ -160,6 +162,7 @@ class Texts:
         data, split = self._config.data, getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
         output = shell_options(output=f"{self._files.results}/corpus")
+
         if split != self.first:
             prepare = shell_options(
                 split=split,
@@ -169,6 +172,7 @@ class Texts:
                 drop_invalid=data.drop_invalid_pairs,
             )
             return f"{prepare} {corpora} {output}"
+
         cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
         prepare = shell_options(
             split=split,
@@ -181,7 +185,7 @@ class Texts:
             cut=cut,
             keep_overlap=not data.drop_overlap,
             max_train=data.max_train,
-            # a change of what is not made here does not prepare train again
+            # stated only if this job makes held-out sets: otherwise, a change must not prepare train again
             max_held_out=data.max_held_out if self._is_help or cut else None,
             max_line_bytes=data.max_line_bytes,
             modules=",".join(data.modules) or None,
@@ -190,8 +194,9 @@ class Texts:
             protect=list(data.protected),
             split_compounds=data.compound_splitting,
         )
+
         monolingual = shell_options(monolingual=list(data.monolingual))
-        # last, because what follows describes these sets
+        # last, because the options after --held-out describe that set
         sets = [f"{shell_options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
         return " ".join(filter(None, [prepare, corpora, monolingual, output, *sets]))
 
@@ -215,6 +220,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
         has_tables = any(format_of(path) in TABLES for path in corpus.file)
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
         fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
+
         words.append(
             shell_options(
                 corpus=corpus.name or None,
@@ -227,6 +233,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
                 alignment=list(corpus.alignment),
             )
         )
+
     return " ".join(words)
 
 
@@ -257,7 +264,7 @@ class Shards:
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
-        """Return the number of language models that leave out text; 1 is that of all text."""
+        """Return the number of held-out language models; with 1, only the model of all text is used."""
         return filled_in(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
@@ -316,7 +323,7 @@ class Shards:
         return Shuffled(int(shards), seed) if is_shuffled else InOrder(int(shards))
 
     def extracted_text(self, wildcards: Any) -> str:
-        """Return the options of `itersel grammar extract` for its text: a sentence of train is left out."""
+        """Return the options of `itersel grammar extract` for its text, with leave-one-out for train."""
         shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
         columns = ["target", *self._texts.learned_references(wildcards.split)]
         return shell_options(

@@ -72,6 +72,7 @@ def generate_forests(
     """Write the pruned forests of all sentences of a shard; see `itersel.tune.generate.generate_lists`."""
     vectors = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
+
     with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
             words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
@@ -80,12 +81,14 @@ def generate_forests(
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
                 continue
+
             rules, found = decoder.search(sentence, vectors)
             dense = rules.dense
             if decoder.use_sparse:
                 place, offset = places_of(shard.rule_feature_offset, rules.rule)
                 weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))
+
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
 
 
@@ -106,6 +109,7 @@ def make_forest(
     """
     kept = prune_forest(found, limit)
     rule = found.edge_rule[kept.edge]
+
     # the goal's edges have no rule; they get one that passes on the words of their only antecedent
     used, edge_rule = np.unique(rule, return_inverse=True)
     sides = [
@@ -116,10 +120,12 @@ def make_forest(
     ]
     dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])
     target = _number_words(np.concatenate(sides), references)
+
     antecedents = {}
     for name, array in (("edge_first", found.edge_first), ("edge_second", found.edge_second)):
         item = array[kept.edge]
         antecedents[name] = np.where(item < 0, -1, kept.item[item])
+
     return {
         "item_offset": np.array([kept.edge_offset.shape[0] - 1]),
         "edge_offset": kept.edge_offset[1:],
@@ -190,8 +196,9 @@ class ForestSearch(ExactSearch):
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
         self._model_column = model_column
         self.sentence_count = int(base[-1])
-        # of the edges of a sentence: derivations would be more precise, but there are too many, and only the
-        # relative scale matters
+
+        # deviations over the edges of a sentence: over derivations, they would be more precise, but there are
+        # too many, and only the relative scale matters
         total, edges = np.zeros(self._columns[0].shape[0]), 0
         for one in self._forests:
             offset = one.edge_offset[one.item_offset]
@@ -202,23 +209,28 @@ class ForestSearch(ExactSearch):
                     value = value + one.edge_model
                 total[c] += squared_deviation(value, offset)
             edges += rule.shape[0]
+
         self.scale = np.sqrt(total / edges)
 
     def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""
         model_line = np.array([weights[self._model_column], direction[self._model_column]])
+
         found = []
         for forests, columns in zip(self._forests, self._columns, strict=True):
             rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
             found.append(goal_lines(forests, rule_line, model_line))
+
         sentence = np.concatenate(
             [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
         )
+
         order = np.argsort(sentence, kind="stable")
         intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
         counts = np.concatenate([one[2] for one in found])[order]
         parts = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
         statistics = Statistics(*map(np.ascontiguousarray, parts))
+
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
         return Candidates(intercept, slope, offset, statistics)
 
@@ -229,6 +241,7 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
     if MODEL_FEATURE not in names:
         message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel step forest'"
         raise InputError(message, files[0].path)
+
     shards: dict[int, list[Forests]] = {}
     for file in files:
         forests = read_forests(file.path, len(names))
@@ -237,6 +250,7 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
         for name in ("reference", "reference_offset"):
             if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
+
     # a shard without sentences adds nothing
     found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
     if not found:

@@ -1,8 +1,9 @@
-"""k-best list files: the BLEU statistics and the features of each translation, without the words.
+"""Decode the sentences of a shard, and write a file of k-best lists for tuners (`itersel.lists.files`).
 
-A file contains the lists of one shard, decoded with the weights of one iteration. It is written sentence by
-sentence, so memory does not depend on the size of the shard. Sparse features are rows in a table in the file,
-in order of first occurrence; a table sorted by key would have to be complete before the first sentence.
+A file contains the lists of one shard, decoded with the weights of one iteration: the BLEU statistics and the
+features of each translation, without its text. It is written sentence by sentence, so memory does not depend
+on the size of the shard. Sparse features are rows in a table in the file, in order of first occurrence; a
+table sorted by key would have to be complete before the first sentence.
 """
 
 from __future__ import annotations
@@ -78,9 +79,11 @@ def generate_lists(
     """
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
+
     # the shard's sparse features in order of first occurrence, and the position of each
     used: list[int] = []
     place = np.full(shard.feature_key.shape[0], -1, np.int32)
+
     with write_shard_rows(
         path, FORMAT, "k-best-lists", shard, decoder.dense_names, settings, iteration, number
     ) as writer:
@@ -93,9 +96,11 @@ def generate_lists(
                 " ".join(words[i] for i in found.word[begin:end])
                 for begin, end in pairwise(found.word_offset)
             )
+
             fresh = np.unique(found.feature[place[found.feature] < 0])
             place[fresh] = np.arange(len(used), len(used) + fresh.shape[0])
             used += fresh.tolist()
+
             writer.append(
                 {
                     "sentence_offset": np.array([found.score.shape[0]]),
@@ -116,6 +121,7 @@ def generate_lists(
                     "feature_offset": found.feature_offset[1:],
                 }
             )
+
         rows = np.array(used, np.int64)
         names = shard.feature_name.take(rows)
         writer.append(
@@ -139,7 +145,7 @@ def write_shard_rows(
 ) -> AbstractContextManager[RowWriter]:
     """Return the context of a writer for a file of lists or forests; see `write_rows`.
 
-    Its attributes are those by which `itersel.lists.joining` sees which files belong together.
+    Its attributes tell `itersel.lists.joining` which files belong together.
     """
     attributes = header_attributes(
         kind, number, iteration, asdict(settings), shard.digest(), tuple(dense_names)

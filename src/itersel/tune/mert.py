@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
     `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence;
-    `quality` is that of `ListTable`.
+    `quality` is as in `ListTable`.
     """
 
     intercept: Float64s
@@ -62,14 +62,16 @@ class ExactSearch(ABC):
     def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
         """Return the score at all points weights + x * direction, both float64 (C).
 
-        These are the begin of each interval and its BLEU, as those of `bleu_along_line`, or mean quality.
+        Returns the beginning of each interval and its BLEU, as `bleu_along_line` does, or its mean quality.
         """
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
         place, lines = place[order], lines[order]
+
         if not found.quality.shape[0]:
             return bleu_along_line(start, place, lines, found.statistics)
+
         quality = found.quality[lines]
         # after all bends in the same place
         last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
@@ -134,6 +136,7 @@ def choose_point(begin: Float64s, bleu: Float64s) -> tuple[float, float]:
         # if 0 is itself a bend, translations are tied there, and it belongs to neither interval
         point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
+
     # qualities may be negative
     bleu = np.where(is_wide, bleu, -np.inf)
     best = np.flatnonzero(bleu == bleu.max())
@@ -152,15 +155,18 @@ def tune_mert(
     varies = search.scale > 0
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
+
     bits = np.random.PCG64(list(seed))
     directions = partial(_directions, search.scale, settings.directions, bits)
     weights, bleu = climb(search, start, directions)
+
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
         other, other_bleu = climb(search, point, directions)
         if other_bleu > bleu + MIN_GAIN:
             weights, bleu = other, other_bleu
+
     total = np.abs(weights).sum()
     return (weights / total if total > 0 else weights), bleu
 
@@ -170,7 +176,7 @@ def climb(
 ) -> tuple[Float64s, float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
-    `directions` returns those of a round. Returns weights, float64 (C), and their quality.
+    `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
     weights, bleu = start.copy(), search.quality(start)
     for _ in range(MAX_ROUNDS):

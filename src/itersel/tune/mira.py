@@ -47,6 +47,7 @@ def tune_mira(
     bits = np.random.PCG64(list(seed))
     known = scored(table)
     best, best_score = start, -np.inf
+
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
         order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
         mira_pass(known, sparse, state, order, settings.c, settings.decay)
@@ -55,4 +56,5 @@ def tune_mira(
         bleu = table.best(score)
         if bleu > best_score:
             best, best_score = weights, bleu
+
     return best, best_score

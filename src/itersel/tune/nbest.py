@@ -82,8 +82,8 @@ def tune_nbest(
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
         ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a
-        number for each line of the lists, in a file or an array, higher is better. BLEU is that of the
-        corpus, other metrics are means over sentences.
+        number for each line of the lists, in a file or an array, higher is better. BLEU is computed
+        over the corpus; other metrics are means over sentences.
     words
         Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
     seed
@@ -105,14 +105,17 @@ def tune_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
         raise InputError(f"n-best lists are tuned with one of {known}")
+
     metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     table = read.table
+
     begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
     found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
+
     # quality is the opposite of TER
     sign = sign_of(metric) if metric else 1
     return TunedLists(
@@ -127,13 +130,13 @@ def tune_nbest(
 
 
 def metric_of(quality: object) -> str | None:
-    """Return the name of the metric that a quality is, in either case; None if it is given by numbers."""
+    """Return the name of a metric, which may have capitals; None if the quality is given by numbers."""
     name = quality.lower() if isinstance(quality, str) else ""
     return name if name in OF_TEXT else None
 
 
 def is_bleu(quality: object) -> bool:
-    """Return whether a quality is BLEU, that of a corpus."""
+    """Return whether a quality is corpus BLEU."""
     name = metric_of(quality)
     return name is not None and METRICS[name].kind == "bleu"
 
@@ -141,22 +144,26 @@ def is_bleu(quality: object) -> bool:
 def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
     """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
-    In the reference translations of the text, None stands where a sentence has fewer.
+    Where a sentence has fewer references than others, the rest are None.
     """
     [metric] = make_metrics(references, names=[name])
+
     # translations that differ only in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
     pairs = zip(table.sentence.tolist(), table.text.to_list(), strict=True)
     number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+
     texts = [text for _, text in numbers]
     sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
     offset, quality = offsets_of(sizes), np.empty(len(texts))
+
     for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
         quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
+
     return quality[number]
 
 
@@ -177,14 +184,14 @@ def _read_lists(
     is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
     def dense(names: Sequence[str]) -> Sequence[str]:
-        """Choose all features for a tuner that searches along axes; for others, there is no difference."""
+        """Choose all features for a tuner that searches along axes; other tuners need none."""
         if tuner.searches and len(names) > MAX_SEARCHED:
             why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names if tuner.searches else ()
 
     def prepared(line: str) -> str:
-        """Return a line as BLEU sees it; other metrics see it as it is."""
+        """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if is_lowercased else line) if uses_bleu else line
 
     read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)

@@ -27,6 +27,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
     """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `table`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
     statistics, longest = table.statistics, table.longest_reference
+
     for sentence in range(table.sentence_count):
         begin, end = table.offset[sentence : sentence + 2]
         quality = table.quality[begin:end]
@@ -40,6 +41,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
                 np.zeros(COUNTS),
             )
         pairs.append(pro_pairs(quality, (*seed, sentence), settings.max_difference / 100) + begin)
+
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
         what = "quality" if table.quality.shape[0] else "sentence BLEU"
@@ -47,6 +49,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
             f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
             "(0 to 100); use larger lists"
         )
+
     return found
 
 

@@ -1,4 +1,4 @@
-"""The input of tuners. On held-out text, sparse features are summed to a dense one, so few weights are tuned.
+"""The input of tuners. On held-out text, sparse features are summed into one, so few weights are tuned.
 
 The column of this sum is the score of a translation's sparse features under given weights; its weight is a
 factor for all sparse weights. Flanigan, Dyer & Carbonell (2013) search along directions of such columns.
@@ -98,8 +98,9 @@ class Task(NamedTuple):
     def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
 
-        Wanted are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of the
-        previous epoch to `before`, ignored without these; `scale`, float64 (C): how much each column varies.
+        `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of
+        the previous epoch to `before`, which is ignored if these weights are not given. `scale`, float64 (C),
+        is how much each column varies.
         """
         features = self.features
         directions: list[Float64s] = []
@@ -117,14 +118,15 @@ class Task(NamedTuple):
                 raise InputError(
                     f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
                 )
+
         return [direction for direction in directions if direction.any()]
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.
 
-        `value`, float64 (C + F), are the weights of the columns and of the sparse features, whose names
-        `sparse` has; `rest` is the factor of the weights of all other features, unless they are summed: then
-        the weights of the columns are their factors.
+        `value`, float64 (C + F), are the weights of the columns and of the sparse features, whose names are
+        in `sparse`; `rest` is the factor of the weights of all other features. If sparse features are summed,
+        the weights of the sums are the factors instead.
         """
         columns, factors, others = len(self.features), [rest], [self.before]
         if self.sums:
@@ -138,7 +140,7 @@ class Task(NamedTuple):
         return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
     def tuned(self, weights: Weights, best: float) -> Tuned:
-        """Return the result of tuning on lists; `best` is that of `ListTable.best` under the weights."""
+        """Return the result of tuning on lists; `best` is `ListTable.best` under the weights."""
         table = self.table
         return Tuned(weights, 100 * best, table.sentence_count, table.translation_count)
 

@@ -1,7 +1,7 @@
-"""Tuning with a batch tuner: input checked, weights written.
+"""Run a batch tuner: check its input, and write its weights.
 
-A tuner reads lists or forests. The next iteration decodes with its weights and adds its lists to the existing
-ones.
+A tuner reads lists or forests. The next iteration decodes with its weights and adds new lists to the existing
+ones, unless the lists are another decoder's.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from itersel.vectors.weights import Weights, check_magnitude, make_weights, writ
 def _check_task(tuner: Batch, task: Task) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
     lists, only_dense = task.lists, f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
+
     if isinstance(lists, ForestFiles):
         if (SUM in lists.dense_names) != bool(task.sums):
             wanted = "all" if task.sums else "dense"
@@ -36,6 +37,7 @@ def _check_task(tuner: Batch, task: Task) -> None:
         raise InputError(
             f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
         )
+
     if not tuner.searches or task.sums:
         return
     others = elsewhere(task.before, make_weights(dict.fromkeys((*lists.dense_names, *START), 0.0)))
@@ -60,22 +62,26 @@ def tune(
     another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
     because they contain the sums for the weights that they were decoded with.
 
-    `before` are the weights that the newest lists were decoded with (default: those of the first iteration),
-    `last` those of the previous epoch; see `Task`.
+    `before` are the weights that the newest lists were decoded with (default: the start weights
+    of the first iteration), `last` the weights of the previous epoch; see `Task`.
     """
     name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
+
     reads_forests = settings.tuner.reads_forests
     first = iteration if settings.sum_sparse and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
+
     before = start_weights(files[0].dense_names) if before is None else before
     sums = tuple(one for one in (before, last) if one is not None) if settings.sum_sparse else ()
     lists: ListTable | ForestFiles
     lists = ForestFiles(files) if reads_forests else with_sums(join_files(files, settings.features), sums)
+
     task = Task(lists, before, sums, (settings.seed, iteration))
     result = tune_task(settings.tuner, task, short_name([file.path for file in files]))
+
     recorded = {"seed": settings.seed, **asdict(settings.tuner), "lists": json.loads(files[0].settings)}
     attributes = {
         "kind": "mixed-weights",
@@ -88,6 +94,7 @@ def tune(
         "translations": result.translations,
         "bleu": result.score,
     }
+
     write_weights(output, result.weights, attributes)
     return result
 
@@ -96,6 +103,7 @@ def tune_task(settings: Batch, task: Task, source: str) -> Tuned:
     """Tune; errors name the source of the lists."""
     check_magnitude(task.before, " at the start", "start from smaller weights")
     has_quality = isinstance(task.lists, ListTable) and task.lists.quality.shape[0] > 0
+
     with located(source):
         _check_task(settings, task)
         result = settings.tune(task)
@@ -103,6 +111,7 @@ def tune_task(settings: Batch, task: Task, source: str) -> Tuned:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
+
     name = name_in(HELD_OUT_TUNERS, settings)
     check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result
