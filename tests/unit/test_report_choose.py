@@ -70,7 +70,7 @@ def test_a_task_that_is_named_twice(joining, refused):
     """JSON may have a key twice, but which of the two files is meant?"""
     *words, given, output, path = joining(LABELS, {"base": numbered("b")})
     twice = given.replace('"base":', '"base": "x", "base":')
-    refused([*words, twice, output, path], "--settings: key 'base' is there twice")
+    refused([*words, twice, output, path], "--settings: key 'base' is given twice")
 
 
 def test_choose_epoch():

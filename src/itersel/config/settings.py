@@ -86,7 +86,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
-        raise InputError(f"key {show(name)} is there twice; remove one")
+        raise InputError(f"key {show(name)} is given twice; remove one")
     return content
 
 
