@@ -195,7 +195,7 @@ def test_output_of_another_system(copy):
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
     online = table["systems"][-1]
     assert (online["name"], online["test"]["mean"]) == ("online", pytest.approx(100))
-    assert 0 < online["scores"]["BLEU"]["cased"]["mean"] < 100
+    assert 0 < online["scores"]["bleu"]["mean"] < 100
     [packed] = read_document(copy.results)["test_sets"]
     assert packed["systems"][-1] == "online"
     assert [row[0] for row in packed["rows"]] == (copy.folder / "test.source").read_text().splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -98,7 +99,8 @@ def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
 @cache
 def _size(path: Path, changed: int) -> tuple[int, float]:
     value = read_weights(path).value
-    return int(np.count_nonzero(value)), float(np.linalg.norm(value))
+    # not the norm of numpy, whose order of additions depends on where the array is in memory
+    return int(np.count_nonzero(value)), math.sqrt(math.fsum((value * value).tolist()))
 
 
 @cache
