@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from itersel.bleu.references import join_references
-from itersel.bleu.score_kernels import ORDER, Statistics, closest_lengths, ngram_matches
+from itersel.bleu.score_kernels import ORDER, Statistics, ngram_matches
 from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
-from itersel.lists.table import ListTable
+from itersel.lists.table import ListTable, count_closest
 
 
 def with_statistics(
@@ -28,20 +28,20 @@ def with_statistics(
     word, offset = numbered(table.text.to_list())
     length = np.diff(offset).astype(np.int32)
     matches = np.zeros((length.shape[0], ORDER), np.int32)
-    closest = np.zeros(length.shape[0], np.int32)
     if not references:
-        return table._replace(statistics=Statistics(matches, length, closest))
+        return table._replace(statistics=Statistics(matches, length, np.zeros_like(length)))
+
     joined = join_references([numbered(lines) for lines in references])
     for sentence in range(table.sentence_count):
         begin, end = table.offset[sentence : sentence + 2]
-        found, ends = joined.of_sentence(sentence), offset[begin : end + 1]
-        matches[begin:end] = ngram_matches(word, ends, found)
-        closest[begin:end] = closest_lengths(found.lengths, np.diff(ends))
-    reference_offset = joined.sentence_offset
+        matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
+
+    reference_length, reference_offset = np.diff(joined.offset), joined.sentence_offset
     if not reference_offset.shape[0]:
         reference_offset = np.arange(table.sentence_count + 1)
+    closest = count_closest(reference_length, reference_offset, length, table.offset)
     return table._replace(
         statistics=Statistics(matches, length, closest),
-        reference_length=np.diff(joined.offset),
+        reference_length=reference_length,
         reference_offset=reference_offset,
     )

@@ -18,7 +18,14 @@ from itersel.bleu.references import grouped_references
 from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.lists.duplicates import hash_rows
-from itersel.lists.table import ListTable, SparseRows, count_closest, no_sparse_rows, sparse_rows
+from itersel.lists.table import (
+    ListTable,
+    SparseRows,
+    count_closest,
+    no_sparse_rows,
+    rises_within_rows,
+    sparse_rows,
+)
 from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
@@ -183,10 +190,7 @@ def _checked_sparse(path: FilePath, arrays: Mapping[str, NDArray[Any]]) -> Spars
     found = sparse_rows(*_sparse(arrays))
     if found.key.shape[0] < arrays["feature_key"].shape[0]:
         raise damaged(path, "feature_key", "contains a key twice")
-    is_rising = np.diff(found.feature) > 0
-    begins = found.offset[1:-1]
-    is_rising[begins[(begins > 0) & (begins < found.feature.shape[0])] - 1] = True
-    if not is_rising.all():
+    if not rises_within_rows(found.feature, found.offset):
         raise damaged(path, "feature", "contains a feature twice in a translation")
     return found
 

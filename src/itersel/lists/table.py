@@ -67,14 +67,19 @@ def sparse_rows(
     """Return sparse features whose rows and keys are in any order; see `unique_features` for errors."""
     ascending, names = unique_features(key, name)
     number = np.searchsorted(ascending, key).astype(np.int32)[feature]
-    is_rising = np.diff(number) > 0
-    begins = offset[1:-1]
-    is_rising[begins[(begins > 0) & (begins < number.shape[0])] - 1] = True
-    if not is_rising.all():
+    if not rises_within_rows(number, offset):
         row = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
         order = np.lexsort((number, row))
         number, value = number[order], value[order]
     return SparseRows(number, value, offset, ascending, names)
+
+
+def rises_within_rows(feature: NDArray[np.integer], offset: Int64s) -> bool:
+    """Return whether the features of each translation are strictly ascending."""
+    is_rising = np.diff(feature) > 0
+    begins = offset[1:-1]
+    is_rising[begins[(begins > 0) & (begins < feature.shape[0])] - 1] = True
+    return bool(is_rising.all())
 
 
 def no_sparse_rows(translations: int) -> SparseRows:
