@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
@@ -25,7 +25,7 @@ from itersel.errors import FilePath, InputError
 from itersel.run.processes import map_blocks
 from itersel.run.progress import count_up
 from itersel.storage.files import write_lines
-from itersel.storage.json_files import write_json
+from itersel.storage.json_files import as_content, write_json
 
 BY_HASH = "hash"
 
@@ -341,7 +341,7 @@ def write_corpus(
 
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
-        "settings": asdict(settings),
+        "settings": as_content(settings),
         "languages": [preparation.source_language, preparation.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],

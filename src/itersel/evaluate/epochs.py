@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from itersel.errors import FilePath, checked
 from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
-from itersel.storage.json_files import from_json, read_json, write_json
+from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
@@ -36,13 +36,13 @@ def next_progress(before: Progress | None, score: float, patience: int, by: str 
 
 def write_progress(path: FilePath, progress: Progress) -> None:
     """Write the scores and the decision as JSON."""
-    write_json(path, asdict(progress), indent=2)
+    write_json(path, as_content(progress), indent=2)
 
 
 def read_progress(path: FilePath) -> Progress:
     """Read a file written by `write_progress`."""
     with checked(path, "is not a decision; make it with 'itersel step patience'"):
-        return from_json(Progress, read_json(path))
+        return from_content(Progress, read_json(path))
 
 
 def training_has_stopped(path: FilePath | None) -> bool:

@@ -1,4 +1,8 @@
-"""JSON files: read with limits, so any content is safe to parse, and as dataclasses."""
+"""JSON files: read with limits, so any content is safe to parse, and dataclasses in them.
+
+`as_content` and `from_content` are for records that only itersel writes. What people write, too, is read by
+`itersel.config.sections`: a record has no defaults to fill in, and a mistake in one is damage.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,20 @@ import json
 import math
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from dataclasses import asdict, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from itersel.errors import FilePath
 from itersel.storage.files import read_bytes, write_lines
 from itersel.storage.numbers import MAX_INTEGER
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 # Parsed JSON takes about 25 times the size of its text in memory.
 MAX_JSON_BYTES = 2**26
 
-Section = TypeVar("Section")
+Record = TypeVar("Record")
 
 
 def read_json(path: FilePath) -> Any:
@@ -57,11 +64,16 @@ def check_texts(values: Iterable[object]) -> None:
         raise TypeError
 
 
-def from_json(kind: type[Section], content: object) -> Section:
-    """Build a dataclass of strings, numbers, tuples, dictionaries and dataclasses from parsed JSON.
+def as_content(record: DataclassInstance) -> dict[str, Any]:
+    """Return a dataclass of strings, numbers, tuples, dictionaries and dataclasses as the content of JSON."""
+    return asdict(record)
 
-    Unknown keys are ignored. If a field is missing or has the wrong type, or a number is not finite, it is a
-    ValueError.
+
+def from_content(kind: type[Record], content: object) -> Record:
+    """Return the dataclass of parsed JSON that `as_content` made.
+
+    Unknown keys, perhaps of a newer version, are ignored. If a field is missing or has the wrong type, or a
+    number is not finite, it is a ValueError.
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")
@@ -76,7 +88,7 @@ def from_json(kind: type[Section], content: object) -> Section:
 
 def _value(kind: Any, value: object) -> Any:
     if is_dataclass(kind):
-        return from_json(kind, value)  # type: ignore[arg-type]
+        return from_content(kind, value)  # type: ignore[arg-type]
 
     if typing.get_origin(kind) is tuple:
         if not isinstance(value, list):

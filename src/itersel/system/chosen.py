@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from itersel.errors import FilePath, checked
 from itersel.run.atomic import atomic_path
-from itersel.storage.json_files import from_json, read_json, write_json
+from itersel.storage.json_files import as_content, from_content, read_json, write_json
 from itersel.vectors.weights import read_weights
 
 # Attributes that all runs of an experiment have in common.
@@ -59,13 +59,13 @@ def keep_weights(weights: str, output: str) -> int:
 
 def write_system(path: FilePath, system: ChosenSystem) -> None:
     """Write the description of a system as JSON."""
-    write_json(path, asdict(system), indent=2, is_ascii=False)
+    write_json(path, as_content(system), indent=2, is_ascii=False)
 
 
 def read_system(path: FilePath) -> ChosenSystem:
     """Read a description written by `write_system`."""
     with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
-        system = from_json(ChosenSystem, read_json(path))
+        system = from_content(ChosenSystem, read_json(path))
         scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
-from itersel.storage.json_files import from_json, read_json, write_json
+from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 NAME = "resources.json"
 FILES = ("model", "index", "preparation", "recaser")
@@ -44,8 +45,10 @@ class Resources(TranslationSettings):
 
 def write_resources(path: FilePath, resources: Resources) -> None:
     """Write a description, with paths relative to its folder, so that all can be moved together."""
-    files = {name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in FILES}
-    write_json(path, asdict(resources) | files, indent=2)
+    files: dict[str, Any] = {
+        name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in FILES
+    }
+    write_json(path, as_content(replace(resources, **files)), indent=2)
 
 
 def read_resources(folder: FilePath) -> Resources:
@@ -57,7 +60,7 @@ def read_resources(folder: FilePath) -> Resources:
         )
 
     try:
-        found = from_json(Resources, read_json(path))
+        found = from_content(Resources, read_json(path))
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:

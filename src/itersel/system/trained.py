@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.json_files import from_json
+from itersel.storage.json_files import as_content, from_content
 from itersel.system.resources import TranslationSettings, read_resources
 from itersel.vectors import weights as weight_file
 
@@ -110,7 +110,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
     attributes = {
         "itersel": __version__,
         "model": dict(system.model.attributes),
-        "settings": asdict(system.settings),
+        "settings": as_content(system.settings),
     }
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -123,7 +123,7 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
-        settings = from_json(TranslationSettings, attributes["settings"])
+        settings = from_content(TranslationSettings, attributes["settings"])
 
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
