@@ -16,8 +16,8 @@ from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.learn.learners.perceptron import Perceptron
+from itersel.learn.start import Start
 from itersel.learn.train import train_shard
-from itersel.learn.training import Start
 from itersel.lm.binary import load_model
 from itersel.vectors.weights import read_weights
 

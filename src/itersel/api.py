@@ -125,7 +125,8 @@ def train_epoch(
     Returns
     -------
     Training
-        The new weights and the counts of the epoch. Write them with `write_training`.
+        The new weights and the counts of the epoch. Write them with `write_training`. If path following has
+        ended, these are the weights that it started from.
 
     Raises
     ------
@@ -134,14 +135,15 @@ def train_epoch(
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
+    from itersel.learn.start import Start, read_start
     from itersel.learn.train import train_shard
-    from itersel.learn.training import Start, read_start
+    from itersel.learn.training import passed_on
+    from itersel.vectors.weights import Weights
 
     settings = TrainSettings() if settings is None else settings
-    if isinstance(start, str | os.PathLike):
-        begin: Start | None = read_start(start, settings.epoch)
-    else:
-        begin = None if start is None else Start(start)
+    begin = Start(start) if isinstance(start, Weights) else read_start(start, settings)
+    if begin.stopped:
+        return passed_on(begin)
     return train_shard(shard, [Decoder(shard, model, settings)], begin, settings)
 
 

@@ -25,7 +25,7 @@ from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
-from itersel.learn.training import STATE
+from itersel.learn.start import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION

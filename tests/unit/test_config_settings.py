@@ -15,8 +15,9 @@ from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
 from itersel.config.options import split_optional, types_of
+from itersel.config.plain import plain
 from itersel.config.reading import read_config
-from itersel.config.sections import plain, read_section
+from itersel.config.sections import read_section
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
 from itersel.config.values import Config

@@ -13,13 +13,14 @@ import yaml
 from itersel.align import sampler
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.code.digests import PACKAGE
-from itersel.config.learners import LEARNERS, TUNERS, Online
+from itersel.config.learners import LEARNERS, Online
 from itersel.config.search import ForestSettings, ListSettings
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
+from itersel.config.tuners import TUNERS
 from itersel.evaluate import counts
 from itersel.grammar import index, shard_format
-from itersel.learn import training
+from itersel.learn import start
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.select import selection
@@ -56,7 +57,7 @@ def tables(text):
 
 @pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page, heading):
-    declared = [MODULES[heading].FORMAT.arrays, *([training.STATE.arrays] if heading == "Weights" else [])]
+    declared = [MODULES[heading].FORMAT.arrays, *([start.STATE.arrays] if heading == "Weights" else [])]
     assert list(tables(formats_page[heading])) == [
         [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
         for arrays in declared

@@ -24,8 +24,8 @@ from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
 from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.learners.mira import Mira
+from itersel.learn.start import Start
 from itersel.learn.train import train_shard
-from itersel.learn.training import Start
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs

@@ -8,8 +8,8 @@ import pytest
 from tests.made_up_run import MadeUpRun
 
 from itersel.cli.main import main
+from itersel.config.plain import plain
 from itersel.config.reading import read_config
-from itersel.config.sections import plain
 from itersel.config.values import Config
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import describe_config

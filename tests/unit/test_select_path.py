@@ -16,8 +16,9 @@ from itersel.config.learners import LEARNERS
 from itersel.config.settings import as_json
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
+from itersel.learn.start import Start
 from itersel.learn.train import train_shard
-from itersel.learn.training import Start, provenance
+from itersel.learn.training import provenance
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
 

@@ -56,11 +56,7 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
 
 
 def _choose(options: argparse.Namespace) -> None:
-    from itersel.config.learners import ALL_LEARNERS
-    from itersel.config.mixing import MIXINGS
-    from itersel.config.options import name_in
-    from itersel.config.sections import plain
-    from itersel.config.tasks import TASKS
+    from itersel.config.plain import recorded
     from itersel.evaluate.epochs import choose_epoch
     from itersel.system.chosen import keep_weights, write_system
     from itersel.vectors.weights import has_stopped
@@ -75,20 +71,20 @@ def _choose(options: argparse.Namespace) -> None:
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
 
     experiment = settings.experiment
-    recorded = plain(experiment)
+    values = recorded(experiment)
     # how jobs are cut changes no result, so it may differ
-    del recorded["tasks"]["shards_per_job"]
+    del values["tasks"]["shards_per_job"]
 
     system = ChosenSystem(
         name=settings.name,
         repeat=settings.repeat,
-        learner=name_in(ALL_LEARNERS, experiment.learner),
-        mixing=name_in(MIXINGS, experiment.mixing),
+        learner=values["learner"]["name"],
+        mixing=values["mixing"]["name"],
         tune_on=experiment.tune_on,
         features=", ".join(experiment.templates) or experiment.features,
-        tasks=name_in(TASKS, experiment.tasks),
+        tasks=values["tasks"]["name"],
         shards=experiment.tasks.shards,
-        settings=recorded,
+        settings=values,
         devtest=settings.devtest,
         epoch=epoch,
         devtest_bleu=tuple(score.bleu for score in scores),

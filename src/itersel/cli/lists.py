@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 from itersel.cli.arguments import add_options, add_output, add_settings, not_negative
 from itersel.config.cutting import ListedSettings
+from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
 
 
@@ -32,4 +32,4 @@ def _lists(options: argparse.Namespace) -> None:
     if settings.language is not None:
         words = Preparation("", settings.language, protected=settings.protected).target
     table = import_lists(options.folder, options.number, words)
-    write_table(options.output, table, options.number, asdict(settings))
+    write_table(options.output, table, options.number, recorded(settings))

@@ -38,10 +38,9 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
+    from itersel.learn.start import read_start
     from itersel.learn.train import shard_file, train_parts
-    from itersel.learn.training import provenance, read_start, write_training
-    from itersel.vectors.weights import has_stopped, read_weights, write_weights
+    from itersel.learn.training import passed_on, write_training
 
     settings = read_placed(TrainSettings if options.model else ListTrainSettings, options)
     models, count = options.model or [None], len(options.shard)
@@ -49,15 +48,11 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
-    follows_path = settings.measure_loss and settings.epoch > 1 and options.weights
-    if training_has_stopped(options.patience) or (follows_path and has_stopped(options.weights)):
-        if options.weights is None:
-            raise InputError("training has stopped, but there are no weights to pass on; give --weights")
-        attributes = {**provenance(settings), "stopped": 1}
-        write_weights(options.output, read_weights(options.weights), attributes)
+    start = read_start(options.weights, settings, options.patience)
+    if start.stopped:
+        write_training(options.output, passed_on(start), settings)
         return
 
-    start = None if options.weights is None else read_start(options.weights, settings.epoch)
     files = zip(options.shard, models * (count // len(models)), strict=True)
     parts = [shard_file(*pair, options.weights, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

@@ -17,7 +17,8 @@ from itersel.config.options import (
     split_optional,
     types_of,
 )
-from itersel.config.sections import TYPE_NAMES, plain
+from itersel.config.plain import plain
+from itersel.config.sections import TYPE_NAMES
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.text_names import TEST_SET_PATTERN

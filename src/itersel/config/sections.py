@@ -1,8 +1,9 @@
-"""Sections, which are dataclasses, from mappings and as mappings.
+"""Sections, which are dataclasses, from mappings: the inverse of `itersel.config.plain`.
 
-A config and the settings of a step are read and written here, from YAML and JSON alike: same names, same
-bounds, same messages. `plain` and `read_section` are inverses. Options that people type are in
-`itersel.config.command_line`; `itersel.config.rendering` writes a config with comments.
+A config and the settings of a step are read here, from YAML and JSON alike: same names, same bounds, same
+messages. Options that people type are in `itersel.config.command_line`. Files that only itersel writes have
+another reader, `itersel.storage.json_files`: nothing in them has a default, and mistakes there are damage
+that no advice on keys would help with.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from itersel.config.options import (
     check_unique,
     default_form,
     join,
-    name_in,
     one_of,
     reject,
     show,
@@ -31,6 +31,7 @@ from itersel.config.options import (
     types_of,
     wrong,
 )
+from itersel.config.plain import Forms
 from itersel.errors import InputError, attempt_all, suggest
 from itersel.storage.numbers import MAX_INTEGER
 
@@ -38,23 +39,6 @@ EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # File names and command arguments cannot contain NUL or half a surrogate pair, and should not contain others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-# The forms of a section that has several, by name.
-Forms = Mapping[str, type]
-
-
-def plain(value: Any, forms: Forms | None = None) -> Any:
-    """Return a value as YAML and JSON represent it; `forms` are the forms that a section can have."""
-    if is_dataclass(value):
-        name = {} if forms is None else {"name": name_in(forms, value)}
-        keys = {
-            item.name: plain(getattr(value, item.name), item.metadata.get("forms")) for item in fields(value)
-        }
-        return name | keys
-    if isinstance(value, Mapping):
-        # a single corpus or test set has no name
-        named = {name: plain(one) for name, one in value.items()}
-        return named.get("", named)
-    return [plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:

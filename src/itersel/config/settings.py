@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from itersel.config.options import show
-from itersel.config.sections import plain, read_section
+from itersel.config.plain import recorded
+from itersel.config.sections import read_section
 from itersel.errors import InputError, located
 from itersel.storage.files import STANDARD_STREAM
 
@@ -22,15 +22,8 @@ ARGUMENT = "--settings"
 
 
 def as_json(settings: DataclassInstance) -> str:
-    """Return the settings of a step as one line of JSON: the inverse of `read_settings`.
-
-    All keys are stated, defaults included, but not the place in a run, which options of the step state.
-    """
-    values = plain(settings)
-    for item in fields(settings):
-        if "place" in item.metadata:
-            del values[item.name]
-    return json.dumps(values, ensure_ascii=False, allow_nan=False)
+    """Return the settings of a step as one line of JSON (see `recorded`): the inverse of `read_settings`."""
+    return json.dumps(recorded(settings), ensure_ascii=False, allow_nan=False)
 
 
 def read_settings(kind: type[T], given: str | None) -> T:

@@ -7,13 +7,14 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from itersel import __version__
 from itersel.bleu.references import ShardReferences, join_references
+from itersel.config.plain import recorded
 from itersel.config.search import Grammar
 from itersel.corpus.text import check_line_counts, split_words
 from itersel.corpus.vocabulary import Side, number_words, read_side
@@ -187,7 +188,7 @@ def extract_shard(
         "itersel": __version__,
         "leave_one_out": leave_one_out is not None,
         "indexed_sentences": loaded.sentence_count,
-        "settings": asdict(settings),
+        "settings": recorded(settings),
     }
 
     shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings)

@@ -21,7 +21,7 @@ from itersel.learn.parameter_kernels import (
     settle_all,
     update,
 )
-from itersel.learn.training import Memory, Start
+from itersel.learn.start import Memory, Start
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
@@ -120,7 +120,7 @@ class WeightTable:
     """
 
     def __init__(self, start: Start, settings: Online, before: int) -> None:
-        weights, memory, _ = start
+        weights, memory = start.weights, start.memory
         self._steps = Steps(settings, before, goes_on=memory is not None)
         self._key, self._name = weights.key, weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)

@@ -21,8 +21,9 @@ from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, 
 from itersel.errors import InputError, located
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
+from itersel.learn.start import Start
 from itersel.learn.state import ShardWeights, WeightTable
-from itersel.learn.training import Start, Training
+from itersel.learn.training import Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 

@@ -171,21 +171,28 @@ def read_arrays(
 
     with open_hdf5(path) as stream:
         header = read_header(stream, format, path)
-        arrays = {}
-        for name, declared in format.arrays.items():
-            if declared.is_extra and name not in header.digests:
-                continue
+        return checked_arrays(stream, header, format, path), header.attributes
 
-            try:
-                arrays[name] = read_packed(find_dataset(stream, name, format))
-            except ERRORS as error:
-                raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
+
+def checked_arrays(
+    stream: h5py.File, header: Header, format: FileFormat, path: FilePath
+) -> dict[str, NDArray[Any]]:
+    """Read and check the arrays of a format from an open file with this header; see `read_arrays`."""
+    arrays = {}
+    for name, declared in format.arrays.items():
+        if declared.is_extra and name not in header.digests:
+            continue
+
+        try:
+            arrays[name] = read_packed(find_dataset(stream, name, format))
+        except ERRORS as error:
+            raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
 
     check_digests(arrays, header.digests, path)
     for name, declared in format.arrays.items():
         arrays.setdefault(name, np.zeros((0,) * len(declared.shape), declared.dtype))
     check_arrays(format, arrays, path)
-    return arrays, header.attributes
+    return arrays
 
 
 def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Dataset:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from itersel.config.plain import recorded
 from itersel.config.search import ListSettings
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_translations
@@ -148,7 +148,7 @@ def write_shard_rows(
     Its attributes tell `itersel.lists.joining` which files belong together.
     """
     attributes = header_attributes(
-        kind, number, iteration, asdict(settings), shard.digest(), tuple(dense_names)
+        kind, number, iteration, recorded(settings), shard.digest(), tuple(dense_names)
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     return write_rows(path, format, len(dense_names), attributes, has_several)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import itersel
 from itersel.config.learners import HELD_OUT_TUNERS, Batch
 from itersel.config.options import name_in
+from itersel.config.plain import recorded
 from itersel.config.steps import TuneSettings
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.files import FORMAT as LISTS
@@ -82,11 +82,12 @@ def tune(
     task = Task(lists, before, sums, (settings.seed, iteration))
     result = tune_task(settings.tuner, task, short_name([file.path for file in files]))
 
-    recorded = {"seed": settings.seed, **asdict(settings.tuner), "lists": json.loads(files[0].settings)}
+    tuned_with = {"tuner": name, "seed": settings.seed, **recorded(settings.tuner)}
+    tuned_with["lists"] = json.loads(files[0].settings)
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
-        "settings": json.dumps({"tuner": name, **recorded}, sort_keys=True),
+        "settings": json.dumps(tuned_with, sort_keys=True),
         "tuner": name,
         "iteration": iteration,
         "shards": settings.shards,

@@ -15,9 +15,9 @@ from itersel.config.defaults import FormNames, default_forms
 from itersel.config.experiments import split_repeat
 from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
+from itersel.config.plain import recorded
 from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml
-from itersel.config.sections import plain
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
 from itersel.storage.files import write_lines
@@ -92,7 +92,7 @@ def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> Non
     # packages that one of them did not record may have been the same
     earlier = [one for one in (*earlier, before) if _differing(one, versions)]
     earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
-    content = {"config": config, "settings": plain(settings), "versions": versions}
+    content: dict[str, Any] = {"config": config, "settings": recorded(settings), "versions": versions}
     content |= {"earlier": earlier} if earlier else {}
     _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 

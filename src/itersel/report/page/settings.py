@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from itersel.config.sections import plain
+from itersel.config.plain import plain
 from itersel.config.values import Config
 
 # Instead of a value, for a key that the learner, tasks or mixing of an experiment lack.

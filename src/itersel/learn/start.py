@@ -1,0 +1,110 @@
+"""Where an epoch starts: the weights of a shard, its state, and whether training has stopped."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from itersel.errors import FilePath, InputError
+from itersel.evaluate.epochs import training_has_stopped
+from itersel.storage.arrays import Float64s
+from itersel.storage.formats import Array, Arrays, damaged_file, numbers, strings
+from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
+from itersel.storage.numbers import MAX_INTEGER
+from itersel.storage.strings import StringTable
+from itersel.vectors.weights import FORMAT, Weights, make_weights, read_weights, weights_of
+
+if TYPE_CHECKING:
+    from itersel.config.steps import TrainSettings
+
+_LARGEST = sys.float_info.max
+# S features, which can differ from the features of the weights to mix.
+STATE = replace(
+    FORMAT,
+    arrays={
+        "state/key": Array("<u8", ("S",), rising=True),
+        **strings("state/name", "S", "state names", rising=True),
+        "state/v": numbers("<f8", "S"),
+        "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
+        "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
+    },
+)
+
+
+class Memory(NamedTuple):
+    """The state kept between epochs besides the weights: float64 arrays of the same size."""
+
+    squares: Float64s  # sums of squared gradients
+    paid: Float64s  # the total penalty that cumulative l1 has added to the weights
+
+
+class Start(NamedTuple):
+    """Where training starts."""
+
+    weights: Weights  # of any features
+    memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
+    steps: int | None = None  # number of steps taken so far, if known
+    stopped: bool = False  # training has stopped: the weights are passed on
+
+
+def read_start(path: FilePath | None, settings: TrainSettings, patience: FilePath | None = None) -> Start:
+    """Read the start of an epoch, whose files this opens once.
+
+    Parameters
+    ----------
+    path
+        File of weights: of a shard, with its state, which only starts the next epoch, or mixed weights
+        (default: all weights are 0).
+    settings
+        If they measure the loss for path following, training has also stopped if the weights were passed on.
+    patience
+        The decision of `itersel.evaluate.epochs` whether training has stopped (default: it has not).
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, if there are no weights to pass on, or if the state is not of the previous
+        epoch.
+    """
+    stopped = training_has_stopped(patience)
+    if path is None:
+        if stopped:
+            raise InputError("training has stopped, but there are no weights to pass on; give --weights")
+        return Start(make_weights({}))
+    if not os.fspath(path).endswith(".h5"):
+        return Start(read_weights(path), stopped=stopped)
+
+    with open_hdf5(path) as stream:
+        header = read_header(stream, FORMAT, path)
+        # the first epoch may start from the weights of another experiment
+        if settings.measure_loss and settings.epoch > 1:
+            stopped = stopped or bool(header.attributes.get("stopped", 0))
+        has_state = not stopped and "state/key" in header.digests
+        arrays = checked_arrays(stream, header, STATE if has_state else FORMAT, path)
+
+    if not has_state:
+        return Start(weights_of(arrays, path), stopped=stopped)
+    return _state(arrays, header.attributes, path, settings.epoch)
+
+
+def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch: int) -> Start:
+    """Return the state of a shard; an InputError if it is not from the epoch before `epoch`."""
+    name = StringTable(arrays["state/name"], arrays["state/name_offset"])
+    weights = Weights(arrays["state/key"], arrays["state/v"], name)
+
+    steps, before = attributes.get("steps"), attributes.get("epoch")
+    if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
+        raise damaged_file(path, "the number of steps is missing or invalid")
+    if not isinstance(before, int):
+        raise damaged_file(path, "the number of the epoch is missing or invalid")
+    if before != epoch - 1:
+        raise InputError(
+            f"has the state of a shard after epoch {before}, where epoch {epoch} cannot start; train epoch "
+            f"{before + 1}, or start from mixed weights or from text ('itersel weights')",
+            path,
+        )
+
+    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)
