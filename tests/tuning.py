@@ -14,7 +14,7 @@ from tests.systems import itersel
 
 from itersel.bleu.score_kernels import Statistics
 from itersel.cli.main import main
-from itersel.config.learners import TUNERS
+from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.lists.files import FORMAT

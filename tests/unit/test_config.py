@@ -16,13 +16,15 @@ from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_section_arguments, section_of, shell_options
-from itersel.config.learners import LEARNERS, TUNERS, HeldOut
+from itersel.config.held_out import HeldOut
+from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
+from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad

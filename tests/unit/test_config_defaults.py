@@ -15,7 +15,8 @@ from tests.configs import FILES, LISTS, experiment
 import itersel
 from itersel.cli.main import main
 from itersel.config.defaults import with_forms
-from itersel.config.learners import ALL_LEARNERS, HELD_OUT_TUNERS, LEARNERS, TUNERS, HeldOut, NoTuner, Online
+from itersel.config.held_out import HeldOut
+from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import MIXINGS, EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import read_config
@@ -24,7 +25,8 @@ from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings
 from itersel.config.tasks import TASKS, RandomTasks, Resharding
-from itersel.config.values import Config, Experiment
+from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, NoTuner
+from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad

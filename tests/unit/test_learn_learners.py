@@ -12,8 +12,8 @@ from tests.examples import MANY
 from tests.naive import learning, oracle
 from tests.naive.learning import NAIVE, PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts
 
-from itersel.config import learners
-from itersel.config.learners import LEARNERS
+from itersel.bleu.names import SENTENCE_BLEUS
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, Online
 from itersel.config.options import name_in
 from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
@@ -21,10 +21,11 @@ from itersel.learn.learner_kernels import logistic_coefficients, solve_constrain
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
-from itersel.learn.learners.perceptron import UPDATES, Perceptron
+from itersel.learn.learners.perceptron import SCHEDULES, UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
+from itersel.learn.start import Start
 from itersel.learn.train import train_shard
-from itersel.learn.training import Start, Training
+from itersel.learn.training import Training
 from itersel.vectors.weights import make_weights
 
 RATE = 2.0**-6
@@ -103,9 +104,9 @@ def keys_of(name: str, **wanted):
 @given(
     seed=st.integers(0, 2**32),
     name=st.sampled_from(sorted(LEARNERS)),
-    regularization=st.sampled_from(learners.REGULARIZATIONS),
+    regularization=st.sampled_from(REGULARIZATIONS),
     strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
-    schedule=st.sampled_from(learners.SCHEDULES),
+    schedule=st.sampled_from(SCHEDULES),
     delay=st.integers(1, 4),
     average=st.booleans(),
     hope=st.sampled_from(["cost-diminished", "oracle"]),
@@ -227,7 +228,7 @@ def test_threads_make_no_difference(name: str) -> None:
         (Mira(c=1e300), 1e-150, "C"),
     ],
 )
-def test_overflow_names_sentence_and_feature(learner: learners.Online, value: float, advice: str) -> None:
+def test_overflow_names_sentence_and_feature(learner: Online, value: float, advice: str) -> None:
     corpus = [oracle.Sentence(((1,),), ((2,), (1,)), ({"feature3": -value}, {"feature3": value}))]
     message = f"sentence 1 of the shard: the weight of 'feature3' overflows; choose a smaller {advice}$"
     with pytest.raises(InputError, match=message):
@@ -240,7 +241,7 @@ def test_overflow_names_sentence_and_feature(learner: learners.Online, value: fl
     st.sampled_from(["perceptron", "margin-perceptron"]),
     st.sampled_from(UPDATES),
     st.sampled_from(sorted(PAIRS)),
-    st.sampled_from(learners.SENTENCE_BLEUS),
+    st.sampled_from(SENTENCE_BLEUS),
 )
 def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu) -> None:
     """With features in multiples of 1/8 and a power of two as rate, leads of 0 and 1 are common."""

@@ -12,15 +12,17 @@ from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import NAMES, START, assert_same, close, keys_of, sentences, train
 
+from itersel.api import train_epoch
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
+from itersel.config.learners import LEARNERS, REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
-from itersel.learn.learners.perceptron import Perceptron
+from itersel.learn.learners.perceptron import SCHEDULES, Perceptron
+from itersel.learn.start import Memory, Start, read_start
 from itersel.learn.train import Part, train_parts, train_shard
-from itersel.learn.training import Memory, Start, read_start, write_training
-from itersel.vectors.weights import make_weights
+from itersel.learn.training import write_training
+from itersel.vectors.weights import make_weights, write_weights
 
 
 def test_counts() -> None:
@@ -138,12 +140,12 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
     learner = Perceptron(regularization="l1-cumulative", strength=0.001)
     path = tmp_path / "0.h5"
     write_training(path, train(sentences(3), learner), TrainSettings(learner=learner, epoch=trained))
-    assert read_start(path, trained + 1).steps
+    assert read_start(path, TrainSettings(epoch=trained + 1)).steps
     for epoch in (1, 2, 3, 4):
         if epoch == trained + 1:
             continue
         with pytest.raises(InputError, match=rf"0\.h5: .*{trained}.*{epoch}"):
-            read_start(path, epoch)
+            read_start(path, TrainSettings(epoch=epoch))
         files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--weights", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
         assert "0.h5" in capsys.readouterr().err
@@ -157,7 +159,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     learner = AdaGrad(pairs="all", bleu="nakov")
     result = train(sentences(3), learner)
     write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
-    found = read_start(tmp_path / "0.h5", 2)
+    found = read_start(tmp_path / "0.h5", TrainSettings(epoch=2))
     assert found.steps == result.state.steps == 6
     assert found.memory.squares.tolist() == result.state.memory.squares.tolist()
     assert found.memory.squares.max() > 0
@@ -165,7 +167,26 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
     files = ["--inputs", write(tmp_path / "list", f"{tmp_path / '0.h5'}"), "--output", tmp_path / "v.h5"]
     itersel("step", "mix", *files, "--matrix", tmp_path / "W.h5", *settings(mixing={"name": "mean"}))
-    mixed = read_start(tmp_path / "v.h5", 2)
+    mixed = read_start(tmp_path / "v.h5", TrainSettings(epoch=2))
     assert mixed.memory is None
     assert mixed.weights.to_dict() == result.weights.to_dict()
     assert train(sentences(4), learner, mixed, epoch=2).weights.to_dict() != expected
+
+
+@pytest.mark.parametrize("stopped", [0, 1])
+@pytest.mark.parametrize("epoch", [1, 2])
+@pytest.mark.parametrize("measure_loss", [False, True])
+def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure_loss) -> None:
+    """Except the first, which may start from another experiment; Python passes the weights on, too."""
+    path, how = tmp_path / "v.h5", TrainSettings(epoch=epoch, measure_loss=measure_loss)
+    write_weights(path, make_weights({"feature0": 0.5}), {"stopped": stopped})
+    start = read_start(path, how)
+    assert start.weights.to_dict() == {"feature0": 0.5}
+    assert start.stopped == (stopped == 1 and epoch > 1 and measure_loss)
+    if start.stopped:
+        passed = train_epoch(None, None, path, how)
+        write_training(tmp_path / "0.h5", passed, how)
+        files = ["--shard", "none", "--model", "none", "--weights", path, "--output", tmp_path / "1.h5"]
+        place = ["--epoch", epoch, *settings(measure_loss=True)]
+        itersel("train", *files, *place)
+        assert (tmp_path / "0.h5").read_bytes() == (tmp_path / "1.h5").read_bytes()

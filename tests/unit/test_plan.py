@@ -22,7 +22,7 @@ from itersel.config.cutting import (
     Shuffled,
 )
 from itersel.config.experiments import expanded, split_repeat, with_repeats
-from itersel.config.learners import LEARNERS, TUNERS
+from itersel.config.learners import LEARNERS
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -36,6 +36,7 @@ from itersel.config.search import FeatureSettings, ForestSettings, Grammar, List
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.tasks import files_of
+from itersel.config.tuners import TUNERS
 from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
 from itersel.plan.commands import sequences

@@ -22,13 +22,15 @@ from itersel.code import plugins
 from itersel.code.digests import step_digest
 from itersel.code.edits import CodeChangedError
 from itersel.code.plugins import imported_code
-from itersel.config.learners import ALL_LEARNERS, BUILT_IN, BUILT_IN_TUNERS, HELD_OUT_TUNERS, LEARNERS, TUNERS
+from itersel.config.learners import BUILT_IN, LEARNERS
 from itersel.config.mixing import Nothing
 from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
+from itersel.config.tuners import BUILT_IN_TUNERS, HELD_OUT_TUNERS, TUNERS
+from itersel.config.values import ALL_LEARNERS
 from itersel.errors import InputError
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
@@ -39,7 +41,7 @@ from itersel.vectors.weights import read_weights
 LOST = "cannot be imported from other:"
 KEY = "has a key that no config can have, "
 RETURNS = "must return names, rules and indices of names: "
-DERIVED, NAME = "must be a dataclass derived from itersel.config.learners", "returns the name"
+DERIVED, NAME = "must be a dataclass derived from itersel.config", "returns the name"
 SEARCHING = (LEARNERS, TUNERS, TEMPLATES)
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
 
@@ -132,7 +134,8 @@ def test_features(toy):
 
 SETTINGS = """
 from dataclasses import dataclass
-from itersel.config.learners import Batch, Online
+from itersel.config.learners import Online
+from itersel.config.tuners import Batch
 from itersel.config.options import option
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "new", "import no", f"{LOST}Learner: ModuleNotFoundError: No module named 'no'; repair"),
         ("learner", "new", "x = 1", f"{LOST}Learner: AttributeError"),
         ("learner", "new", "(", f"{LOST}Learner: SyntaxError"),
-        ("learner", "new", "Learner = dict", f"{DERIVED}.Online"),
+        ("learner", "new", "Learner = dict", f"{DERIVED}.learners.Online"),
         ("learner", "new", other(method=""), "lacks the method make_learner"),
         ("learner", "new", other("c: float = 1.0"), f"{KEY}'c'"),
         ("learner", "new", other("size: int = option('Size.', 1)"), f"{KEY}'size'"),
@@ -184,7 +187,7 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "mert", other(), "has a name that itersel uses"),
         ("learner", "mira", other(), "has a name that itersel uses"),
         ("learner", "a b", other(), "must have a name of letters"),
-        ("tuner", "new", "Tuner = dict", f"{DERIVED}.Batch"),
+        ("tuner", "new", "Tuner = dict", f"{DERIVED}.tuners.Batch"),
         ("tuner", "new", other(), "lacks the method tune"),
         ("tuner", "new", other("c: float = 1.0", "def tune(self, task): pass"), f"{KEY}'c'"),
         ("tuner", "mira", other(), "has a name that itersel uses"),

@@ -55,10 +55,11 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses the first two; the third reads settings; `train`, which also
-    # writes them into its output, depends on it
-    of_config = {"itersel.corpus.corpora", "itersel.corpus.debian", "itersel.config.sections"}
-    assert "itersel.config.sections" in used_modules("train")
+    # what declares the keys about text uses the first two; the others read and write settings; `train`, which
+    # also writes them into its output, depends on the last
+    of_config = {f"itersel.{name}" for name in ("corpus.corpora", "corpus.debian", "config.sections")}
+    of_config |= {"itersel.config.plain"}
+    assert "itersel.config.plain" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 
 
@@ -82,11 +83,13 @@ def copied(tmp_path, monkeypatch):
     [
         ("learn/learners/mira", {"train"}),
         ("tune/tuners/pro", {"tune", "step tune"}),
+        ("config/learners", {"train"}),
+        ("config/tuners", {"tune", "step tune"}),
         ("grammar/templates/lex_kernels", {"train", "grammar extract"}),
     ],
 )
-def test_edits_of_what_tables_name_in_text(copied, module, using):
-    """A built-in learner, tuner or template counts for the steps that use it, and for no other."""
+def test_edits_of_learners_tuners_and_templates(copied, module, using):
+    """One of them, or what all learners or tuners share, counts for the steps that use it, and no other."""
     steps = {"train", "tune", "step tune", "grammar extract", "step mix"}
     before = {one: step_digest(one) for one in steps}
     with (copied / f"{module}.py").open("a") as stream:

@@ -13,7 +13,6 @@ from itersel.cli.main import make_parser
 from itersel.cli.tune import TEXT_TUNERS
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation
-from itersel.config.learners import TUNERS
 from itersel.config.mixing import Selection
 from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
@@ -21,6 +20,7 @@ from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
+from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.evaluate import significance
 from itersel.report import comparison, runs, tasks

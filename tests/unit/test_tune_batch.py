@@ -17,8 +17,8 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_table, random_sentences
 
+from itersel.bleu.names import LIST_BLEUS
 from itersel.bleu.score_kernels import Statistics, best_bleu
-from itersel.config.learners import LIST_BLEUS
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert

@@ -9,8 +9,8 @@ from tests.naive.tuning import Sentence, Translation, bleu_of_weights
 from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_command, write_file, write_run
 
 from itersel.cli.main import main
-from itersel.config.learners import TUNERS
 from itersel.config.steps import TuneSettings
+from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.hdf5 import read_arrays

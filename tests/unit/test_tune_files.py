@@ -14,9 +14,9 @@ from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 
-from itersel.config.learners import TUNERS
 from itersel.config.search import ListSettings
 from itersel.config.steps import TuneSettings
+from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.lists.files import ListFile
 from itersel.lists.joining import find_files, join_files

@@ -10,8 +10,8 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.config.learners import TUNERS
 from itersel.config.steps import TuneSettings
+from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.lists.joining import find_files, join_files
 from itersel.tune.task import Task, with_sums

@@ -19,7 +19,7 @@ from itersel.cli.arguments import (
 from itersel.cli.blas import use_portable_blas
 from itersel.code.plugins import Joined
 from itersel.config.command_line import section_of
-from itersel.config.learners import HELD_OUT_ONLY, TUNERS
+from itersel.config.tuners import HELD_OUT_ONLY, TUNERS
 from itersel.errors import InputError
 from itersel.evaluate.names import OF_TEXT, title_of
 

@@ -239,7 +239,8 @@ def _steps(folder: Path, main: Main) -> None:
 
 def learning() -> list[str]:
     """Return the steps of training and tuning."""
-    from itersel.config.learners import LEARNERS, TUNERS
+    from itersel.config.learners import LEARNERS
+    from itersel.config.tuners import TUNERS
 
     lines = []
     for name in LEARNERS.built_in:

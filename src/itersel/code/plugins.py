@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]*")
+TAKEN = "has a name that itersel uses; rename it, or uninstall the package"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Extensible(Mapping[str, T]):
             if not NAME.fullmatch(name):
                 raise plugin.error("must have a name of letters, digits, '_' and '-'; rename it")
             if name in self.built_in or self._is_taken(name):
-                raise plugin.error("has a name that itersel uses; rename it, or uninstall the package")
+                raise plugin.error(TAKEN)
             if name in found:
                 raise _used_twice(plugin, found[name])
             found[name] = plugin
@@ -152,7 +153,10 @@ class Extensible(Mapping[str, T]):
 
 
 class Joined(Mapping[str, Any]):
-    """The values of several groups of extensions by name: the built-in extensions, then those of packages."""
+    """The values of several groups of extensions by name: the built-in extensions, then those of packages.
+
+    If packages are searched, it is an `InputError` if one adds a name to a group that is built in in another.
+    """
 
     def __init__(self, *parts: Extensible[Any]) -> None:
         self.parts = parts
@@ -168,20 +172,30 @@ class Joined(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         yield from (name for part in self.parts for name in part.built_in)
-        yield from (name for part in self.parts for name in part.plugins)
+        yield from (name for part in self._searched for name in part.plugins)
 
     def __len__(self) -> int:
-        return sum(map(len, self.parts))
+        return sum(map(len, self._searched))
 
     def __str__(self) -> str:
         return ", ".join(self)
+
+    @property
+    def _searched(self) -> Sequence[Extensible[Any]]:
+        """The groups, after a search for packages."""
+        built_in = {name for part in self.parts for name in part.built_in}
+        for part in self.parts:
+            for name, plugin in part.plugins.items():
+                if name in built_in:
+                    raise plugin.error(TAKEN)
+        return self.parts
 
     def part(self, name: object) -> Extensible[Any] | None:
         """Return the group that has a name, if any; a name that is built in needs no search of packages."""
         for part in self.parts:
             if name in part.built_in:
                 return part
-        having = [part for part in self.parts if name in part.plugins]
+        having = [part for part in self._searched if name in part.plugins]
         if len(having) > 1:
             first, second, *_ = (part.plugins[str(name)] for part in having)
             raise _used_twice(second, first)

@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.defaults import first_seed
 from itersel.config.experiments import MARK, split_repeat
-from itersel.config.learners import ALL_DENSE, LEARNERS, STEP, TUNERS, Batch, NoTuner
+from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
@@ -23,6 +23,7 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
+from itersel.config.tuners import ALL_DENSE, STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
 from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES

@@ -6,9 +6,9 @@ import re
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
-from itersel.config.learners import HELD_OUT_TUNERS, Batch, NoTuner
 from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
+from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name

@@ -17,12 +17,12 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from itersel.config.learners import ALL_LEARNERS, Batch, NoTuner, is_batch
 from itersel.config.mixing import ALGORITHMS, MIXINGS
 from itersel.config.options import default_form, default_of, name_in, types_of
 from itersel.config.splits import has_lists
 from itersel.config.tasks import files_of
-from itersel.config.values import TUNING_SETS, Config, Experiment
+from itersel.config.tuners import TUNERS, Batch, NoTuner
+from itersel.config.values import ALL_LEARNERS, TUNING_SETS, Config, Experiment
 from itersel.errors import InputError
 from itersel.evaluate.tokenizers import tokenizer_of
 
@@ -51,7 +51,7 @@ def forms_of(
     Wrong values are left to the reader.
     """
     learner = _default_learner() if learner is None else learner
-    is_tuned, is_sgd = is_batch(learner), algorithm == "sgd"
+    is_tuned, is_sgd = _is_batch(learner), algorithm == "sgd"
 
     if tune_on is None:
         tune_on = "dev" if is_tuned or is_sgd else "train"
@@ -71,6 +71,11 @@ def forms_of(
 
 
 @functools.cache
+def _is_batch(learner: object) -> bool:
+    """Return whether a learner is a batch tuner; False for wrong names."""
+    return bool(learner) and ALL_LEARNERS.part(learner) is TUNERS
+
+
 def _default_learner() -> str:
     """Return the learner of a section that names none, as other readers of the section do."""
     return default_form(Experiment.__dataclass_fields__["learner"])
@@ -148,7 +153,7 @@ def possible_forms(settings: Mapping[Any, Any], section: str) -> list[str]:
     """Return the names that a section without a name can have in the experiments of a grid."""
     wanted = (settings.get("algorithm"), ALGORITHMS), (settings.get("tune_on"), TUNING_SETS)
     learners, mixings = (_form(settings, name) for name in SECTIONS)
-    tuners = {name for name in map(_text, _listed(learners)) if is_batch(name)}
+    tuners = {name for name in map(_text, _listed(learners)) if _is_batch(name)}
     forms = (learners, tuners), (mixings, MIXINGS)
     combinations = itertools.product(*itertools.starmap(_alternatives, (*wanted, *forms)))
     return [*dict.fromkeys(getattr(forms_of(*one), section) for one in combinations)]

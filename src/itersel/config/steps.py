@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from itersel.config.learners import HELD_OUT_TUNERS, LEARNERS, TUNERS, Batch, NoTuner, Online, default_learner
+from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import (
     MAX_NUMPY_SEED,
@@ -22,6 +22,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.search import ListSettings, Search
+from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
 @documented

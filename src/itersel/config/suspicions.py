@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from itersel.config.learners import Batch
+from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.text import Bitext
 from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses

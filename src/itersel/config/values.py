@@ -11,17 +11,22 @@ from dataclasses import dataclass
 from functools import partial
 
 from itersel.align.symmetrize import HEURISTICS
+from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
-from itersel.config.learners import ALL_LEARNERS, Batch, HeldOut, Online, default_learner
+from itersel.config.held_out import HeldOut
+from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
 from itersel.config.options import MAX_SEED, NAME_PATTERN, option, option_of, section
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
+from itersel.config.tuners import TUNERS, Batch
 from itersel.lm.order import MAX_ORDER
 
 TUNING_SETS = ("dev", "train")
+# What can learn from the tuning set.
+ALL_LEARNERS = Joined(LEARNERS, TUNERS)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ PRO_KEPT = 50
 
 
 def make_pairs(strategy: str, bleu: Float64s, seed: tuple[int, ...]) -> Int64s:
-    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed.
+    """Form pairs with a strategy from `itersel.learn.learners.perceptron.PAIRS`; only ``pro`` uses the seed.
 
     ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
     the rest with the worst tenth (Simianer, Riezler & Dyer 2012, section 3). A tenth is rounded (half up),

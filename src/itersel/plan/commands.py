@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Sequence
 
 from itersel.config.defaults import filled_in
-from itersel.config.learners import Batch, NoTuner
 from itersel.config.splits import has_lists
+from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 
 

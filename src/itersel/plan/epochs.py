@@ -6,11 +6,12 @@ import functools
 from typing import Any
 
 from itersel.config.defaults import filled_in
-from itersel.config.learners import Batch, Online
+from itersel.config.learners import Online
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
 from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
+from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner

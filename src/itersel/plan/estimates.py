@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded
-from itersel.config.learners import Batch
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
+from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.plan.commands import held_out_iterations, held_out_tuner
 from itersel.plan.requests import TextSizes, rules_per_word

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.learners import Batch
 from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import files_of
+from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.sharding import find_lists
 from itersel.plan.commands import held_out_iterations, held_out_tuner

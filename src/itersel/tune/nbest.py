@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.config.learners import TUNERS, Batch
+from itersel.config.tuners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of

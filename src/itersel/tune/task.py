@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.config.learners import ALL_DENSE, STEP
+from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.lists.files import ListFile
 from itersel.lists.table import ListTable, SparseRows, no_sparse_rows, rounded

@@ -10,10 +10,10 @@ import json
 from collections.abc import Sequence
 
 import itersel
-from itersel.config.learners import HELD_OUT_TUNERS, Batch
 from itersel.config.options import name_in
 from itersel.config.plain import recorded
 from itersel.config.steps import TuneSettings
+from itersel.config.tuners import HELD_OUT_TUNERS, Batch
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.learners import PAIRS, SCHEDULES, Online
+from itersel.config.learners import Online
 from itersel.config.options import documented, option
 from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
     from itersel.learn.example import Example
 
+PAIRS = ("multipartite", "all", "pro")
+SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 UPDATES = ("sequential", "sentence")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.learners import Batch
 from itersel.config.options import documented, option
+from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
     from itersel.tune.task import Task, Tuned

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from itersel.config.learners import LIST_BLEUS, Batch
+from itersel.bleu.names import LIST_BLEUS
 from itersel.config.options import documented, option
+from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
     from itersel.tune.task import Task, Tuned

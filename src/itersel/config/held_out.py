@@ -1,0 +1,30 @@
+"""The step on held-out text after each epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from itersel.config.options import option, section
+from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
+
+    tuner: Batch | NoTuner = section(
+        NoTuner, "How the mixed weights are tuned on k-best lists or forests of dev.", forms=HELD_OUT_TUNERS
+    )
+    iterations: int | None = option(
+        "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
+        "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
+        "for line-search, 6 for the others.",
+        minimum=1,
+        maximum=100,
+    )
+    start: str = option(
+        "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
+        "(mixed) or after (tuned) this step.",
+        "mixed",
+        choices=("mixed", "tuned"),
+    )

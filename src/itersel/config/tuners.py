@@ -1,0 +1,84 @@
+"""The batch tuners by name, and what they share.
+
+A batch tuner tunes on the lists of all shards and iterations: a dataclass derived from `Batch` in a module of
+`itersel.tune.tuners`. The tables below name them; installed packages add others (docs/plugins.md). The
+config, its documentation, the settings of the steps and the options of ``itersel tune`` follow from them.
+Online learners are in `itersel.config.learners`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from itersel.code.plugins import Extensible, Joined
+from itersel.config.options import check_section
+from itersel.config.plugin_checks import section_of_plugin
+
+if TYPE_CHECKING:
+    from itersel.tune.task import Task, Tuned
+
+# Directions of a line search that are not features: each dense feature, and the step from the last weights.
+ALL_DENSE, STEP = "dense", "step"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The keys shared by all batch tuners."""
+
+    # The keys with which a warm-up runs it, so that all its kernels are compiled.
+    warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
+    # Whether it reads forests instead of k-best lists.
+    reads_forests: ClassVar[bool] = False
+    # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
+    searches: ClassVar[bool] = False
+    # Whether it is only for mixed weights on held-out text.
+    is_held_out_only: ClassVar[bool] = False
+    # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
+    held_out_iterations: ClassVar[int] = 6
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+    @property
+    def named_directions(self) -> tuple[str, ...] | None:
+        """The directions of its search, if the key `directions` names them."""
+        return None
+
+    @property
+    def searches_step(self) -> bool:
+        """Whether it searches along the step from the weights of the epoch before."""
+        return STEP in (self.named_directions or ())
+
+    def tune(self, task: Task) -> Tuned:
+        """Tune weights."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NoTuner:
+    """No tuning on dev."""
+
+
+# Built-in ones, in the order of the documentation.
+BUILT_IN_TUNERS = {
+    "pro": "itersel.tune.tuners.pro:Pro",
+    "kbest-mira": "itersel.tune.tuners.kbest_mira:KBestMira",
+    "mert": "itersel.tune.tuners.mert:Mert",
+    "forest-mert": "itersel.tune.tuners.forest_mert:ForestMert",
+}
+# Only for mixed weights, on held-out text.
+BUILT_IN_HELD_OUT = {"line-search": "itersel.tune.tuners.line_search:LineSearch"}
+NO_TUNER = {"none": "itersel.config.tuners:NoTuner"}
+
+TUNERS: Extensible[type[Batch]] = Extensible(
+    "itersel.tuners",
+    BUILT_IN_TUNERS,
+    partial(section_of_plugin, Batch, "tune"),
+    {**BUILT_IN_HELD_OUT, **NO_TUNER}.__contains__,
+)
+HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
+# What can tune mixed weights.
+HELD_OUT_TUNERS = Joined(Extensible(None, NO_TUNER), HELD_OUT_ONLY, TUNERS)
