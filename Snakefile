@@ -55,8 +55,8 @@ onstart:
     remove_stale_lists()
     note_start()
     copy_config()
-    write_run(Path(RESULTS), config, read_config(config))
-    write_config(Path(RESULTS), read_config(config))
+    write_run(Path(RESULTS), config, SETTINGS)
+    write_config(Path(RESULTS), SETTINGS)
     announce_jobs()
     pass_digests_to_jobs()
 

@@ -9,7 +9,7 @@ from tests.made_up_run import MadeUpRun
 
 from itersel.cli.main import main
 from itersel.config.plain import plain
-from itersel.config.reading import read_config
+from itersel.config.reading import read_config, read_unresolved
 from itersel.config.values import Config
 from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import describe_config
@@ -31,7 +31,8 @@ def run(tmp_path_factory):
 def test_config_shows_what_differs():
     experiment = {"epochs": 4, "learner": {"name": "mira", "c": 0.5}}
     content = {"name": "x", "seed": 1, "experiments": {"e": experiment}}
-    found = {key: (value, default) for key, value, default in describe_config(content)["changed"]}
+    rows = describe_config(content, read_unresolved(content))["changed"]
+    found = {key: (value, default) for key, value, default in rows}
     assert found["name"] == ('"x"', '"run"')
     assert found["experiments.e.epochs"] == ("4", "3")
     assert found["experiments.e.learner.name"] == ("mira", "adagrad")

@@ -1,6 +1,7 @@
 # Reads the config, and names what the other files share. There are no rules here.
 #
-# gives: CONFIG (checked), PLAN (the files and options of all jobs, from itersel.plan), RESULTS, LOGS, ...
+# gives: SETTINGS (the checked config, with the value of every key), CONFIG (the same, with an experiment for each repeat
+#        and independent task), PLAN (the files and options of all jobs, from itersel.plan), RESULTS, LOGS, ...
 import json
 import os
 import re
@@ -59,7 +60,8 @@ try:
     else:
         check_code()
         check_code(RULES_VARIABLE, RULES)
-    CONFIG = expanded(read_config(config))
+    SETTINGS = read_config(config)
+    CONFIG = expanded(SETTINGS)
     if workflow.is_main_process:
         os.environ.update({code.variable: code.fingerprint for code in imported_code()})
     HELP_FILES = help_files(CONFIG)

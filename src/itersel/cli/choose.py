@@ -103,25 +103,23 @@ def _score_devtest(
     settings: Scoring, options: argparse.Namespace, translations: list[str]
 ) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
     """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
-    from itersel.evaluate.epoch_scores import score_epochs, score_epochs_as_text
+    from itersel.evaluate.epoch_scores import read_epochs, score_epochs, score_epochs_as_text
 
-    task = options.task, settings.label
     if (options.task is None) != (settings.label is None):
         raise InputError("--task and the key 'label' need each other; give both or neither")
 
-    scores, signature = score_epochs(options.reference, translations, settings.tokenize, *task)
-    if settings.choose_by == TOKENIZED_BLEU:
+    by, raw_reference = settings.choose_by, options.raw_reference or []
+    if by == TOKENIZED_BLEU:
+        raw_reference = []
+    elif not raw_reference or options.preparation is None or options.recaser is None:
+        raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
+
+    texts = read_epochs(translations, options.reference, raw_reference, options.task, settings.label)
+    scores, signature = score_epochs(texts, settings.tokenize)
+    if by == TOKENIZED_BLEU:
         return scores, signature, tuple(score.bleu for score in scores)
-
-    if not options.raw_reference or options.preparation is None or options.recaser is None:
-        needed = "--raw-reference, --preparation and --recaser"
-        raise InputError(f"choose_by: {settings.choose_by} needs {needed}")
-
     detokenizer = options.preparation, options.recaser
-    chosen_by = score_epochs_as_text(
-        options.raw_reference, translations, settings.choose_by, settings.tokenizer, detokenizer, *task
-    )
-    return scores, signature, chosen_by
+    return scores, signature, score_epochs_as_text(texts, by, settings.tokenizer, detokenizer)
 
 
 def _patience(options: argparse.Namespace) -> None:

@@ -23,15 +23,13 @@ from itersel.select.path import PathStep, next_step, read_step, require_stopped
 from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
-from itersel.storage.hdf5 import header_of
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable
 from itersel.vectors.weights import (
-    FORMAT,
     Weights,
     find_weights,
     nonzero,
-    read_weights,
+    read_with_attributes,
     weighted_sum,
     write_weights,
 )
@@ -63,7 +61,9 @@ def mix(
     _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
-    found = None if previous is None else _check_previous(previous, settings, attributes)
+    found, before = None, None
+    if previous is not None:
+        before, found = _read_previous(previous, settings, attributes)
 
     step = None
     if isinstance(settings.mixing, PathFollowing):
@@ -75,11 +75,8 @@ def mix(
         require_stopped(shards, stopped)
         attributes |= {"stopped": 1} if stopped else {}
 
-    before = None
-    if previous is not None and (step is None or stopped):
-        before = read_weights(previous)
     if previous is not None and stopped:
-        # every shard passes on the weights of the previous epoch
+        # every shard passes on the weights of the previous epoch, which are merged as those of shards are
         shards = [open_shard(os.fspath(previous))] * settings.shards
 
     selection = _make_selection(settings, step, stopped)
@@ -112,7 +109,7 @@ def mix(
         if writer is not None:
             writer.finish(selected, {"kind": KIND, **attributes})
 
-        if not stopped and before is not None:
+        if not stopped and before is not None and step is None:
             try:
                 # the previous weights are the mean over the epochs before this one
                 total = weighted_sum((before, weights), (settings.epoch - 1, 1))
@@ -180,12 +177,14 @@ def _check_names(
         raise InputError(f"{what}, depends on the previous epoch; give its mixed weights with --previous")
 
 
-def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the previous epoch's mixed weights."""
+def _read_previous(
+    path: FilePath, settings: MixSettings, attributes: Mapping[str, Any]
+) -> tuple[Weights, dict[str, Any]]:
+    """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
 
-    found = header_of(path, FORMAT).attributes
+    weights, found = read_with_attributes(path)
     if found.get("kind") != MIXED:
         raise InputError(
             f"is not of kind '{MIXED}'; give the output of 'itersel step mix' for the previous epoch", path
@@ -208,7 +207,7 @@ def _check_previous(path: FilePath, settings: MixSettings, attributes: Mapping[s
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with another {name}; mix that epoch again", path)
 
-    return found
+    return weights, found
 
 
 def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool) -> Selector:

@@ -104,7 +104,7 @@ def weighted_sum(parts: Sequence[Weights], factors: Sequence[float]) -> Weights:
 def read_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
     if os.fspath(path).endswith(".h5"):
-        return weights_of(read_arrays(path, FORMAT)[0], path)
+        return read_with_attributes(path)[0]
 
     values: dict[str, float] = {}
     for number, line in enumerate(read_lines(path), 1):
@@ -130,6 +130,12 @@ def read_weights(path: FilePath) -> Weights:
         values[fields[0]] = value
 
     return make_weights(values)
+
+
+def read_with_attributes(path: FilePath) -> tuple[Weights, dict[str, Any]]:
+    """Read the weights and the attributes of an HDF5 file."""
+    arrays, attributes = read_arrays(path, FORMAT)
+    return weights_of(arrays, path), attributes
 
 
 def weights_of(arrays: Arrays, path: FilePath) -> Weights:
@@ -177,8 +183,8 @@ def pass_on_weights(path: FilePath, output: FilePath) -> None:
     if not os.fspath(path).endswith(".h5"):
         write_weights(output, read_weights(path))
         return
-    arrays, attributes = read_arrays(path, FORMAT)
-    write_weights(output, weights_of(arrays, path), {**attributes, "stopped": 1})
+    weights, attributes = read_with_attributes(path)
+    write_weights(output, weights, {**attributes, "stopped": 1})
 
 
 def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:

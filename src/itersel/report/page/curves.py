@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.evaluate.epoch_scores import score_epochs
+from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 from itersel.report.page.folder import Run
 from itersel.storage.hdf5 import header_of
 from itersel.system.chosen import ChosenSystem
@@ -105,5 +105,5 @@ def _size(path: Path, changed: int) -> tuple[int, float]:
 
 @cache
 def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
-    (score,), _ = score_epochs(references, [str(path)], tokenize)
+    (score,), _ = score_epochs(read_epochs([path], references), tokenize)
     return score.bleu, score.brevity_penalty

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from itersel.config.defaults import resolved
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.reading import read_config
+from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
@@ -47,7 +48,8 @@ def read_document(results: Path) -> dict[str, Any]:
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
     )
 
-    settings = read_config(config) if config else Config(experiments={})
+    given = read_unresolved(config) if config else Config(experiments={})
+    settings = resolved(given)
     planned = with_independent_tasks(settings).experiments
     runs = find_runs(results, list(planned) or compared)
 
@@ -74,7 +76,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "corpus": read_optional(report / "corpus.json", _check_corpus, NO_CORPUS),
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(report / "derivations.json", _check_derivations, NO_DERIVATIONS),
-        "config": describe_config(config) if config else None,
+        "config": describe_config(config, given) if config else None,
         "settings": settings_table(settings) if config else None,
         "versions": description.get("versions", {}),
         "earlier": description.get("earlier", []),

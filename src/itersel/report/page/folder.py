@@ -16,7 +16,6 @@ from itersel.config.experiments import split_repeat
 from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
 from itersel.config.plain import recorded
-from itersel.config.reading import read_unresolved
 from itersel.config.rendering import plain_yaml
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
@@ -146,18 +145,17 @@ def _check_run(content: Any) -> None:
         raise TypeError
 
 
-def describe_config(content: object) -> dict[str, Any]:
+def describe_config(content: object, config: Config) -> dict[str, Any]:
     """Return a config as ``yaml``, and the values that differ from their defaults (``changed``).
 
-    These are rows of key, value, default, without values that follow from others.
+    These are rows of key, value, default, without values that follow from others. `config` is that of
+    `read_unresolved`.
     """
     import yaml  # type: ignore[import-untyped]
 
     given = [*_keys(without_grids(content)[0], "")]
     changed = [
-        list(row)
-        for row in _changed(read_unresolved(content), "")
-        if any(f"{key}.".startswith(f"{row[0]}.") for key in given)
+        list(row) for row in _changed(config, "") if any(f"{key}.".startswith(f"{row[0]}.") for key in given)
     ]
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     return {"yaml": text, "changed": changed}
