@@ -1,7 +1,6 @@
 """Defaults: one for each key, which may be stated; sections may be written in part."""
 
 import dataclasses
-import functools
 import json
 import math
 from unittest import mock
@@ -126,21 +125,6 @@ def read_or_skip(content):
         assume(False)
 
 
-def leaves(content, path=()):
-    for name, value in content.items():
-        if isinstance(value, dict) and value:
-            yield from leaves(value, (*path, name))
-        else:
-            yield (*path, name), value
-
-
-def stated(content, path, value):
-    content = json.loads(json.dumps(content))  # a copy in which nothing is shared
-    inner = functools.reduce(lambda section, name: section.setdefault(name, {}), path[:-1], content)
-    inner[path[-1]] = value
-    return content
-
-
 @with_plugin
 @given(configs())
 def test_what_is_shown_is_the_config(content):
@@ -149,14 +133,6 @@ def test_what_is_shown_is_the_config(content):
     again = read_config(yaml.load(shown, StrictLoader))
     assert again == config
     assert plain_yaml(again) == shown
-
-
-@with_plugin
-@given(configs())
-def test_stating_a_shown_value_changes_nothing(content):
-    config = read_or_skip(content)
-    for path, value in leaves(yaml.load(plain_yaml(config), StrictLoader)):
-        assert read_config(stated(content, path, value)) == config, path
 
 
 @with_plugin
