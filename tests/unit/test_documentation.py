@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import subprocess
+import sys
 from itertools import product
 
 import pytest
@@ -131,6 +132,29 @@ def test_command_reference_has_every_option(site):
     assert "### --tuner pro" in sections["tune"]
     assert "### itersel step mix" in sections["step"]
     assert "### itersel grammar extract" in sections["grammar"]
+
+
+def settings_of_commands(parser, command="itersel"):
+    """Yield the commands that have settings, with the class that declares them."""
+    for action in parser._actions:
+        if hasattr(action, "settings"):
+            yield command, action.settings
+        if action.nargs == "A...":
+            for name, one in action.choices.items():
+                yield from settings_of_commands(one, f"{command} {name}")
+
+
+def test_each_step_is_listed_where_its_settings_are_declared():
+    found = dict(settings_of_commands(make_parser(is_full=True)))
+    for command, kind in found.items():
+        declared = sys.modules[kind.__module__].__doc__
+        assert re.findall(rf"(?m)^- ``{command}``: .*`{kind.__name__}`", declared), command
+    listed = [
+        command
+        for module in {kind.__module__ for kind in found.values()}
+        for command in re.findall("(?m)^- ``(.*?)``", sys.modules[module].__doc__)
+    ]
+    assert sorted(listed) == sorted(found)
 
 
 def commands_in_blocks(page):

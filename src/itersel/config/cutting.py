@@ -1,4 +1,10 @@
-"""How texts and n-best lists are cut into shards, and how the lists are read."""
+"""The settings of the steps that cut texts and n-best lists into shards.
+
+- ``itersel step shard``: `CutSettings`; for n-best lists, `ListCutSettings`
+- ``itersel step lists``: `ListedSettings`
+
+See also `itersel.config.steps`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""The settings of the steps that choose epochs, score systems and make tables; see `itersel.config.steps`."""
+"""The settings of the steps that choose epochs, describe systems and compare them.
+
+- ``itersel step choose``: `ChooseSettings`
+- ``itersel step patience``: `PatienceSettings`
+- ``itersel step resources``: `ResourceSettings`
+- ``itersel step table``: `TableSettings`
+- ``itersel step tasks``: `TaskTableSettings`
+- ``itersel step join``: `JoinSettings`
+- ``itersel step corpora``: `CorporaSettings`
+- ``itersel step explain``: `ExplainSettings`
+
+See also `itersel.config.steps`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""The settings of extraction and search, wherever they are used: config, command line, library."""
+"""The settings of the steps that extract grammars and search for translations.
+
+- ``itersel grammar extract``: `Grammar`
+- ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
+- ``itersel step kbest``: `ListSettings`
+- ``itersel step forest``: `ForestSettings`
+
+Config, command line and library use the same; see also `itersel.config.steps`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """The settings of the steps that learn: what their results depend on, besides files and the place in a run.
 
-`itersel.plan` makes them from a config; a step reads them with `itersel.config.settings`. The settings of
-k-best lists and forests are in `itersel.config.search`.
+- ``itersel train``: `TrainSettings`; with lists of another decoder, `ListTrainSettings`
+- ``itersel step mix``: `MixSettings`
+- ``itersel step tune``: `TuneSettings`
+
+`itersel.plan` makes the settings of a step from a config, and the step reads them with
+`itersel.config.settings`. Settings of other steps are in `itersel.config.cutting`, `search` and
+`report_steps`.
 """
 
 from __future__ import annotations

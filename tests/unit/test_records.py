@@ -1,0 +1,50 @@
+"""Records, which are dataclasses that itersel writes to JSON and reads again."""
+
+import dataclasses
+import json
+import string
+from typing import get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.config.search import Grammar
+from itersel.evaluate.epochs import Progress
+from itersel.storage.json_files import as_content, from_content
+from itersel.system.chosen import ChosenSystem
+from itersel.system.resources import Resources, TranslationSettings
+
+TEXT = st.text(string.ascii_letters + "ü '\"\\/", max_size=5)
+SCORES = st.lists(st.floats(0, 100), max_size=3).map(tuple)
+SETTINGS = {
+    "pop_limit": st.integers(1, 9),
+    "features": st.sampled_from(["dense", "all"]),
+    "extraction": st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
+}
+FILES = dict.fromkeys(("model", "index", "preparation", "recaser"), TEXT)
+CHOSEN = {
+    "settings": st.dictionaries(TEXT, TEXT | st.lists(st.integers())),
+    **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
+    **{name: TEXT for name, kind in get_type_hints(ChosenSystem).items() if kind is str},
+}
+RECORDS = {
+    Progress: st.builds(Progress, scores=SCORES, stopped=st.booleans()),
+    TranslationSettings: st.builds(TranslationSettings, **SETTINGS),
+    Resources: st.builds(Resources, **SETTINGS, **FILES),
+    ChosenSystem: st.builds(ChosenSystem, **CHOSEN),
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+@given(st.data())
+def test_what_is_written_is_read(kind, data):
+    record = data.draw(RECORDS[kind])
+    content = json.loads(json.dumps(as_content(record)))
+    assert from_content(kind, content) == record
+    # of a newer version
+    assert from_content(kind, {**content, "unknown": 1}) == record
+    lost = data.draw(st.sampled_from(dataclasses.fields(kind))).name
+    del content[lost]
+    with pytest.raises(ValueError, match=lost):
+        from_content(kind, content)
