@@ -15,7 +15,7 @@ from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
 from itersel.config.options import split_optional, types_of
-from itersel.config.plain import plain
+from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.settings import as_json, read_settings
@@ -181,3 +181,11 @@ def test_wrong_settings(kind, text, key):
         read_settings(kind, text)
     assert key in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_files_record_what_the_workflow_passes():
+    """With the name of each form, and without the place in the run."""
+    found = recorded(TrainSettings(k_best=7, epoch=3, shard=2))
+    assert found == json.loads(as_json(TrainSettings(k_best=7)))
+    assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
+    assert not {"epoch", "shard"} & found.keys()
