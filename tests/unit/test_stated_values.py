@@ -73,18 +73,14 @@ def asked_of(part, values):
             yield name, outcome(getattr, part, name)
             continue
         parameters = list(inspect.signature(member).parameters)[1:]
-        answers = [
-            outcome(getattr(part, name), *given)
-            for given in itertools.product(*(values[one] for one in parameters))
-        ]
+        choices = itertools.product(*(values[one] for one in parameters))
+        answers = [outcome(getattr(part, name), *given) for given in choices]
         # some return a function of wildcards
-        yield (
-            name,
-            [
-                [outcome(one, job) for job in values["wildcards"]] if inspect.isfunction(one) else one
-                for one in answers
-            ],
-        )
+        yield name, [of_each(one, values["wildcards"]) if inspect.isfunction(one) else one for one in answers]
+
+
+def of_each(function, jobs):
+    return [outcome(function, job) for job in jobs]
 
 
 def jobs_of(config):
