@@ -60,19 +60,26 @@ def is_answer(value):
     return type(value).__name__ not in {*PARTS.values(), "GivenLists", "Epoch", "Config", "Experiment"}
 
 
+@functools.cache
+def members(kind):
+    """Return the public properties and methods of a class, with the parameters of methods."""
+    public = {name: one for name, one in inspect.getmembers(kind) if not name.startswith("_")}
+    return {
+        name: list(inspect.signature(one).parameters)[1:] if callable(one) else None
+        for name, one in public.items()
+    }
+
+
 def asked_of(part, values):
     """Yield name and answer for all that rules may ask a part of the plan, with `values` of parameters."""
     for name, value in vars(part).items():
         if not name.startswith("_"):
             yield name, value
 
-    for name, member in inspect.getmembers(type(part)):
-        if name.startswith("_"):
-            continue
-        if not callable(member):
+    for name, parameters in members(type(part)).items():
+        if parameters is None:
             yield name, outcome(getattr, part, name)
             continue
-        parameters = list(inspect.signature(member).parameters)[1:]
         choices = itertools.product(*(values[one] for one in parameters))
         answers = [outcome(getattr(part, name), *given) for given in choices]
         # some return a function of wildcards
