@@ -170,3 +170,8 @@ def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused)
 )
 def test_choose_errors(text_file, refused, choosing, option, task, labels, message):
     refused(choosing(option, text_file("labels", labels), label=task), message)
+
+
+def test_raw_references_of_another_text(tmp_path, text_file, refused, choosing):
+    raw = ["--raw-reference", text_file("raw", REFERENCES[:5]), *write_detokenizer(tmp_path, REFERENCES)]
+    refused(choosing(*raw, choose_by="ter"), "ref:6: ")
