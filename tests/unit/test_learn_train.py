@@ -1,7 +1,10 @@
 """Training on a shard for an epoch: counts, errors, and what is kept from part to part, epoch to epoch."""
 
+import dataclasses
 from itertools import chain
+from unittest import mock
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given
@@ -190,3 +193,16 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
         place = ["--epoch", epoch, *settings(measure_loss=True)]
         itersel("train", *files, *place)
         assert (tmp_path / "0.h5").read_bytes() == (tmp_path / "1.h5").read_bytes()
+
+
+@pytest.mark.parametrize("has_state", [False, True])
+@pytest.mark.parametrize("measure_loss", [False, True])
+def test_start_weights_are_opened_once(tmp_path, monkeypatch, has_state, measure_loss) -> None:
+    learner = AdaGrad(pairs="all") if has_state else Perceptron()
+    path, how = tmp_path / "0.h5", TrainSettings(learner=learner, measure_loss=measure_loss)
+    write_training(path, train(sentences(3), learner), how)
+    opening = mock.Mock(side_effect=h5py.File)
+    monkeypatch.setattr(h5py, "File", opening)
+    start = read_start(path, dataclasses.replace(how, epoch=2))
+    assert (start.memory is not None) == has_state
+    assert opening.call_count == 1
