@@ -10,6 +10,7 @@ import os
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import h5py
 import numpy as np
@@ -291,3 +292,14 @@ def test_bad_previous(tmp_path, refused, damage, said):
         previous = tmp_path / "v.txt"
     options = ["--epoch", "2", "--previous", str(previous)]
     refused(command(tmp_path, *options, name="mean-of-epochs"), f"itersel step mix: {previous}: ", said)
+
+
+def test_previous_weights_are_opened_once(tmp_path, monkeypatch):
+    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    assert run(tmp_path, "--epoch", "1", name="mean-of-epochs") == 0
+    previous = (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
+    opening = mock.Mock(side_effect=h5py.File)
+    monkeypatch.setattr(h5py, "File", opening)
+    assert run(tmp_path, "--epoch", "2", "--previous", str(previous), name="mean-of-epochs") == 0
+    assert sum(call.args[0] == str(previous) for call in opening.mock_calls) == 1
