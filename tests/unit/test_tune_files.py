@@ -65,7 +65,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
                 values[sparse.name.get(int(i))] = float(value)
             assert values == dict(features)
             assert table.statistics.length[row] == len(words)
-            assert table.statistics.reference_length[row] == closest(len(words), lengths)
+            assert table.statistics.closest_length[row] == closest(len(words), lengths)
             assert table.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
             row += 1
     named = make_weights({name: float(random.integers(5)) for name in NAMES})

@@ -36,7 +36,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
                 VARIANTS[settings.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
-                statistics.reference_length[begin:end].astype(np.int64),
+                statistics.closest_length[begin:end].astype(np.int64),
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
