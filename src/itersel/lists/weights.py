@@ -13,15 +13,14 @@ from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
-from itersel.vectors import weights as own
-from itersel.vectors.weights import Weights, make_weights
+from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
 # names of other decoders may contain # and =
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
-def read_weights(path: FilePath) -> Weights:
+def read_any_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 (``.h5``), Moses's block (``.ini``), a JSON object (``.json``), or ``name value``.
 
     Raises
@@ -35,7 +34,7 @@ def read_weights(path: FilePath) -> Weights:
     elif kind == ".json":
         values = _read_object(path)
     else:
-        return own.read_weights(path)
+        return read_weights(path)
     for name, value in values.items():
         if not abs(value) <= MAX_MAGNITUDE:
             raise InputError(f"the weight of '{name}' is {value}; it must be finite", path)
@@ -85,13 +84,13 @@ def _read_object(path: FilePath) -> dict[str, float]:
         raise InputError(str(error), path) from None
 
 
-def write_weights(
+def write_any_weights(
     path: FilePath,
     weights: Weights,
     attributes: Mapping[str, object] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> None:
-    """Write weights in the format that the file name implies; see `read_weights`.
+    """Write weights in the format that the file name implies; see `read_any_weights`.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ def write_weights(
     """
     kind = _kind(path)
     if kind not in (".ini", ".json"):
-        own.write_weights(path, weights, attributes)
+        write_weights(path, weights, attributes)
         return
 
     values = weights.to_dict()

@@ -42,7 +42,7 @@ class TunedLists(NamedTuple):
     sentences, translations
         Number of sentences, and of different translations.
     sizes
-        Number of values of each name that ended in ``=`` in the lists; see `write_weights`.
+        Number of values of each name that ended in ``=`` in the lists; see `write_any_weights`.
     absent
         Features that have a start weight, but are in no list; they keep it.
     """
