@@ -27,7 +27,7 @@ MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
     2,
-    "itersel detokenize --counts",
+    ("itersel detokenize --counts",),
     {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
     packed=True,
 )

@@ -39,7 +39,7 @@ GIVEN = 0
 FORMAT = FileFormat(
     "file of lists",
     1,
-    "itersel step kbest' or 'itersel step lists",
+    ("itersel step kbest", "itersel step lists"),
     {
         "sentence_offset": offsets("N", "H", shuffled=True),
         "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT, optional=True),

@@ -40,7 +40,7 @@ MODEL_FEATURE = "LanguageModel"
 FORMAT = FileFormat(
     "forests file",
     1,
-    "itersel step forest",
+    ("itersel step forest",),
     {
         "item_offset": offsets("N", "I"),
         "edge_offset": offsets("I", "E"),
