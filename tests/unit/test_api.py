@@ -277,7 +277,9 @@ def test_files_written_by_several_threads(tmp_path, monkeypatch):
 
     def write(number, folder):
         try:
-            itersel.write_any_weights(folder / f"{number}.h5", itersel.make_weights({"LanguageModel": number}))
+            itersel.write_any_weights(
+                folder / f"{number}.h5", itersel.make_weights({"LanguageModel": number})
+            )
         except Exception as error:
             barrier.abort()
             errors.append(error)

@@ -178,7 +178,11 @@ def test_block_of_moses(tmp_path):
     write_any_weights(tmp_path / "w.ini", make_weights({"s": 2.0, "TM_1": 3.0}), sizes={"LM": 1, "TM": 2})
     assert (tmp_path / "w.ini").read_text() == "[weight]\nLM= 0.0\nTM= 0.0 3.0\ns= 2.0\n"
     lines = ["[feature]", "LM order=3", "", "[weight]", "LM= 1 # lm", "TM0= 2 3", "[n]", "5"]
-    assert read_any_weights(write(tmp_path / "moses.ini", *lines)).to_dict() == {"LM": 1, "TM0_0": 2, "TM0_1": 3}
+    assert read_any_weights(write(tmp_path / "moses.ini", *lines)).to_dict() == {
+        "LM": 1,
+        "TM0_0": 2,
+        "TM0_1": 3,
+    }
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from itersel.config.learners import TUNERS
 from itersel.config.search import ListSettings
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
-from itersel.lists.files import ListFile
+from itersel.lists.headers import ListFile
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.strings import string_table
-from itersel.tune.forests import read_search
-from itersel.tune.generate import generate_lists
+from itersel.tune.forest_search import read_search
+from itersel.tune.generate_lists import generate_lists
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.weights import make_weights

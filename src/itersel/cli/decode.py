@@ -93,7 +93,7 @@ def _add_kbest(parser: argparse.ArgumentParser) -> None:
 
 
 def _kbest(options: argparse.Namespace) -> None:
-    from itersel.tune.generate import generate_lists
+    from itersel.tune.generate_lists import generate_lists
 
     _generate(options, ListSettings, generate_lists)
 
@@ -107,7 +107,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
 
 
 def _forest(options: argparse.Namespace) -> None:
-    from itersel.tune.forests import generate_forests
+    from itersel.tune.generate_forests import generate_forests
 
     _generate(options, ForestSettings, generate_forests)
 
@@ -128,7 +128,8 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 def _generate(options: argparse.Namespace, kind: type[Search], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_sentences
     from itersel.evaluate.epochs import training_has_stopped
-    from itersel.tune.generate import read_start, write_no_lists
+    from itersel.lists.files import write_no_lists
+    from itersel.tune.start_weights import weights_of_iteration
 
     place = options.iteration or 1, options.shard_number or 0
     if training_has_stopped(options.patience):
@@ -143,5 +144,5 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
-    weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
+    weights = weights_of_iteration(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)

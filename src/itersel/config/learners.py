@@ -20,7 +20,7 @@ from itersel.config.options import check_section, option, section
 
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 PAIRS = ("multipartite", "all", "pro")
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
@@ -60,7 +60,7 @@ class Batch:
         """Whether it searches along the step from the weights of the epoch before."""
         return STEP in (self.named_directions or ())
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune weights."""
         raise NotImplementedError
 

@@ -24,7 +24,7 @@ from itersel.vectors.weights import Weights, find_named, find_weights
 
 # Dense features are rounded to these decimal places for tuners, so translations with the same features are
 # tied at every point of a line search.
-DIGITS = 9
+TUNER_DIGITS = 9
 NO_NUMBERS = np.zeros(0)
 
 
@@ -224,9 +224,9 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
 
 
 def rounded(dense: Float64s) -> Float64s:
-    """Return dense features as tuners need them; see `DIGITS`."""
+    """Return dense features as tuners need them; see `TUNER_DIGITS`."""
     # + 0.0 turns -0.0 into 0.0
-    return np.round(dense, DIGITS) + 0.0
+    return np.round(dense, TUNER_DIGITS) + 0.0
 
 
 def count_closest(

@@ -20,8 +20,8 @@ from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
 from itersel.storage.strings import offsets_of, string_table
-from itersel.tune.task import Task
-from itersel.tune.tuner import tune_task
+from itersel.tune.problem import TuningProblem
+from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -114,7 +114,8 @@ def tune_nbest(
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
+    problem = TuningProblem(table, take_weights(begin, listed), seed=(seed,))
+    found = run_tuner(settings, problem, short_name(lists))
 
     # quality is the opposite of TER
     sign = sign_of(metric) if metric else 1
