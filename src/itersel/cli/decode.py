@@ -62,7 +62,7 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
-    from itersel.lists.files import read_table
+    from itersel.lists.files import read_list_table
     from itersel.lm.binary import load_model
     from itersel.run.progress import progress
     from itersel.vectors.weights import read_weights
@@ -71,7 +71,7 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     if not isinstance(settings, Search):
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        yield from read_table(options.shard, settings.features, has_text=True).best_texts(weights)
+        yield from read_list_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
 
     sentences = read_shard(options.shard, settings.templates, settings.features)

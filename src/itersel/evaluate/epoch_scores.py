@@ -10,7 +10,7 @@ from itersel.corpus.recase import read_recaser
 from itersel.errors import FilePath
 from itersel.evaluate.metrics import (
     CorpusScore,
-    References,
+    ReferenceText,
     make_bleu,
     make_metrics,
     read_references,
@@ -53,7 +53,7 @@ def score_epochs_as_text(
 
 def _read_epochs(
     paths: Sequence[FilePath], translations: Sequence[str], labels: str | None, task: str | None
-) -> tuple[list[References], Iterator[list[str]]]:
+) -> tuple[list[ReferenceText], Iterator[list[str]]]:
     """Return the references and the translations of each epoch: the lines of a task, or all."""
     references = read_references(paths)
     lines: Sequence[int] = range(len(references[0]))

@@ -65,7 +65,7 @@ TEXT_ARRAYS = ("text", "text_offset")
 DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in (*SPARSE_ARRAYS, *TEXT_ARRAYS))
 
 
-def write_table(
+def write_list_table(
     path: FilePath, table: ListTable, shard: int = 0, settings: Mapping[str, Any] | None = None
 ) -> None:
     """Write another decoder's lists of a shard, with text, whole or not at all.
@@ -183,7 +183,7 @@ def read_sparse(path: FilePath) -> SparseRows:
     return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])
 
 
-def read_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
+def read_list_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
     """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`."""
     names = list(DENSE_ARRAYS)
     if features == "all":

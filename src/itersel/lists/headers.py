@@ -26,7 +26,7 @@ class ListFile(NamedTuple):
     dense_names: tuple[str, ...]
 
 
-def read_header(path: FilePath, format: FileFormat) -> ListFile:
+def read_list_header(path: FilePath, format: FileFormat) -> ListFile:
     """Read the attributes of a file of lists, or of forests."""
     return list_file(path, header_of(path, format).attributes)
 
@@ -47,7 +47,7 @@ def header_attributes(
     sentences: str,
     dense_names: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the attributes that `read_header` reads; `sentences` is a checksum of the sentences."""
+    """Return the attributes that `read_list_header` reads; `sentences` is a checksum of the sentences."""
     return {
         "kind": kind,
         "version": itersel.__version__,

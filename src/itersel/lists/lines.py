@@ -28,7 +28,7 @@ from itersel.storage.files import line_blocks
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
 
-UNNAMED, SCORE = "F", "score"
+UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
 MAX_SENTENCES = 100_000_000
 
 
@@ -38,7 +38,7 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in lines if line and not line.isspace())
 
 
-class Translation(NamedTuple):
+class ParsedLine(NamedTuple):
     """A parsed line."""
 
     sentence: int
@@ -55,14 +55,14 @@ class LineParser:
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
 
-    def parse(self, line: str, path: FilePath, number: int) -> Translation:
+    def parse(self, line: str, path: FilePath, number: int) -> ParsedLine:
         """Parse a line of a file; errors name the file and the number of the line."""
         try:
             return self._parse(line)
         except ValueError as error:
             raise InputError(str(error), path, number) from None
 
-    def _parse(self, line: str) -> Translation:
+    def _parse(self, line: str) -> ParsedLine:
         sentence, text, values = _parse_json(line) if line.startswith("{") else _parse_fields(line)
         if found := find_control(text):
             raise ValueError(found)
@@ -83,7 +83,7 @@ class LineParser:
 
         for name in features:
             self.numbers[name]  # numbers a new name
-        return Translation(sentence, text, features)
+        return ParsedLine(sentence, text, features)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -132,7 +132,7 @@ def _parse_fields(line: str) -> _Parsed:
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
     values = _parse_features(split_words(fields[2]))
     if not values and fields[3:]:
-        values.append((SCORE, parse_number(fields[3].strip())))
+        values.append((SCORE_FEATURE, parse_number(fields[3].strip())))
     return int(number[:20]), " ".join(split_words(fields[1])), values
 
 
@@ -143,7 +143,7 @@ def _parse_features(words: Sequence[str]) -> _Values:
         name, equals, number = word.rpartition("=")
         if not equals:
             if values is None:
-                found.append((UNNAMED, values := []))
+                found.append((UNNAMED_FEATURE, values := []))
             values.append(parse_number(word))
         elif number:
             found.append((name, parse_number(number)))
@@ -175,7 +175,7 @@ def _parse_json(line: str) -> _Parsed:
     if not isinstance(features, dict | None):
         raise ValueError("'features' is not an object of names and numbers")
     if not features and content.get("score") is not None:
-        features = {SCORE: content["score"]}
+        features = {SCORE_FEATURE: content["score"]}
     return sentence, " ".join(split_words(text)), list(named_numbers(features or {}))
 
 

@@ -92,7 +92,7 @@ def read_lists(
 
 
 class _Collected(NamedTuple):
-    """Translations in the order of the files; see `itersel.lists.lines.Translation`."""
+    """Translations in the order of the files; see `itersel.lists.lines.ParsedLine`."""
 
     line: list[str]
     sentence: Int64s

@@ -44,8 +44,7 @@ def generate_forests(
     vectors = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SPARSE_SUM) if decoder.use_sparse else decoder.dense_names
 
-    recorded = asdict(settings)
-    attributes = header_attributes("forests", number, iteration, recorded, shard.digest(), names)
+    attributes = header_attributes("forests", number, iteration, asdict(settings), shard.digest(), names)
     has_several = shard.sentence_reference_offset.shape[0] > 0
 
     with write_rows(path, FORMAT, len(names), attributes, has_several) as writer:

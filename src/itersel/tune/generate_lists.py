@@ -47,8 +47,7 @@ def generate_lists(
     vectors, names = decoder.weight_vectors(weights), decoder.dense_names
     words = shard.vocabulary.to_list()
 
-    recorded = asdict(settings)
-    attributes = header_attributes("k-best-lists", number, iteration, recorded, shard.digest(), names)
+    attributes = header_attributes("k-best-lists", number, iteration, asdict(settings), shard.digest(), names)
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from itersel.config.learners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.counting import with_statistics
 from itersel.lists.numbers import checked_quality
@@ -58,7 +58,7 @@ class TunedLists(NamedTuple):
 
 def tune_nbest(
     lists: Sequence[FilePath],
-    *references: References,
+    *references: ReferenceText,
     tuner: Batch | str = "kbest-mira",
     start: Weights | Mapping[str, float] | None = None,
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
@@ -142,7 +142,7 @@ def is_bleu(quality: object) -> bool:
     return name is not None and METRICS[name].kind == "bleu"
 
 
-def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
+def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
     """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
     Where a sentence has fewer references than others, the rest are None.
@@ -170,7 +170,7 @@ def metric_quality(table: ListTable, references: Sequence[References], name: str
 
 def _read_lists(
     paths: Sequence[FilePath],
-    references: Sequence[References],
+    references: Sequence[ReferenceText],
     tuner: Batch,
     scores: Mapping[str, FilePath | ArrayLike] | None,
     quality: FilePath | ArrayLike,

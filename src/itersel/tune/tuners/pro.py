@@ -38,10 +38,10 @@ class Pro(Batch):
         import numpy as np
 
         from itersel.tune.line_kernels import project
-        from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
+        from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
 
         table = problem.table
-        pairs = sample_pairs(table, self, problem.seed)
+        pairs = draw_pairs(table, self, problem.seed)
         rows = np.unique(pairs)
         sparse = table.sparse.take(rows)
         found = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
