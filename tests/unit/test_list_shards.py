@@ -118,7 +118,7 @@ def test_qualities_are_learned_from(folder):
         assert max(found["w_the"], found["LM"]) < 0
 
 
-def write_lists(folder, corpus):
+def write_text_lists(folder, corpus):
     """Write lists and references of words w0, w1, ... as another decoder would; returns the references."""
 
     def text(words):
@@ -141,7 +141,7 @@ def write_lists(folder, corpus):
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
-    references = ["--target", *write_lists(folder, corpus)]
+    references = ["--target", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
     itersel("step", "shard", *files, *settings(dense=oracle.DENSE_NAMES, cut={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
